@@ -62,7 +62,7 @@ FACES = (["asks"], ["answer", "House"], ["show", "House"])
 def said_by(*command: str) -> str:
     """From the first ask on: `show` begins with the prompt, which says what to play."""
     out = rookery(*command).out
-    return out[out.index("▲") :]
+    return out[out.index("◆") :]
 
 
 @pytest.mark.long

@@ -134,7 +134,7 @@ def test_long_output_is_cut_in_the_middle_with_a_count() -> None:
     ran = call(title="ls", kind="execute", status="completed", content=output(text))
     found = streamed(ran, prompts=False)
     assert "    line 0\n" in found
-    assert "    … 85 lines more\n" in found
+    assert "    … 85 more lines\n" in found
     assert found.endswith("    line 99\n")
     assert "    line 50\n" in streamed(ran, prompts=False, full=True)
 
@@ -196,13 +196,13 @@ ANSWERED = {
 def test_an_ask_has_its_options_numbered_and_then_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False)
     assert found == (
-        "▲ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  → Allow once\n"
+        "◆ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  → Allow once\n"
     )
 
 
 def test_an_ask_that_a_policy_answers_is_told_with_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False, asks=False)
-    assert found == "▲ demo wants to run: rm -rf build\n  → Allow once\n"
+    assert found == "◆ demo wants to run: rm -rf build\n  → Allow once\n"
 
 
 def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
@@ -218,7 +218,7 @@ def test_notices_dividers_and_unknown_kinds() -> None:
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": "Careful\nof this"}
     context = {"sessionUpdate": "_context", "state": "reset", "reason": "gone"}
     found = streamed(notice, context, {"sessionUpdate": "news", "x": 1}, prompts=False)
-    assert found.startswith("! Careful\n  of this\n\n── Conversation context was reset ──\n")
+    assert found.startswith("▲ Careful\n  of this\n\n── Conversation context was reset ──\n")
     assert '· news {"sessionUpdate":"news","x":1}\n' in found
 
 

@@ -60,6 +60,9 @@ class Still(Rookery):
     def look_around(self) -> None:
         """Everything is known."""
 
+    def branch_of(self, cwd: str) -> str:
+        return "main"
+
     def keep_taste(self, **changes: Any) -> None:
         self.kept.append(changes)
 

@@ -21,6 +21,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "card": ("ink", "ink_2", *STATES),
     "chosen": ("ink", "ink_2"),
     "field": ("ink", "ink_2"),
+    "code": ("ink", "ink_2", "accent", "done", "failed", "keyword", "string", "number"),
     "added": CODE,
     "removed": CODE,
     "added word": ("ink",),

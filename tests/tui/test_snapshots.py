@@ -96,9 +96,9 @@ READY = SetUp(
     "rookery",
     installed=("claude", "codex"),
     model="anthropic/claude-sonnet-5-5",
-    skills=3,
-    hooks=1,
-    servers=2,
+    skills=("deploy", "release-notes", "review"),
+    hooks=("/work/.rookery/hooks.json",),
+    servers=("docs", "tracker"),
     broken="MCP server odd: needs a command, or a url.",
 )
 SPLASHES = {

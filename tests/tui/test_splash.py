@@ -39,10 +39,26 @@ def test_U1_what_is_set_up_is_found(home: str, tmp_path: Path) -> None:
     (Path(home) / "skills" / "mine.md").write_text("x")
     found = look_around(home, str(project), "")
     assert (found.agent, found.model) == ("rookery", "anthropic/claude-sonnet-5-5")
-    assert (found.skills, found.hooks, found.servers) == (2, 1, 1)
+    assert (found.skills, found.servers) == (("mine", "review"), ("files",))
+    assert found.hooks == (str(project / ".openhands" / "hooks.json").replace(str(tmp_path), "~"),)
     assert found.installed == ("claude",)
     assert "MCP server odd: needs a command, or a url. F10 opens the servers." in words(found)
-    assert "2 skills, 1 hook file, 1 MCP server" in words(found)
+    assert "- skills: `mine`, `review`\n- hooks: `~/project" in words(found)
+    assert "- MCP servers: `files`" in words(found)
+
+
+def test_I13_12_the_splash_names_what_the_agent_at_hand_loads(home: str, tmp_path: Path) -> None:
+    (Path(home) / "skills").mkdir()
+    (Path(home) / "skills" / "mine.md").write_text("x")
+    config = Path(home, "config.toml")
+    config.write_text(config.read_text() + "\n[agents.codex]\nmcp = false\n")
+    said = {name: words(look_around(home, str(tmp_path), name)) for name in AGENTS}
+    assert ["`mine`" in said[name] for name in AGENTS] == [True, False, False, False]
+    assert ["`files`" in said[name] for name in AGENTS] == [True, True, False, False]
+    assert ["model: `" in said[name] for name in AGENTS] == [True, False, False, False]
+
+
+AGENTS = ("rookery", "claude", "codex", "demo")
 
 
 def test_U1_with_nothing_the_demo_answers_and_a_model_is_offered(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
         screen.press("F2")
         screen.press("1")
         screen.wait_for("That is how an agent's edit looks when you allow it.")
-        screen.wait_for("ready", "4.2k tokens")
+        screen.wait_for("ready", "4.2k of 200k")
 
 
 def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:

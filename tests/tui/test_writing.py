@@ -281,7 +281,7 @@ def test_U12_whoever_looks_elsewhere_is_called() -> None:
     assert "\x07" in _heard({}, focused=False)
     assert "\x07" in _heard({}, focused=False, status="idle")
     (title, _, call) = _heard({"TERM": "xterm-kitty"}, focused=False)
-    assert title == "\x1b]2;▲ 2 need you · rookery\x07"
+    assert title == "\x1b]2;◆ 2 need you · rookery\x07"
     assert call == "\x1b]99;;Tidy up the build scripts needs you\x1b\\"
     assert any("]9;" in each for each in _heard({"TERM_PROGRAM": "WezTerm"}, focused=False))
     assert any("]777;" in each for each in _heard({"TERM": "foot"}, focused=False))

@@ -155,7 +155,7 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
         screen.type("go")
         screen.press("F11")
         screen.wait_for("1  Allow")
-        screen.wait_for_title("▲ needs you · rookery")
+        screen.wait_for_title("◆ needs you · rookery")
         screen.press("F1")
         screen.wait_for("F11", "Everywhere")
         screen.press("Escape")

@@ -38,12 +38,12 @@ async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> No
             notice = await bird.until(lambda event, name=other.id: is_about(event, name))
             assert other.id in notice.update["text"]
     assert "first" in (await two.until(lambda event: is_about(event, one.id))).update["text"]
-    # Another goes to sleep and comes back: nobody who stayed awake is told again.
+    # Another goes to sleep and comes back: nobody is told again, itself neither (I13, line 11).
     worker = two.worker
     await two.send("stop")
     await two.gone(worker)
-    begun = await two.prompt(WORK)
-    await two.until(lambda event: is_about(event, three.id), begun.seq)
+    assert await two.reason("hello") == "end_turn"
+    assert sorted(told(two)) == sorted([one.id, three.id])
     assert sorted(told(one)) == sorted([two.id, three.id])
     assert sorted(told(three)) == sorted([one.id, two.id])
     assert told(elsewhere) == []

@@ -23,7 +23,7 @@ from rookery.core.turn.queue import listed
 from rookery.core.vendors import detection
 from rookery.core.vendors.options import confirmed, offered, value_of
 
-VERSION = 8
+VERSION = 9
 """Of the header's shape. A stored header of another version is ignored and folded again."""
 PLAN_KEPT = 1000
 
@@ -39,7 +39,7 @@ EMPTY: Json = {
     **_each("archived pinned continues neverAsks decides _ran _dropped", False),
     **_each("error agentSession unattended rateLimit fold _open _plan", None),
     **_each("roots mcpServers argv commands options plan queue _said _started", []),
-    **_each("wanted titles capabilities info usage asks _offers _tools _terminals", {}),
+    **_each("wanted titles capabilities info usage asks retry _offers _tools _terminals", {}),
     "state": "idle",
     "process": {"state": "absent"},
     "confirm": "every",
@@ -310,7 +310,7 @@ def _ends_message(header: Json, event: Event) -> Json:
 
 
 def _settings(header: Json, event: Event) -> Json:
-    return {"settings": held.after(header, event), "_open": None}
+    return {"settings": held.after(header, event)}
 
 
 def _nothing(_header: Json, _event: Event) -> Json:
@@ -329,6 +329,9 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_terminal": _terminal,
     "_settings": _settings,
     "_done": _nothing,
+    "_notice": _nothing,  # it stands below the message that goes on
+    "_rejected": _nothing,
+    "notice": _nothing,
     "user_message_chunk": message_blocks.after,
     "agent_message_chunk": message_blocks.after,
     "agent_thought_chunk": message_blocks.after,

@@ -328,6 +328,9 @@ class Interface(NamedTuple):
     plan_opens: bool = setting(
         True, "show an agent's whole plan, not just one line", effect=NEXT_SCREEN
     )
+    compact_list: bool = setting(
+        False, "show one line per session in the session list", effect=NEXT_SCREEN
+    )
 
 
 INTERFACES = settings_of(Interface, "interface")

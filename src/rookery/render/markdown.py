@@ -25,7 +25,8 @@ class Node(NamedTuple):
     text: str = ""
     """Of code and HTML."""
     info: str = ""
-    """A fence's language, a heading's tag, an ordered list's first number, an item's box."""
+    """A fence's language, a heading's tag, an ordered list's first number, an item's box,
+    the alignment of a table's cell: left, center, right or none."""
     tight: bool = False
     """No empty line before it."""
 
@@ -60,7 +61,10 @@ def _node(kind: str, token: Any, inner: tuple[Node, ...]) -> Node:
     match kind:
         case "inline":
             return Node(kind, spans=_spans(token))
-        case "paragraph" | "heading" | "th" | "td":
+        case "th" | "td":
+            style = str(token.attrs.get("style", ""))
+            return Node(kind, (), inner[0].spans if inner else (), info=style.rpartition(":")[2])
+        case "paragraph" | "heading":
             spans = inner[0].spans if inner else ()
             return Node(kind, (), spans, info=token.tag, tight=bool(token.hidden))
         case "list_item":

@@ -18,7 +18,7 @@ from rookery.tui import messages
 from rookery.tui.actions.answers import Asking
 from rookery.tui.actions.composer import Desk
 from rookery.tui.actions.slash_commands import choice
-from rookery.tui.actions.windows import Windows
+from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
 from rookery.tui.keys.map import label
 from rookery.tui.look.themes import Colourless, themes
@@ -26,6 +26,7 @@ from rookery.tui.seen import Looking
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp, window_of
+from rookery.tui.surroundings import Surroundings
 from rookery.tui.system.garbage_collection import Sweeping
 from rookery.tui.system.notifications import Calling
 from rookery.tui.transcript.reading import Transcript
@@ -34,9 +35,11 @@ from rookery.tui.widgets import feedback
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.feedback import Feedback
+from rookery.tui.widgets.find_bar import FindBar
 from rookery.tui.widgets.queue import Queue
-from rookery.tui.widgets.session_list import Fleet
+from rookery.tui.widgets.session_list import Fleet, width_for
 from rookery.tui.widgets.shell_panel import ShellPanel
+from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Keys, Status
 from rookery.tui.widgets.suggestions import Suggestions
 
@@ -44,7 +47,7 @@ NARROW = 100
 """Narrower screens hide the session list."""
 
 
-class Rookery(Windows):
+class Rookery(TranscriptTools):
     CSS = SHEET
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = EVERYWHERE
@@ -53,6 +56,7 @@ class Rookery(Windows):
         super().__init__(start)
         self.asking = Asking(self)
         self.looking = Looking(self)
+        self.surroundings = Surroundings(self)
         self.desk = Desk(self)
         self.calling = Calling(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
@@ -73,21 +77,24 @@ class Rookery(Windows):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
-            yield Fleet(id="fleet")
+            yield Fleet(self.start.clock, id="fleet")
             with Vertical(id="stage"):
                 yield Transcript(self.start.clock, id="transcript")
+                yield FindBar(id="find")
                 yield Feedback(id="feedback")
                 yield ShellPanel(id="shell")
                 yield Queue(id="queue")
                 yield Suggestions(id="suggestions")
                 yield Chips(id="chips")
                 yield Composer(id="composer")
-                yield Status(self.start.clock, id="status")
+            yield SidePanel(id="panel")
+        yield Status(self.start.clock, id="status")
         yield Keys(id="keys")
 
     def on_mount(self) -> None:
         self.title = "rookery"
         self.transcript.split = self.taste.diff == "split"
+        self.fleet.set_compact(self.taste.compact_list)
         self.composer.focus()
         self._show_header()
         self.call_after_refresh(self._begin)
@@ -96,6 +103,7 @@ class Rookery(Windows):
         """After the first paint: now the files are read."""
         self.sweeping.wake()
         self.reader.start()
+        self.surroundings.begin()
         if self.start.session:
             self.open_session(self.start.session)
             if self.start.confirm:
@@ -115,13 +123,12 @@ class Rookery(Windows):
         self.sweeping.settle()
 
     def on_resize(self, event: Resize) -> None:
+        self.fleet.styles.width = width_for(event.size.width)
+        self.below(SidePanel).fit(event.size.width)
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
 
     def _show_header(self) -> None:
-        header = self.window.header if self.session else None
-        self.below(Status).tell(header)
-        self.below(Queue).tell(header)
-        self.below(Feedback).tell(header)
+        self.surroundings.tell_header()
         self.looking.look()
 
     def on_app_focus(self) -> None:
@@ -166,6 +173,7 @@ class Rookery(Windows):
         self.transcript.show(window)
         self.transcript.ask_older()
         self._show_header()
+        self.surroundings.tell_pages()
         self.asking.opened()
 
     async def on_event(self, event: Event) -> None:
@@ -182,6 +190,7 @@ class Rookery(Windows):
         before = self.window.header
         if self.window.apply(message.ops):
             self.transcript.changed()
+        self.surroundings.tell_news(message.ops)
         self.asking.changed()
         if self.window.header is not before:
             self._show_header()
@@ -194,6 +203,8 @@ class Rookery(Windows):
         if message.session == self.session and message.pages and fits:
             self.window.add_older(message.pages)
             self.transcript.grown()
+            self.surroundings.tell_pages()
+            self.find.loaded()
             self.transcript.ask_older()
 
     def on_scroll_older_wanted(self) -> None:
@@ -225,6 +236,14 @@ class Rookery(Windows):
         if self._listed:
             self.action_sessions()
         self.composer.focus()
+
+    def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
+        from rookery.tui.actions import sessions
+
+        sessions.act(self, message.what, message.block)
+
+    def on_fleet_compact_chosen(self, message: Fleet.CompactChosen) -> None:
+        self.keep_taste(compact_list=message.compact)
 
     # --- prompts and commands ------------------------------------------------------------------
 
@@ -343,9 +362,7 @@ class Rookery(Windows):
         at = names.index(self.theme) if self.theme in names else 0
         self.theme = names[(at + 1) % len(names)]
         self.transcript.settle()
-        chosen = self.theme.removeprefix("rookery-")
-        self.keep_taste(theme=chosen)
-        self.notify(chosen, timeout=2)
+        self.keep_taste(theme=self.theme.removeprefix("rookery-"))
 
     async def action_quit(self) -> None:
         from rookery.tui.actions.leaving import LeaveScreen, left_in

@@ -8,6 +8,14 @@ Screen { background: $background; color: $foreground; }
 }
 #fleet.folded { display: none; }
 #stage { width: 1fr; }
+#find { height: 1; background: $card; margin: 0 1; }
+#find .name { color: $accent; text-style: bold; }
+#find Input { width: 1fr; background: $card; }
+#find .told { width: auto; color: $ink-2; }
+#panel {
+    border-left: solid $line; background: $background; scrollbar-size: 1 1;
+    overflow-x: hidden; padding: 1 0 0 0;
+}
 #transcript {
     height: 1fr; background: $background; scrollbar-size-vertical: 1;
     overflow-y: scroll; overflow-x: hidden;

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from rookery.core.json.events import Json
 from rookery.core.limits import Interface
+from rookery.render.signs import SIGNS
 from rookery.tui.reader import ReaderThread
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.reading import Transcript
@@ -58,7 +59,8 @@ class Start:
         return self.once or self.confirm or default
 
 
-SIGNS = {"warning": "▲ ", "error": "✗ "}
+STATES = {"warning": "warn", "error": "failed"}
+"""By a toast's severity: whose sign it has."""
 
 
 class Shell(App[str]):
@@ -103,7 +105,8 @@ class Shell(App[str]):
         markup: bool = True,
     ) -> None:
         """Show a toast; a sign says how bad it is, too."""
-        words = SIGNS.get(severity, "") + message
+        state = STATES.get(severity)
+        words = f"{SIGNS[state][0]} {message}" if state else message
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
 
     def open_session(self, session: str) -> None:
@@ -124,6 +127,12 @@ class Shell(App[str]):
             edited = external_programs.edit(text)
         self.refresh()
         return edited
+
+    def branch_of(self, cwd: str) -> str:
+        """Reads files: for the reader's thread."""
+        from rookery.tui.system import git_branch
+
+        return git_branch.branch_of(cwd)
 
     def action_agents(self) -> None:
         raise NotImplementedError

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from rookery.home.config import Config
 
 
+NAMED = 6
+"""Names of one kind that are listed."""
+
+OWN = "rookery"
+"""The agent that loads skills and hooks, and has a saved model."""
+
+
 class SetUp(NamedTuple):
     cwd: str
     agent: str = "demo"
@@ -27,9 +34,10 @@ class SetUp(NamedTuple):
     problem: str = ""
     model: str = ""
     """Of Rookery's own agent; empty: none."""
-    skills: int = 0
-    hooks: int = 0
-    servers: int = 0
+    skills: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+    """By name: what the agent at hand loads."""
     troubles: tuple[str, ...] = ()
     """What cannot be used."""
     broken: str = ""
@@ -57,11 +65,10 @@ def _words(found: SetUp, key: Names) -> str:
         f"- agent: `{found.agent}`{_why(found)}",
     ]
     lines.append(f"- asks: {_asks(found)} (`{key('confirm')}`)")
-    if found.model:
+    if found.model and found.agent == OWN:
         lines.append(f"- model: `{found.model}`")
-    nouns = {"skill": found.skills, "hook file": found.hooks, "MCP server": found.servers}
-    loaded = [count(number, noun) if number else f"no {noun}s" for noun, number in nouns.items()]
-    lines.append(f"- loaded: {', '.join(loaded)}")
+    loaded = {"skills": found.skills, "hooks": found.hooks, "MCP servers": found.servers}
+    lines += [f"- {noun}: {_names(names)}" for noun, names in loaded.items() if names]
     if found.installed:
         others = ", ".join(f"`{name}`" for name in found.installed)
         lines += [f"- also installed: {others} (`{key('agents')}`)"]
@@ -72,6 +79,12 @@ def _words(found: SetUp, key: Names) -> str:
     helps = f"`{key('help')}` lists every key, `{key('settings')}` opens the settings."
     lines += ["", f"{helps} Leaving stops nothing."]
     return "\n".join(lines)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    """The first few, and how many more."""
+    shown = ", ".join(f"`{name}`" for name in names[:NAMED])
+    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _missing(found: SetUp, key: Names) -> list[Block]:
@@ -142,9 +155,9 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         confirm=settings.confirm,
         problem=problem,
         model=saved.chosen.model if saved.chosen else "",
-        skills=_skills(home, cwd),
-        hooks=_hooks(home, cwd),
-        servers=servers,
+        skills=_skills(home, cwd) if name == OWN else (),
+        hooks=_hooks(home, cwd) if name == OWN else (),
+        servers=_passed(servers, settings, name),
         troubles=tuple(words for words in (broken_models, trouble, *waits) if words),
         broken=broken,
         taste=taste,
@@ -168,20 +181,36 @@ def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _servers(home: str) -> tuple[int, str, str]:
-    """How many are on, what is wrong with the file, and with the first invalid one."""
+def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:
+    """The MCP servers that this agent gets."""
+    from rookery.agents import registry
+    from rookery.core.vendors.detection import vendor_of
+    from rookery.core.vendors.profiles import profile_for
+
+    if agent == registry.DEMO:
+        return ()
+    extras = settings.extras.get(agent)
+    chosen = extras.mcp if extras else None
+    if isinstance(chosen, tuple):
+        return tuple(name for name in servers if name in chosen)
+    taken = profile_for({"vendor": vendor_of(agent, ())}).takes_servers
+    return servers if (taken if chosen is None else chosen) else ()
+
+
+def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
+    """Which are on, what is wrong with the file, and with the first invalid one."""
     from rookery.home import mcp
 
     try:
         listed = mcp.load(home)
     except mcp.McpError as error:
-        return 0, str(error), ""
+        return (), str(error), ""
     broken = [f"MCP server {each.name}: {each.fault}." for each in listed if each.fault]
-    on = sum(each.enabled and not each.fault for each in listed)
+    on = tuple(each.name for each in listed if each.enabled and not each.fault)
     return on, "", broken[0] if broken else ""
 
 
-def _skills(home: str, cwd: str) -> int:
+def _skills(home: str, cwd: str) -> tuple[str, ...]:
     """Those that Rookery's own agent finds: a directory with SKILL.md, or a page."""
     own = os.path.expanduser("~")
     places = (
@@ -192,7 +221,13 @@ def _skills(home: str, cwd: str) -> int:
         os.path.join(cwd, ".openhands", "skills"),
         os.path.join(cwd, ".openhands", "microagents"),
     )
-    return sum(_is_skill(entry) for place in dict.fromkeys(places) for entry in _entries(place))
+    found = (
+        entry.name.removesuffix(".md")
+        for place in dict.fromkeys(places)
+        for entry in _entries(place)
+        if _is_skill(entry)
+    )
+    return tuple(sorted(dict.fromkeys(found)))
 
 
 def _entries(place: str) -> list["os.DirEntry[str]"]:
@@ -212,10 +247,11 @@ def _is_skill(entry: "os.DirEntry[str]") -> bool:
     return entry.name.endswith(".md") and entry.name.lower() != "readme.md"
 
 
-def _hooks(home: str, cwd: str) -> int:
+def _hooks(home: str, cwd: str) -> tuple[str, ...]:
+    """The files that have them."""
     places = (
         os.path.join(home, "hooks.json"),
         os.path.join(cwd, ".openhands", "hooks.json"),
         os.path.join(cwd, ".rookery", "hooks.json"),
     )
-    return sum(os.path.exists(place) for place in places)
+    return tuple(paths.with_tilde(place) for place in places if os.path.exists(place))

@@ -68,7 +68,7 @@ def test_what_needs_a_person_comes_first_then_what_has_news() -> None:
         head(update("_session", id="old"), prompt(), running()) | {"at": 10},
         head(update("_session", id="new"), prompt(), running()) | {"at": 20},
         head(update("_session", id="asks"), prompt(), running(), asked()) | {"at": 1},
-        head(update("_session", id="failed"), prompt(), idle("failed")) | {"at": 1},
+        head(update("_session", id="failed"), prompt(), idle("failed")) | {"at": 1, "unread": True},
     ]
     blocks = [fleet_block(found, awake=found["id"] != "asleep") for found in heads]
     assert [block["id"] for block in in_order(blocks)] == ["asks", "failed", "new", "old", "asleep"]

@@ -128,9 +128,6 @@ BETWEEN = {
     "news of a tool call that was not known": news("t", title="T"),
     "an ask": asked(),
     "a plan": update("plan", entries=[]),
-    "a notice": update("_notice", text="n"),
-    "a notice of the agent": update("notice", title="n", severity="info"),
-    "a rejected command": update("_rejected", message="no"),
     "a new context": update("_context", state="reset"),
     "a rate limit": update("_rate_limit", message="slow"),
     "a terminal": update("_terminal", id="x", state="started"),
@@ -149,6 +146,20 @@ def test_a_block_between_two_chunks_ends_the_message(between: dict) -> None:
     said = [block for block in blocks(document, "answer") if block["text"]]
     assert [block["text"] for block in said] == ["a", "b"]
     assert list(document.blocks.values())[-1]["text"] == "b"
+
+
+BESIDE = {
+    "a notice": update("_notice", text="n"),
+    "a notice of the agent": update("notice", title="n", severity="info"),
+    "a rejected command": update("_rejected", message="no"),
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE.keys())
+def test_I13_11_a_notice_never_splits_a_sentence(beside: dict) -> None:
+    document = play(message("The par"), beside, message("ser."))
+    assert [block["text"] for block in blocks(document, "answer")] == ["The parser."]
+    assert list(document.blocks.values())[-1]["role"] == "notice", "it stands below"
 
 
 UNSEEN = {

@@ -174,6 +174,10 @@ def test_a_parked_agent_says_why_and_offers_a_retry_a6() -> None:
     assert block["title"] == "crow did not start. Install it."
     assert block["text"].splitlines() == lines[-20:]
     assert block["actions"][0]["command"] == {"do": "restart"}
+    assert [action["label"] for action in block["actions"][1:]] == [
+        "Show its log",
+        "Continue with another agent",
+    ]
 
 
 @pytest.mark.parametrize(("status", "shown"), [(0, 0), (None, 0), (1, 1), (-9, 1), ("odd", 1)])

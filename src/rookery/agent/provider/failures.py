@@ -70,7 +70,12 @@ def short(error: BaseException | None) -> str:
     """One line about an error, for a notice."""
     if error is None:
         return "no answer"
-    return WORDS[_kind(error, list(retries.chain(error)))].rstrip(".")
+    return WORDS[kind_of(error)].rstrip(".")
+
+
+def kind_of(error: BaseException) -> str:
+    """A key of WORDS."""
+    return _kind(error, list(retries.chain(error)))
 
 
 def _kind(error: BaseException, causes: list[BaseException]) -> str:

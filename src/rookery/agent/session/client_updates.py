@@ -12,7 +12,7 @@ from openhands.sdk.event.conversation_error import ConversationErrorEvent
 from rookery.agent.conversation.steps import Conversation, waiting_in
 from rookery.agent.mcp.names import Names
 from rookery.agent.process.client import Client
-from rookery.agent.provider.failures import short
+from rookery.agent.provider.failures import kind_of, short
 from rookery.agent.storage import delegations
 from rookery.agent.storage.store import Record
 from rookery.agent.translate import Translator
@@ -184,7 +184,8 @@ class ClientUpdates(Listener):
         wait = float(getattr(error, "retry_in", 0.0))
         self.tell(*self.translator.take_back())
         about = f"Trying again in {duration(wait)} (attempt {attempt + 1} of {most})."
-        retry = {"attempt": attempt + 1, "of": most, "in": wait}
+        retry: Json = {"attempt": attempt + 1, "of": most, "in": wait}
+        retry |= {"kind": kind_of(error)} if error is not None else {}
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)
 
     # --- from sub-agents -------------------------------------------------------------------------

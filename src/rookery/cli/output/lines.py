@@ -60,7 +60,7 @@ def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
     """A unified diff without the file names."""
     lines = [_painted(line, paint) for line in _diff_lines(part)]
     if part.get("cut"):
-        lines.append(paint.faint(f"… {count(part['cut'], 'character')} more"))
+        lines.append(paint.faint(f"… {count(part['cut'], 'more character')}"))
     return middle(lines, DIFF_LINES, paint, full)
 
 
@@ -115,8 +115,8 @@ def middle(lines: list[str], most: int, paint: Paint, full: bool = False) -> lis
     if len(lines) > most:
         head = most // 2
         tail = most - head - 1
-        left = count(len(lines) - head - tail, "line")
-        more = paint.faint(f"{paint.sign('more')} {left} more")
+        left = count(len(lines) - head - tail, "more line")
+        more = paint.faint(f"{paint.sign('more')} {left}")
         lines = [*lines[:head], more, *lines[-tail:]]
     return [_shortened(line) for line in lines]
 
@@ -127,7 +127,7 @@ def _shortened(line: str) -> str:
         return line
     # A colour without its end would run on.
     end = "\x1b[0m" if "\x1b" in line else ""
-    return f"{line[:LONGEST_LINE]}{end} … {count(lost, 'character')} more"
+    return f"{line[:LONGEST_LINE]}{end} … {count(lost, 'more character')}"
 
 
 def of_item(item: Part, paint: Paint) -> str:

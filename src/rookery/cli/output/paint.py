@@ -5,8 +5,6 @@ from rookery.render import signs
 SIGNS = signs.SIGNS | {
     "here": ("▸", ">"),
     "thought": ("∴", "~"),
-    "note": ("•", "*"),
-    "warn": ("!", "!"),
     "answer": ("→", "->"),
     "rule": ("▌", "|"),
     "edge": ("│", "|"),

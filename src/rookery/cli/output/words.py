@@ -1,5 +1,6 @@
 """Asks, notices, prompts and dividers as text."""
 
+import time
 from typing import Any
 
 from rookery.cli.output import lines
@@ -9,6 +10,7 @@ from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import CONFIRM
+from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
 
 
@@ -33,7 +35,8 @@ def of_thought(text: str, paint: Paint, *, full: bool = False) -> list[str]:
 def of_notice(block: Block, paint: Paint) -> list[str]:
     """What happened, why, and what helps."""
     name = notice_state(block)
-    body = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
+    text = localized(block, time.time() * 1000)
+    body = clean(text).strip("\n").split("\n") if text.strip() else []
     head = clean_line(block["title"]) if block["title"] else body.pop(0) if body else ""
     for part in block["parts"]:
         body += lines.of_part(part, paint)
@@ -54,6 +57,8 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery retry {session}")
             case {"command": {"do": "settings"}}:
                 found.append(CONFIRM)
+            case {"window": "log"}:
+                found.append(f"rookery logs {session}")
             case {"command": {"do": "restart"}}:
                 found.append(f"rookery restart {session}")
             case _:

@@ -11,7 +11,7 @@ REASONS = ("manual", "rate_limited")
 
 OF_THE_AGENT = (
     *("agentSession", "capabilities", "info", "continues", "commands", "options", "mode"),
-    *("model", "effort", "plan", "usage", "rateLimit", "retrying", "reason", "error"),
+    *("model", "effort", "plan", "usage", "rateLimit", "retrying", "retry", "reason", "error"),
     *("_offers", "_tools", "_plan", "_open", "_said", "_dropped", "_started"),
 )
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""

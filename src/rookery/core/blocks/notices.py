@@ -11,6 +11,7 @@ from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries
+from rookery.core.turn.rate_limit import epoch_of
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.vendors import detection
 from rookery.core.vendors.errors import error_words, exit_title, last_words
@@ -19,6 +20,11 @@ LONGEST = 500
 
 ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
 """A face lets the user choose an agent and puts its name into the command."""
+
+RETRY: Json = {"label": "Retry", "command": {"do": "restart"}}
+LOG: Json = {"label": "Show its log", "window": "log"}
+
+UNREACHABLE = "Check the network and the model's base URL. Nothing is lost while it tries."
 
 
 def notice(_before: Json, after: Json, event: Event) -> list[Op]:
@@ -55,10 +61,19 @@ def retrying(before: Json, after: Json) -> list[Op]:
         return []
     if not after["retrying"]:
         return [["drop", name]]
+    who, text, actions = after["agent"] or "The agent", after["retrying"], list[Json]()
+    title = f"{who} is trying again"
+    if retries.is_unreachable(after):
+        title, text = f"{who} cannot reach its model", f"{text}\n{UNREACHABLE}"
+        actions = [{"label": "Change the model", "window": "model"}] if is_own(after) else []
     if before["retrying"]:
-        return change(name, text=after["retrying"])
-    title = f"{after['agent'] or 'The agent'} is trying again"
-    return put(make_block(name, "notice", status="warn", title=title, text=after["retrying"]))
+        return change(name, title=title, text=text, actions=actions)
+    block = make_block(name, "notice", status="warn", title=title, text=text, actions=actions)
+    return put(block)
+
+
+def is_own(header: Json) -> bool:
+    return bool(header["vendor"] == detection.OWN)
 
 
 def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
@@ -73,6 +88,8 @@ def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
         actions = [again, *actions]
     title, status = ENDS["rate_limited"], "rate_limited"
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)
+    if (at := epoch_of(update.get("resetsAt"))) is not None:  # a face shows it by the user's clock
+        block |= {"resets": at, "resetsSaid": f"It resets at {resets}"}
     return put(block | {"actions": parts.whole(actions)})
 
 
@@ -89,8 +106,7 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             return put(block_of_event(after, event, "divider", title=title, actions=recap))
         case "parked":
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
-            retry = {"label": "Retry", "command": {"do": "restart"}}
-            actions = [retry, {**ANOTHER, "command": {"do": "switch"}}]
+            actions = [RETRY, LOG, {**ANOTHER, "command": {"do": "switch"}}]
             text = last_words(update)
             return put(
                 block_of_event(after, event, "error", title=title, text=text, actions=actions)
@@ -166,11 +182,13 @@ def ending(before: Json, after: Json, event: Event) -> list[Op]:
     if reason == "agent_exited" and process["state"] == "exited" and "status" in process:
         title, detail = exit_title(after["agent"], process["status"]), last_words(process)
         dropped = [["drop", exit_id(before)]]
-    own = after["vendor"] == detection.OWN
-    remedy = remedy_for(reason, error, detection.OWN if own else after["agent"])
+    remedy = remedy_for(reason, error, detection.OWN if is_own(after) else after["agent"])
     text = "\n".join(filter(None, (detail, remedy)))
     role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"
     block = block_of_event(after, event, role, title=title, text=text, status=reason)
+    if reason == "agent_exited":
+        again = {**RETRY, "label": "Start it again"}
+        block["actions"] = [again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
     return [*dropped, *put(block)]
 
 

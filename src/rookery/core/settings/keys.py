@@ -19,8 +19,8 @@ OVER_WINDOWS, EVERYWHERE, WINDOW = _table("""
 over windows: help=f1 quit=ctrl+q theme=f5
 everywhere: turn.cancel=escape ask.next=f2 session.list=ctrl+b session.new=ctrl+n
     session.next=alt+down,f4 session.back=alt+up,f3 settings=f6 agents=f7 session.options=f8
-    confirm=f9 servers=f10 quit.letter=q session.new.letter=n critic.1=1 critic.2=2 critic.3=3
-    focus.next=tab focus.back=shift+tab
+    confirm=f9 servers=f10 find=ctrl+f palette=ctrl+p panel=f12 quit.letter=q session.new.letter=n
+    critic.1=1 critic.2=2 critic.3=3 focus.next=tab focus.back=shift+tab
 window: window.back=escape
 """).values()
 SCREEN = _table("""
@@ -36,7 +36,10 @@ transcript: block.up=up,k block.down=down,j block.open=enter,space block.copy=c 
     ask.risky=w ask.confirm=y ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4
     ask.option5=5 ask.option6=6 ask.option7=7 ask.option8=8 ask.option9=9 view.start=home,g
     view.end=end,G
-fleet: fleet.up=up,k fleet.down=down,j fleet.open=enter,space
+fleet: fleet.up=up,k fleet.down=down,j fleet.open=enter,space fleet.filter=slash
+    fleet.rename=R fleet.archive=A fleet.stop=S fleet.delete=D,delete fleet.compact=v
+find: find.older=up find.newer=down find.close=escape
+panel: panel.up=up,k panel.down=down,j panel.open=enter,space
 """)
 WINDOWS = _table("""
 sure: sure.yes=y,enter

@@ -55,11 +55,34 @@ def is_own(update: Json) -> bool:
 
 
 def after(header: Json, event: Event) -> Json:
-    """The header's `retrying`: in words, "" while nothing is tried again."""
+    """The header's `retrying`: in words, "" while nothing is tried again; and its `retry`: as
+    numbers."""
     kind = kind_of(event.update)
     if kind == KIND or is_own(event.update):
-        return {"retrying": words(event.update)} if header["state"] != "idle" else {}
-    return {"retrying": ""} if header["retrying"] and kind in GOES_ON else {}
+        found = {"retrying": words(event.update), "retry": _counted(event)}
+        return found if header["state"] != "idle" else {}
+    return {"retrying": "", "retry": {}} if header["retrying"] and kind in GOES_ON else {}
+
+
+def _counted(event: Event) -> Json:
+    """`attempt`, `of`, `until` (milliseconds of the epoch) and `kind`, as far as they are known."""
+    meta = lenient.mapping(lenient.mapping(event.update, "_meta"), "rookery")
+    own = lenient.mapping(meta, "retry")
+    found: Json = {}
+    for key, theirs in (("attempt", "attempt"), ("of", "maxAttempts")):
+        number = lenient.integer(own, key) if own else lenient.integer(event.update, theirs)
+        found |= {key: number} if number is not None else {}
+    if (wait := lenient.number(own, "in")) is not None:
+        found["until"] = event.at + round(max(0.0, wait) * 1000)
+    category = lenient.text(event.update, "category")
+    kind = lenient.text(own, "kind") or ("network" if category == "connection" else category)
+    return found | ({"kind": kind[:40]} if kind else {})
+
+
+def is_unreachable(header: Json) -> bool:
+    """Whether the agent tries again because its model cannot be reached."""
+    retry = lenient.mapping(header, "retry")  # the header of an earlier build has none
+    return bool(header["retrying"]) and lenient.text(retry, "kind") == "network"
 
 
 def words(update: Json) -> str:

@@ -112,5 +112,10 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
 
 
 def in_order(blocks: list[Block]) -> list[Block]:
-    """What needs the user first, then by news."""
-    return sorted(blocks, key=lambda block: (ORDER.get(block["status"], 9), -block["at"]))
+    """What needs the user first, then by news. A failed one that was read needs nothing more."""
+    return sorted(blocks, key=lambda block: (_rank(block), -block["at"]))
+
+
+def _rank(block: Block) -> int:
+    sinks = block["status"] == "failed" and not block["unread"]
+    return ORDER["idle"] if sinks else ORDER.get(block["status"], 9)

@@ -9,6 +9,7 @@ from rookery.tui.writing.commands import Command
 
 ACTIONS = {
     "agents": "agents",
+    "find": "find",
     "help": "keys",
     "mcp": "servers",
     "new": "new",
@@ -28,7 +29,7 @@ FORMS = {
 """What a command without a value opens."""
 
 OF_A_SESSION = frozenset(
-    {"agent", "clear", "confirm", "effort", "mode", "model", "recap", "rename", "stop"}
+    {"agent", "clear", "confirm", "effort", "export", "mode", "model", "recap", "rename", "stop"}
 )
 
 
@@ -60,6 +61,8 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
     match name:
         case "recap":
             _act(app, "recap")
+        case "export":
+            _act(app, f"export({rest!r})")
         case "rename" if not rest:
             _ask_title(app)
         case "rename":
@@ -70,7 +73,6 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             _confirm(app, rest)
         case "model" | "mode" | "effort":
             app.send({"do": "set", "option": name, "value": rest})
-            app.notify(f"{name}: {rest}", markup=False, timeout=3)
         case _:
             app.send({"do": name})
 

@@ -16,6 +16,7 @@ BEHIND = frozenset(
     {
         *("settings", "agents", "pick", "confirm_mode", "servers"),
         *("new", "switch", "sessions", "next_ask"),
+        *("find", "palette", "panel", "export"),
     }
 )
 """Actions of the screen below a window."""
@@ -88,6 +89,7 @@ class Windows(Hung):
         self.taste = taste
         self.theme = f"rookery-{taste.theme}"
         self.transcript.split = taste.diff == "split"
+        self.fleet.set_compact(taste.compact_list)
         self.window.forget_lines()
         self.transcript.settle()
 
@@ -221,10 +223,17 @@ class Windows(Hung):
                 self.action_recap(before)
             case {"window": "model"}:
                 self.action_model()
+            case {"window": "log"}:
+                self._show_log()
             case {"window": "agents"}:
                 self.action_agents()
             case _:
                 self.notify("This needs a newer version of Rookery.", severity="warning")
+
+    def _show_log(self) -> None:
+        from rookery.tui.windows.agent_log import LogScreen
+
+        self.push_screen(LogScreen(self.session, str(self.window.header["agent"])))
 
     def action_recap(self, before: int | None = None) -> None:
         """Put a recap of the session into the composer."""

@@ -35,6 +35,9 @@ EVERYWHERE: list[BindingType] = [
     quiet("session.options", "pick", "model, mode and other options", first=True),
     quiet("confirm", "confirm_mode", "when to ask", first=True),
     quiet("servers", "servers", "MCP servers", first=True),
+    key("palette", "palette", "commands", "find any command, session or setting", first=True),
+    quiet("find", "find", "find in the transcript", first=True),
+    quiet("panel", "panel", "show or hide the side panel", first=True),
     quiet("quit.letter", "quit", "leave, outside a text field"),
     quiet("session.new.letter", "new", "a new session, outside a text field"),
     # Digits: a terminal may send a letter for one pressed with Alt.
@@ -111,6 +114,24 @@ FLEET: list[BindingType] = [
     quiet("fleet.up", "move(-1)", "up"),
     quiet("fleet.down", "move(1)", "down"),
     key("fleet.open", "choose", "open", "show the session"),
+    key("fleet.filter", "filter", "filter", "show only sessions with the words you type"),
+    key("fleet.rename", "want('rename')", "rename"),
+    key("fleet.archive", "want('archive')", "archive", "hide it; a prompt brings it back"),
+    key("fleet.stop", "want('stop')", "stop", "put it to sleep; the next prompt wakes it"),
+    key("fleet.delete", "want('delete')", "delete", "delete it and its transcript"),
+    quiet("fleet.compact", "compact", "one line per session, or two"),
+]
+
+FIND: list[BindingType] = [
+    key("find.older", "move(-1)", "match above", "the match above; Enter does it, too"),
+    key("find.newer", "move(1)", "match below", "the match below"),
+    key("find.close", "close", "close", "close it and go back to the composer"),
+]
+
+PANEL: list[BindingType] = [
+    quiet("panel.up", "move(-1)", "the file above"),
+    quiet("panel.down", "move(1)", "the file below"),
+    key("panel.open", "open", "open", "show the call that changed it last"),
 ]
 
 # --- windows -----------------------------------------------------------------------------------
@@ -190,6 +211,8 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In the queue", QUEUE),
     ("In the transcript", TRANSCRIPT),
     ("In the session list", FLEET),
+    ("In the side panel", PANEL),
+    ("In the line for finding", FIND),
     ("In every window", WINDOW),
     ("In this window", KEYS),
     ("In an opened ask", WHOLE),

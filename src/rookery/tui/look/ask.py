@@ -19,7 +19,10 @@ def rendered(block: Block, view: View) -> list[Line]:
     danger = clean_line(str(block.get("danger") or ""))
     edge = look.failed if danger else look.needs
     inner = view.narrower(2)
-    lines = wrap([("▲ ", edge), (question(block, view), look.heading)], inner.prose)
+    lines = wrap(
+        [(f"{look.states['needs-you'][0]} ", edge), (question(block, view), look.heading)],
+        inner.prose,
+    )
     body = ask_body.on_card(block, inner.narrower(2))
     for each in block["parts"]:
         same = str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`")
@@ -96,6 +99,6 @@ def _closed(block: Block, view: View) -> list[Line]:
     asked = question(block, view)
     runs: Line = [("  ↳ ", look.faint)]
     if block["parent"] is None:
-        runs = [("▲ ", look.faint)]
+        runs = [(f"{look.states['needs-you'][0]} ", look.faint)]
         runs.append((f"{asked}  ", look.soft))
     return [trimmed([*runs, (said, look.soft)], view.prose)]

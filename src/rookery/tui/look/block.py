@@ -3,6 +3,7 @@
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
+from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
@@ -14,6 +15,9 @@ LONGEST_PROMPT = 20
 """Lines shown of a folded prompt."""
 
 LONGEST_TEXT = 32_000
+
+LIVE, LIVE_TEXT = 6, 1200
+"""Lines of a thought that is still growing, and the characters that they are made of."""
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -106,10 +110,13 @@ def _thought(block: Block, view: View) -> list[Line]:
     sign = "▾" if view.opened else "▸"
     head = [(f"{sign} thought · {count(len(text), 'character')}", look.soft + look.italic)]
     lines = [trimmed(head, view.width)]
+    inner, style = view.narrower(2), look.soft + look.italic
     if view.opened:
-        inner = view.narrower(2)
-        body = wrap([(clean(text[:LONGEST_TEXT]), look.soft + look.italic)], inner.prose)
+        body = wrap([(clean(text[:LONGEST_TEXT]), style)], inner.prose)
         lines += prefixed(part.capped(body, part.OPENED, inner), [("  ", look.plain)])
+    elif view.live and text:
+        body = wrap([(clean(text[-LIVE_TEXT:]), style)], inner.prose)[-LIVE:]
+        lines += prefixed(body, [("  ", look.plain)])
     return lines
 
 
@@ -177,7 +184,7 @@ def _notice(block: Block, view: View) -> list[Line]:
     look = view.look
     sign, style = look.states[notice_state(block)]
     inner = view.narrower(2)
-    text = clean(block["text"][:LONGEST_TEXT]).strip("\n")
+    text = clean(localized(block, view.now)[:LONGEST_TEXT]).strip("\n")
     head = clean_line(block["title"])
     if view.agent and head.startswith(f"{view.agent} "):
         head = head[:1].upper() + head[1:]

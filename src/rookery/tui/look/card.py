@@ -13,6 +13,9 @@ from rookery.tui.look.view import View
 LIVE = 6
 """Lines of output on a running card."""
 
+LAST, NEAR = 3, 12
+"""Lines of output of a command that is over, and those among which they are found."""
+
 WHY = 8
 """Lines of a folded card that failed."""
 
@@ -27,9 +30,25 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     elif block["status"] == "failed":
         body = details(block, terminals, inner)
         body = part.capped(body, WHY, inner)
+    elif block.get("kind") == "execute" or block["role"] == "terminal":
+        body = _last_lines(block, terminals, inner)
     else:
         body = []
     return lines + prefixed(body, [("  ", view.look.plain)])
+
+
+def _last_lines(block: Block, terminals: list[Block], view: View) -> list[Line]:
+    """The end of what a command printed, which says how it went."""
+    texts = [each["text"] for each in terminals]
+    texts += [
+        captions.unfenced(lenient.text(each, "text"))
+        for each in captions.parts_of(block)
+        if lenient.text(each, "type") in ("markdown", "terminal")
+    ]
+    text = next((text.strip() for text in texts if text.strip()), "")
+    rows = text.rsplit("\n", NEAR)[-NEAR:]
+    kept = [row for row in rows if row.strip()][-LAST:]
+    return part.output("\n".join(kept), view, LAST)[-LAST:]
 
 
 def headline(block: Block, terminals: list[Block], view: View) -> Line:

@@ -12,6 +12,9 @@ from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import width_of
 from rookery.tui.look.runs import Line, Run, fold, prefixed, trimmed, width_of_line, wrap
 
+CODE = 40
+"""Columns of a code block's ground at least."""
+
 DEEPEST = 12
 """Nesting that is still indented."""
 
@@ -69,7 +72,9 @@ class _Writer:
                     [self._runs(cell.spans, style) for cell in row.children]
                     for row, style in zip(node.children, heads, strict=False)
                 ]
-                return laid_out(rows, width + self._more, look)
+                first = node.children[0].children if node.children else ()
+                aligned = [cell.info for cell in first]
+                return laid_out(rows, width + self._more, look, aligned)
             case "html_block":
                 return wrap([(node.text.rstrip("\n"), look.soft)], width)
         return []
@@ -89,10 +94,22 @@ class _Writer:
         return found
 
     def _code(self, node: Node, width: int) -> list[Line]:
-        edge: Line = [("  ", self._look.plain)] if width > 8 else []
+        """On a ground of its own, with its language at the right of the first line."""
+        look = self._look
+        edge: Line = [("  ", look.ground)] if width > 8 else []
         room = width - 2 if edge else width
-        lines = highlighted(node.text, node.info, self._look)
-        return prefixed([row for line in lines for row in fold(line, room)], edge)
+        rows = [row for line in highlighted(node.text, node.info, look) for row in fold(line, room)]
+        widest = max((width_of_line(row) for row in rows), default=0)
+        label = f" {node.info} " if node.info and edge else ""
+        wide = min(room, max(widest + 1, width_of_line(rows[0]) + len(label) if rows else 0, CODE))
+        found: list[Line] = []
+        for number, row in enumerate(rows):
+            free = wide - width_of_line(row)
+            named = label if not number and free >= len(label) else ""
+            end: Line = [(" " * max(0, free - len(named)), look.ground)]
+            end += [(named, look.soft + look.ground)] if named else []
+            found.append([*((text, style + look.ground) for text, style in row), *end])
+        return prefixed(found, edge)
 
     def _runs(self, spans: Sequence[Span], base: Style) -> list[Run]:
         look, runs = self._look, list[Run]()
@@ -114,8 +131,10 @@ def _address(said: str, address: str, look: Look) -> Iterable[Run]:
         yield f" ({address})", look.faint
 
 
-def laid_out(rows: list[list[list[Run]]], width: int, look: Look) -> list[Line]:
-    """A table in columns, or one field a line where the columns do not fit."""
+def laid_out(
+    rows: list[list[list[Run]]], width: int, look: Look, aligned: Sequence[str] = ()
+) -> list[Line]:
+    """A table in columns, each aligned as it says, or one field a line where they do not fit."""
     columns = max((len(row) for row in rows), default=0)
     if not columns:
         return []
@@ -137,9 +156,12 @@ def laid_out(rows: list[list[list[Run]]], width: int, look: Look) -> list[Line]:
                 part = trimmed(cell[height], widths[at]) if height < len(cell) else []
                 if at:
                     line.append((" │ ", look.line))
-                line += part
+                free = widths[at] - width_of_line(part)
+                how = aligned[at] if at < len(aligned) else ""
+                before = {"right": free, "center": free // 2}.get(how, 0)
+                line += [(" " * before, look.plain), *part]
                 if at < columns - 1:
-                    line.append((" " * (widths[at] - width_of_line(part)), look.plain))
+                    line.append((" " * (free - before), look.plain))
             found.append(line)
         if number == 0:
             found.append([("─┼─".join("─" * wide for wide in widths), look.line)])

@@ -9,8 +9,8 @@ from rookery.render.signs import SIGNS
 
 
 class Palette(NamedTuple):
-    """`chosen` is the ground of the current row, `field` of inputs; `added` and `removed` are those
-    of a line and of a changed word."""
+    """`chosen` is the ground of the current row, `field` of inputs, `code` of code; `added` and
+    `removed` are those of a line and of a changed word."""
 
     name: str
     dark: bool
@@ -22,6 +22,7 @@ class Palette(NamedTuple):
     card: str
     chosen: str
     field: str
+    code: str
     accent: str
     needs: str
     failed: str
@@ -36,7 +37,7 @@ class Palette(NamedTuple):
 LIGHT = Palette(
     *("rookery-light", False),
     *("#FBFAF7", "#1C1F23", "#5B6168", "#8A9097", "#E4E1DA", "#FFFFFF"),
-    *("#E4E1DA", "#F1EEE8"),
+    *("#E4E1DA", "#F1EEE8", "#F6F4EF"),
     *("#0B7A85", "#9E5E00", "#B3261E", "#2F7D46"),
     *(("#EDF7EE", "#BFE3C6"), ("#FDF0EE", "#F3C4BE")),
     *("#7A3E9D", "#2F6B3A", "#9A5A00"),
@@ -44,7 +45,7 @@ LIGHT = Palette(
 DARK = Palette(
     *("rookery-dark", True),
     *("#14171A", "#E6E3DC", "#A3A8AD", "#6D737A", "#2A2F34", "#1A1E22"),
-    *("#2A2F34", "#0E1113"),
+    *("#2A2F34", "#0E1113", "#0E1113"),
     *("#4FC3CB", "#F0B350", "#F28B82", "#85C88F"),
     *(("#18291D", "#275235"), ("#30191A", "#5E2A2B")),
     *("#C8A6E6", "#A9CF9B", "#E8B97A"),
@@ -52,7 +53,7 @@ DARK = Palette(
 CONTRAST = Palette(
     *("rookery-contrast", True),
     *("#000000", "#FFFFFF", "#E0E0E0", "#BEBEBE", "#8C8C8C", "#000000"),
-    *("#454545", "#333333"),
+    *("#454545", "#333333", "#1C1C1C"),
     *("#5FF3FF", "#FFD60A", "#FF8A80", "#7CFF8E"),
     *(("#00300C", "#006B1C"), ("#3C0000", "#8A0000")),
     *("#E5B8FF", "#B7FFB0", "#FFD08A"),
@@ -77,6 +78,8 @@ class Look:
         self.needs = Style(color=palette.needs)
         self.failed = Style(color=palette.failed)
         self.done = Style(color=palette.done)
+        self.ground = Style(bgcolor=palette.code)
+        """Of code."""
         self.heading = Style(color=palette.ink, bold=True)
         self.code = Style(color=palette.accent)
         self.link = Style(color=palette.accent, underline=True)
@@ -92,8 +95,8 @@ class Look:
         """A sign and a style for each state, and for each kind of notice."""
         styles = {"running": self.accent, "done": self.done, "failed": self.failed}
         styles |= {"pending": self.faint, "asleep": self.faint, "needs-you": self.needs}
-        found = {name: (sign, styles.get(name, self.soft)) for name, (sign, _) in SIGNS.items()}
-        return found | {"warn": ("▲", self.needs), "note": ("i", self.accent)}
+        styles |= {"warn": self.needs, "note": self.accent, "damaged": self.failed}
+        return {name: (sign, styles.get(name, self.soft)) for name, (sign, _) in SIGNS.items()}
 
     @cached_property
     def syntax(self) -> dict[str, Style]:

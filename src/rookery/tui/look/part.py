@@ -91,7 +91,8 @@ def _folded(text: str, view: View, most: int) -> list[Line]:
     return capped(found, most, view)
 
 
-BOXES = {"completed": "☑", "in_progress": "◐"}
+STEPS = {"completed": "done", "in_progress": "running"}
+"""The state of a plan's step."""
 
 
 def checklist(items: list[Any], view: View) -> list[Line]:
@@ -99,8 +100,7 @@ def checklist(items: list[Any], view: View) -> list[Line]:
     found: list[Line] = []
     for item in items:
         status = lenient.text(item, "status")
-        box = BOXES.get(status, "☐")
-        style = {"completed": look.done, "in_progress": look.accent}.get(status, look.faint)
+        box, style = look.states[STEPS.get(status, "pending")]
         words = {"completed": look.soft, "in_progress": look.heading}.get(status, look.ink)
         text = clean_line(lenient.text(item, "text"))
         found += prefixed(

@@ -24,6 +24,9 @@ class View(NamedTuple):
     focused: bool = False
     """Whether the block has the cursor."""
 
+    live: bool = False
+    """Whether the block still grows, at the end of a running turn."""
+
     keys: Mapping[str, str] = MappingProxyType({})
     """The user's own, by name."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from rookery.core.blocks.document import Block
+from rookery.render.signs import SIGNS
 from rookery.tui.look.plain import clean_line, count
 
 PUSH, POP = "\x1b[22;0t", "\x1b[23;0t"
@@ -34,8 +35,10 @@ class Calling:
     def _entitle(self, sessions: list[Block]) -> None:
         needs = sum(block["status"] == "needs-you" for block in sessions)
         runs = sum(block["status"] == "running" for block in sessions)
-        said = f"▲ {needs} need you · " if needs > 1 else "▲ needs you · " if needs else ""
-        said = said or (f"◐ {count(runs, 'session')} · " if runs else "")
+        sign = SIGNS["needs-you"][0]
+        said = f"{sign} {needs} need you · " if needs > 1 else f"{sign} needs you · "
+        said = said if needs else ""
+        said = said or (f"{SIGNS['running'][0]} {count(runs, 'session')} · " if runs else "")
         title = f"{said}rookery"
         if title != self._title:
             begin = "" if self._title else PUSH

@@ -17,15 +17,16 @@ from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.view import View
 from rookery.tui.record import Record
 from rookery.tui.system.clock import now
+from rookery.tui.transcript.finding import Finding
 from rookery.tui.transcript.item import Item
-from rookery.tui.transcript.scroll import GUTTER, Scroll
+from rookery.tui.transcript.scroll import GUTTER
 from rookery.tui.transcript.window import Window
 
 STEP = 3
 """Lines per key inside a block taller than the view."""
 
 
-class Transcript(Scroll):
+class Transcript(Finding):
     BINDINGS: ClassVar[list[BindingType]] = bindings.TRANSCRIPT
 
     class Acted(Record):

@@ -71,6 +71,8 @@ class Scroll(ScrollView):
         """The width and the theme of the lines."""
         self._base: Style | None = None
         self._thumb = (-1, -1)
+        self._live = ""
+        """The thought that grows at the end."""
 
     def on_mount(self) -> None:
         self.set_interval(TICK, self._tick)
@@ -106,6 +108,7 @@ class Scroll(ScrollView):
             str(header["cwd"]),
             self.is_open(item),
             now=self._clock(),
+            live=item.name == self._live,
         )
 
     def is_open(self, item: Item) -> bool:
@@ -142,6 +145,7 @@ class Scroll(ScrollView):
             self._seen = (width, self.app.theme)
             self.window.forget_lines()
         self._items = self.window.items()
+        self._find_live()
         for item in self._items:
             if item.lines is None and item.height <= 1:
                 item.height = guessed(item, width)
@@ -156,6 +160,22 @@ class Scroll(ScrollView):
         self.set_reactive(ScrollView.virtual_size, Size(width, self._starts[-1]))
         self.scroll_to(y=self._top(place, height), animate=False, force=True, immediate=True)
         self._move_bar()
+
+    def _find_live(self) -> None:
+        """A thought folds once something else follows it, or the turn is over."""
+        last = self._items[-1] if self._items else None
+        lives = last and last.block["role"] == "thought" and self.window.header["state"] != "idle"
+        live = last.name if last and lives else ""
+        if live != self._live:
+            for item in self._items:
+                if item.name in (live, self._live):
+                    item.forget()
+            self._live = live
+
+    def end_live(self) -> None:
+        """The header changed; that alone paints nothing."""
+        if self._live and self.window.header["state"] == "idle":
+            self.settle()
 
     def _move_bar(self) -> None:
         """Painted again only if that is visible: beside a long text it hardly moves."""

@@ -1,8 +1,8 @@
 """The session list at the left: those that need you first, each with its state."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
-from rich.segment import Segment
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Size
@@ -10,15 +10,27 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.blocks.document import Block
-from rookery.core.view.fleet import STATE_WORDS
 from rookery.tui.keys import bindings
+from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line, strip_of, trimmed
 from rookery.tui.record import Record
+from rookery.tui.system.clock import now
+from rookery.tui.widgets import session_row
 
-ROWS = 3
-"""Lines of a session: title, state, and an empty one."""
+WIDTHS = ((180, 44), (140, 36), (0, 30))
+"""Columns of the list, by those of the screen."""
+
+AGES = 20.0
+"""Seconds until the ages are painted again."""
+
+FILTER = 2
+"""Lines of the filter: its words, and an empty one."""
+
+
+def width_for(columns: int) -> int:
+    return next(wide for least, wide in WIDTHS if columns >= least)
 
 
 class Fleet(ScrollView):
@@ -28,20 +40,54 @@ class Fleet(ScrollView):
     class Chosen(Record):
         session: str
 
-    def __init__(self, *, id: str | None = None) -> None:
+    class Wanted(Record):
+        """A key for the session under the cursor: rename, archive, stop or delete."""
+
+        what: str
+        block: Block
+
+    class CompactChosen(Record):
+        """One line per session, or two."""
+
+        compact: bool
+
+    def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._clock = clock
         self.sessions: list[Block] = []
+        self.listed: list[Block] = []
+        """Those that the filter leaves."""
         self.shown = ""
         """The session that the transcript shows."""
         self.unread: set[str] = set()
+        self.compact = False
+        self.filter: str | None = None
+        """The words that are typed; None: nothing is."""
         self._cursor = ""
+
+    def on_mount(self) -> None:
+        self.set_interval(AGES, self.refresh)
+
+    @property
+    def rows(self) -> int:
+        """Lines of a session: title, details and an empty one, or the title alone."""
+        return 1 if self.compact else 3
+
+    @property
+    def _top(self) -> int:
+        return 0 if self.filter is None else FILTER
 
     def list_sessions(self, sessions: list[Block]) -> None:
         self.unread = {block["id"] for block in sessions if block["unread"]} - {self.shown}
         self.sessions = sessions
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        words = self.filter or ""
+        self.listed = [each for each in self.sessions if session_row.matches(each, words)]
         if self.has_focus:
             self.on_focus()
-        self.virtual_size = Size(self.size.width, ROWS * len(sessions))
+        self.virtual_size = Size(self.size.width, self._top + self.rows * len(self.listed))
         self.refresh()
 
     def mark_shown(self, session: str) -> None:
@@ -52,29 +98,82 @@ class Fleet(ScrollView):
     # --- keys ----------------------------------------------------------------------------------
 
     def action_move(self, step: int) -> None:
-        if self.sessions:
-            at = max(0, min(len(self.sessions) - 1, self._place() + step))
-            self._cursor = self.sessions[at]["id"]
+        if self.listed:
+            at = max(0, min(len(self.listed) - 1, self._place() + step))
+            self._cursor = self.listed[at]["id"]
             self.scroll_to_row(at)
             self.refresh()
 
     def scroll_to_row(self, at: int) -> None:
-        top, height = self.scroll_offset.y, self.size.height
-        wanted = min(at * ROWS, max(top, (at + 1) * ROWS - height))
+        top, height, rows = self.scroll_offset.y, self.size.height, self.rows
+        first = self._top + at * rows
+        wanted = min(first if at else 0, max(top, first + rows - height))
         self.scroll_to(y=wanted, animate=False, immediate=True)
 
     def _place(self) -> int:
-        names = [block["id"] for block in self.sessions]
+        names = [block["id"] for block in self.listed]
         return names.index(self._cursor) if self._cursor in names else 0
 
     def action_choose(self) -> None:
-        if self.sessions:
-            self.post_message(self.Chosen(self.sessions[self._place()]["id"]))
+        if self.listed:
+            self._choose(self.listed[self._place()]["id"])
+
+    def _choose(self, session: str) -> None:
+        self._set_filter(None)
+        self.post_message(self.Chosen(session))
+
+    def action_want(self, what: str) -> None:
+        if self.listed:
+            self.post_message(self.Wanted(what, self.listed[self._place()]))
+
+    def action_compact(self) -> None:
+        self.set_compact(not self.compact)
+        self.post_message(self.CompactChosen(self.compact))
+
+    def set_compact(self, compact: bool) -> None:
+        self.compact = compact
+        self._lay_out()
+        self.scroll_to_row(self._place())
+
+    def action_filter(self) -> None:
+        self._set_filter(self.filter or "")
+
+    def _set_filter(self, words: str | None) -> None:
+        if words != self.filter:
+            self.filter = words
+            self._lay_out()
+            self.scroll_to_row(self._place() if self.listed else 0)
+
+    def on_key(self, event: events.Key) -> None:
+        """While the filter is typed, every letter belongs to it: also those that came right after
+        its key, before a binding would have opened it."""
+        words = self.filter
+        if words is None and event.key not in keys_of(self.app, "fleet.filter").split(","):
+            return
+        if words is None:
+            self.action_filter()
+        elif event.key == "escape":
+            self._set_filter(None)
+        elif event.key == "enter":
+            self.action_choose()
+        elif event.key == "backspace":
+            self._set_filter(words[:-1] if words else None)
+        elif event.is_printable and event.character:
+            self._set_filter(words + event.character)
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        if self.filter is not None:
+            self._set_filter(self.filter + clean_line(event.text, 200))
+            event.stop()
 
     def on_click(self, event: events.Click) -> None:
-        at = (event.y + self.scroll_offset.y) // ROWS
-        if 0 <= at < len(self.sessions):
-            self.post_message(self.Chosen(self.sessions[at]["id"]))
+        at = (event.y + self.scroll_offset.y - self._top) // self.rows
+        if 0 <= at < len(self.listed):
+            self._choose(self.listed[at]["id"])
 
     def neighbour(self, step: int) -> str | None:
         """The session after or before the shown one, cyclic."""
@@ -86,11 +185,12 @@ class Fleet(ScrollView):
         return str(names[(names.index(self.shown) + step) % len(names)])
 
     def on_focus(self) -> None:
-        if self.sessions:  # show where the keys act
-            self._cursor = self.sessions[self._place()]["id"]
+        if self.listed:  # show where the keys act
+            self._cursor = self.listed[self._place()]["id"]
         self.refresh()
 
     def on_blur(self) -> None:
+        self._set_filter(None)
         self.refresh()
 
     # --- painting ------------------------------------------------------------------------------
@@ -98,30 +198,30 @@ class Fleet(ScrollView):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         base = self.rich_style
-        at, row = divmod(y + self.scroll_offset.y, ROWS)
-        if not self.sessions and y == 0:
-            soft = look_of(self.app.theme).soft
-            return Strip([Segment(cut(" no sessions yet", width), base + soft)])
-        if at >= len(self.sessions) or row == ROWS - 1:
+        line = self._line(y + self.scroll_offset.y, width)
+        if line is None:
             return Strip.blank(width, base)
-        line = self._line(self.sessions[at], row, width)
         return strip_of(line).crop_extend(0, width, base).apply_style(base)
 
-    def _line(self, block: Block, row: int, width: int) -> Line:
+    def _line(self, y: int, width: int) -> Line | None:
         look = look_of(self.app.theme)
-        here = block["id"] == self.shown
+        if self.filter is not None and y == 0:
+            return [(" / ", look.key), (cut(self.filter, width - 4), look.ink), ("▏", look.accent)]
+        at, row = divmod(y - self._top, self.rows)
+        if not self.listed and y == self._top:
+            words = " no sessions yet" if not self.sessions else " no session has these words"
+            return [(cut(words, width), look.soft)]
+        if at < 0 or at >= len(self.listed) or row == 2:
+            return None
+        return self._of_session(self.listed[at], row, width)
+
+    def _of_session(self, block: Block, row: int, width: int) -> Line:
+        look = look_of(self.app.theme)
+        here, unread = block["id"] == self.shown, block["id"] in self.unread
         cursor = self.has_focus and block["id"] == self._cursor
-        bar = "▌" if cursor else "▎" if here else " "
-        edge: Line = [(bar, look.accent if cursor else look.soft)]
-        sign, style = look.states.get(block["status"], look.states["idle"])
-        if row == 0:
-            name = clean_line(block["title"])
-            ink = look.heading if here or block["id"] in self.unread else look.ink
-            line: Line = [*edge, (f"{sign} ", style), (name, ink)]
-            dot: Line = [(" •", look.accent)] if block["id"] in self.unread else []
-            return [*trimmed(line, width - 2 * len(dot)), *dot]
-        words = [STATE_WORDS.get(block["status"], str(block["status"])), clean_line(block["agent"])]
-        if block["queue"]:
-            words.append(f"{block['queue']} queued")
-        told: Line = [(words[0], style), (f" · {' · '.join(words[1:])}", look.soft)]
-        return trimmed([*edge, ("  ", look.plain), *told], width)
+        edge = ("▌" if cursor else "▎" if here else " ", look.accent if cursor else look.soft)
+        if row:
+            return [edge, *session_row.details(block, look, width - 1)]
+        clock, strong = self._clock(), here or unread
+        line = session_row.title(block, look, width - 1, clock, strong=strong, unread=unread)
+        return trimmed([edge, *line], width)

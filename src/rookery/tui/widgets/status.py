@@ -4,28 +4,20 @@ from collections.abc import Callable
 
 from textual.binding import Binding
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
-from rookery.core import units
 from rookery.core.asks.kept_asks import unanswered
-from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.core.policy import confinement, modes
+from rookery.core.policy import modes
 from rookery.tui.look.key_names import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.plain import clean_line, width_of
-from rookery.tui.look.runs import Line, strip_of, trimmed, width_of_line
+from rookery.tui.look.plain import width_of
+from rookery.tui.look.runs import Line, strip_of, trimmed
 from rookery.tui.system.clock import now
-
-ENDS = {
-    "max_tokens": "token limit",
-    "max_turn_requests": "request limit",
-    "refusal": "refused",
-    "orphaned": "went silent",
-    "unresponsive": "did not respond",
-    "agent_exited": "the agent exited",
-}
-"""Why a turn ended, in short; the notice in the transcript says more."""
+from rookery.tui.transcript.doing import IDLE, Doing
+from rookery.tui.widgets import status_line
+from rookery.tui.widgets.status_line import About, Place
 
 
 class LineWidget(Widget):
@@ -53,95 +45,58 @@ class Status(LineWidget):
         self.agent = ""
         """Of the next session."""
         self.confirm = modes.EVERY
+        self.place = Place()
+        self.hint = ""
+        """Keys that matter now."""
+        self._doing = IDLE
         self._hung = ""
         """The session whose worker does not respond."""
+        self._ticks: Timer | None = None
 
     def on_mount(self) -> None:
-        self.set_interval(1.0, self._tick)
+        self._ticks = self.set_interval(status_line.FRAME / 1000, self.refresh, pause=True)
+        self._move()
 
-    def _tick(self) -> None:
-        if self.header is not None and self.header["state"] != "idle":
-            self.refresh()
+    def _move(self) -> None:
+        """Time passes only for a session that works or waits."""
+        header, ticks = self.header, self._ticks
+        if ticks is not None and header and (header["state"] != "idle" or unanswered(header)):
+            ticks.resume()
+        elif ticks is not None:
+            ticks.pause()
 
     def tell(self, header: Json | None) -> None:
         self.header = header
+        self._move()
         self.refresh()
+
+    def say(self, hint: str) -> None:
+        if hint != self.hint:
+            self.hint = hint
+            self.refresh()
+
+    def tell_doing(self, doing: Doing) -> None:
+        if doing != self._doing:
+            self._doing = doing
+            self.refresh()
+
+    def tell_place(self, place: Place) -> None:
+        if place != self.place:
+            self.place = place
+            self.refresh()
 
     def tell_hung(self, session: str) -> None:
         self._hung = session
         self.refresh()
 
     def lines(self, width: int) -> list[Line]:
-        look = self.look
-        if self.header is None:
+        header, look, at = self.header, self.look, self._clock()
+        if header is None:
             agent = self.agent or "demo"
-            asked = modes.brief(modes.beginning(agent, self.confirm))
-            return [[(" · ".join(filter(None, (f" {agent}", "new session", asked))), look.soft)]]
-        state = _state(self.header, look, self._clock())
-        if self._hung and self._hung == self.header["id"]:
-            state = [(" ✗ does not respond", look.failed)]
-        left = [*state, *_who(self.header, look)]
-        right = _figures(self.header, look)
-        gap = width - width_of_line(left) - width_of_line(right) - 1
-        if gap < 1:
-            return [trimmed(left, width)]
-        return [[*left, (" " * gap, look.plain), *right]]
-
-
-def _state(header: Json, look: Look, at: int) -> Line:
-    """A waiting session never looks busy."""
-    elapsed = max(0, at - header["since"]) // 1000
-    process = lenient.text(header["process"], "state")
-    word, style = "ready", look.soft
-    sign = "●"
-    if unanswered(header):
-        sign, word, style = "▲", "needs you", look.needs
-    elif header["state"] == "quiet":
-        sign, word, style = "▲", f"quiet · {units.duration(elapsed)}", look.needs
-    elif header["state"] == "running" and lenient.text(header, "retrying"):
-        sign, word, style = "▲", f"retrying · {units.duration(elapsed)}", look.needs
-    elif header["state"] == "running":
-        doing = "starting" if process == "starting" else "working"
-        sign, word, style = "◐", f"{doing} · {units.duration(elapsed)}", look.accent
-    elif header["reason"] == "rate_limited":
-        sign, word, style = "▲", "rate limit", look.needs
-    elif header["reason"] not in ("", "end_turn", "cancelled", "forced", "waiting"):
-        told = clean_line(header["reason"]).replace("_", " ")
-        sign, word, style = "✗", ENDS.get(header["reason"], told), look.failed
-    elif process == "parked":
-        sign, word, style = "✗", "does not start", look.failed
-    return [(f" {sign} {word}", style)]
-
-
-def _who(header: Json, look: Look) -> Line:
-    said = [lenient.text(header, key) for key in ("agent", "model", "mode", "effort")]
-    said.insert(3, confinement.WORDS.get(lenient.text(header["process"], "guard"), ""))
-    said += [modes.brief(header), _refinement(header)]
-    said.append("settings need you" if header["settings"]["held"] else "")
-    words = " · ".join(clean_line(each) for each in said if each)
-    return [(f"  {words}", look.soft)] if words else []
-
-
-def _refinement(header: Json) -> str:
-    critic = lenient.mapping(header, "critic")
-    if lenient.text(critic, "state") == "judging":
-        return "critic is judging"
-    at, of = lenient.integer(critic, "iteration") or 0, lenient.integer(critic, "of") or 0
-    return f"refinement {at}/{of}" if of and lenient.text(critic, "state") == "refining" else ""
-
-
-def _figures(header: Json, look: Look) -> Line:
-    usage = header["usage"]
-    said: list[str] = []
-    used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
-    if used is not None:
-        said.append(f"{units.tokens(used)} tokens")
-        if size:
-            said.append(f"{min(used / size, 9.99):.0%} of context")
-    amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
-    if amount is not None:
-        said.append(units.money(amount))
-    return [(" · ".join(said) + " ", look.soft)] if said else []
+            return [status_line.of_new(agent, self.confirm, self.place, look, width)]
+        hung = bool(self._hung) and self._hung == header["id"]
+        about = About(self._doing, self.place, self.hint, hung)
+        return [status_line.line(header, about, look, at, width)]
 
 
 class Keys(LineWidget):

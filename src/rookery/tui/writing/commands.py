@@ -23,6 +23,8 @@ OURS = (
     Command("clear", "start over; earlier turns are folded"),
     Command("confirm", "when to ask", "every, risky or all"),
     Command("effort", "set how hard the model thinks", "value"),
+    Command("export", "write the transcript to a Markdown file", "path"),
+    Command("find", "find words in the transcript"),
     Command("help", "list every key"),
     Command("mcp", "manage MCP servers"),
     Command("mode", "set the agent's mode", "value"),

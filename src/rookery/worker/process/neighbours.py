@@ -15,6 +15,8 @@ from rookery.client.start import connectable
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, notice
 from rookery.home import paths
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
 
 PLACES = "places"
 
@@ -24,17 +26,19 @@ NAMED = 5
 
 class Neighbours:
     def __init__(self, directory: str, header: Json) -> None:
+        self._directory = directory
         self._home = os.path.dirname(os.path.dirname(directory))
         self._id = os.path.basename(directory)
         real = os.path.realpath(header["cwd"])
         name = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
         self._place = os.path.join(self._home, PLACES, name)
-        self._told: set[str] = set()
+        self._told: set[str] | None = None
+        """Those that a notice names; None: the log was not asked."""
         self._looked = False
 
     def look(self, in_use: bool) -> list[Draft]:
         """Be seen; and while this session is in use, one notice about the others that are. Each is
-        in one while this worker lives."""
+        in one notice of the log, also over the lives of several workers."""
         self._arrive()
         if not self._looked:
             self._looked = True
@@ -42,10 +46,22 @@ class Neighbours:
                 self._is_awake(name)  # those who were killed leave no traces
         if not in_use:
             return []
-        fresh = [name for name in self._listed() if name not in self._told]
+        told = set() if self._told is None else self._told
+        fresh = [name for name in self._listed() if name not in told]
         found = [name for name in fresh if self._is_used(name) and self._is_awake(name)]
-        self._told.update(found)
+        if found and self._told is None:
+            told = self._told = self._named_before()
+            found = [name for name in found if name not in told]
+        told.update(found)
         return [self._notice(found)] if found else []
+
+    def _named_before(self) -> set[str]:
+        """Read only once there is a neighbour: it takes a pass over the log."""
+        found: set[str] = set()
+        with suppress(LogError), Reader.open(self._directory) as log:
+            for event in log.of_kinds("_notice"):
+                found.update(lenient.texts(event.update, "sessions"))
+        return found
 
     def _listed(self) -> list[str]:
         with suppress(OSError):

@@ -1,0 +1,64 @@
+"""What stands around the transcript: the status line, the queue, the critic's feedback, the
+side panel."""
+
+from rookery.core.blocks.document import Op
+from rookery.home.paths import with_tilde
+from rookery.tui.shell import Shell
+from rookery.tui.transcript.doing import doing
+from rookery.tui.widgets.feedback import Feedback
+from rookery.tui.widgets.queue import Queue
+from rookery.tui.widgets.side_panel import SidePanel
+from rookery.tui.widgets.status import Status
+from rookery.tui.widgets.status_line import Place
+
+
+class Surroundings:
+    """Of the session that is shown."""
+
+    def __init__(self, app: Shell) -> None:
+        self._app = app
+        self._known = ("", "")
+        """The directory and the state for which the branch was read."""
+
+    def begin(self) -> None:
+        """The reader can be asked from now on."""
+        self._known = ("", "")
+        self._find_place()
+
+    def tell_header(self) -> None:
+        app = self._app
+        header = app.window.header if app.session else None
+        app.below(Status).tell(header)
+        app.below(Queue).tell(header)
+        app.below(Feedback).tell(header)
+        app.transcript.end_live()
+        if not app.session:
+            app.below(SidePanel).load(app.window)
+        self._find_place()
+
+    def tell_news(self, ops: list[Op]) -> None:
+        """The transcript changed."""
+        app = self._app
+        app.below(Status).tell_doing(doing(app.window))
+        app.below(SidePanel).heed(app.window, ops)
+
+    def tell_pages(self) -> None:
+        """Another session is shown, or older pages were loaded."""
+        app = self._app
+        app.below(Status).tell_doing(doing(app.window))
+        app.below(SidePanel).load(app.window)
+
+    def _find_place(self) -> None:
+        """Turns begin and end on a branch: it is read then."""
+        app = self._app
+        cwd = str(app.window.header["cwd"]) if app.session else app.start.cwd
+        known = (cwd, app.window.header["state"] if app.session else "")
+        if known == self._known:
+            return
+        self._known = known
+
+        def show(branch: str) -> None:
+            if self._known == known:
+                app.below(Status).tell_place(Place(with_tilde(cwd), branch))
+
+        app.reader.fetch(lambda: app.branch_of(cwd), show)

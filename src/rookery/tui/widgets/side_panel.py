@@ -1,0 +1,205 @@
+"""The panel at the right of a wide screen: the plan, the changed files, and the diffs of one."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Op
+from rookery.core.json.events import Json
+from rookery.core.json.safe_text import count
+from rookery.tui.keys import bindings
+from rookery.tui.look import diff, part
+from rookery.tui.look.palette import Look, look_of
+from rookery.tui.look.plain import clean_line
+from rookery.tui.look.runs import Line, prefixed, strip_of, trimmed, width_of_line
+from rookery.tui.look.view import View
+from rookery.tui.record import Record
+from rookery.tui.transcript.window import Window
+from rookery.tui.widgets.changed_files import ChangedFiles, File
+
+LEAST = 160
+"""Columns of a screen that has room for it."""
+WIDTHS = ((200, 58), (0, 44))
+"""Columns of the panel, by those of the screen."""
+
+STEPS = 12
+"""Steps of a plan that are shown: those around the current one."""
+FILES = 16
+DIFFS = 6
+"""Diffs of a file that are shown: the newest."""
+LINES = 200
+"""Lines of one diff."""
+
+
+class SidePanel(ScrollView):
+    can_focus = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings.PANEL
+
+    class Chosen(Record):
+        """Show the call that changed the file last."""
+
+        call: str
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._changes = ChangedFiles()
+        self._files: list[File] = []
+        self._plan: list[Json] = []
+        self._cwd = ""
+        self._file = ""
+        """The path whose diffs are shown; empty: the last one that changed."""
+        self._lines: list[Strip] = []
+        self._painted: object = None
+        """What the lines were made for."""
+        self._rows: dict[int, str] = {}
+        """Paths by their line."""
+        self.closed = False
+        """The user does not want it."""
+        self.display = False
+
+    # --- what it shows -------------------------------------------------------------------------
+
+    def load(self, window: Window) -> None:
+        """Another session, or older pages of the same."""
+        self._changes.load(window)
+        self._refresh(window, files=True)
+
+    def heed(self, window: Window, ops: list[Op]) -> None:
+        self._refresh(window, files=self._changes.heed(window, ops))
+
+    def _refresh(self, window: Window, *, files: bool) -> None:
+        plan = window.header["plan"]
+        if not files and plan is self._plan:
+            return
+        self._plan, self._cwd = plan, str(window.header["cwd"])
+        if files:
+            self._files = self._changes.files()
+        self._painted = None
+        self.fit()
+        self.refresh()
+
+    def fit(self, columns: int = 0) -> None:
+        """Shown where there is room for it, and something to show. `columns`: of the screen."""
+        columns = columns or self.app.size.width
+        room = columns >= LEAST and not self.closed
+        self.display = room and bool(self._plan or self._files)
+        self.styles.width = next(wide for least, wide in WIDTHS if columns >= least)
+
+    def toggle(self) -> bool:
+        """Whether it is open now."""
+        self.closed = not self.closed
+        self.fit()
+        return self.display
+
+    # --- keys ----------------------------------------------------------------------------------
+
+    @property
+    def _current(self) -> File | None:
+        named = [each for each in self._files if each.path == self._file]
+        return named[0] if named else self._files[-1] if self._files else None
+
+    def action_move(self, step: int) -> None:
+        here = self._current
+        if here is not None:
+            at = max(0, min(len(self._files) - 1, self._files.index(here) + step))
+            self._choose(self._files[at].path)
+
+    def _choose(self, path: str) -> None:
+        self._file, self._painted = path, None
+        self.scroll_to(y=0, animate=False, immediate=True)
+        self.refresh()
+
+    def action_open(self) -> None:
+        if self._current is not None:
+            self.post_message(self.Chosen(self._current.changes[-1].call))
+
+    def on_click(self, event: events.Click) -> None:
+        if (path := self._rows.get(event.y + self.scroll_offset.y)) is not None:
+            self._choose(path)
+
+    def on_focus(self) -> None:
+        self._painted = None
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.on_focus()
+
+    # --- painting ------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        width, base = self.scrollable_content_region.width, self.rich_style
+        if self._painted != (width, self.app.theme):
+            self._painted = (width, self.app.theme)
+            self._paint(width)
+        at = y + self.scroll_offset.y
+        line = self._lines[at] if at < len(self._lines) else Strip([])
+        return line.crop_extend(0, width, base).apply_style(base)
+
+    def _paint(self, width: int) -> None:
+        look, inner = look_of(self.app.theme), max(8, width - 2)
+        lines: list[Line] = []
+        if self._plan:
+            lines += [*_plan(self._plan, View(inner, look)), []]
+        if self._files:
+            lines += self._list(len(lines), inner, look)
+        if (current := self._current) is not None:
+            lines += _diffs(current, inner, look)
+        found = prefixed(lines, [(" ", look.plain)])
+        self._lines = [strip_of(line) for line in found]
+        high = max(1, len(self._lines))
+        self.call_after_refresh(setattr, self, "virtual_size", Size(width, high))
+
+    def _list(self, above: int, width: int, look: Look) -> list[Line]:
+        shown, current = self._files[-FILES:], self._current
+        hidden = len(self._files) - len(shown)
+        lines: list[Line] = [
+            [("Changes ", look.heading), (count(len(self._files), "file"), look.soft)]
+        ]
+        self._rows = {}
+        for each in shown:
+            self._rows[above + len(lines)] = each.path
+            lines.append(_file(each, self._cwd, width, look, here=each is current))
+        if hidden:
+            lines.append([(f"… {count(hidden, 'more file')}", look.soft)])
+        return [*lines, []]
+
+
+def _plan(steps: list[Json], view: View) -> list[Line]:
+    look = view.look
+    done = sum(step["status"] == "completed" for step in steps)
+    now = next((at for at, step in enumerate(steps) if step["status"] == "in_progress"), done)
+    first = max(0, min(now - STEPS // 2, len(steps) - STEPS))
+    shown = steps[first : first + STEPS]
+    head: Line = [("Plan ", look.heading), (f"{done} of {len(steps)}", look.soft)]
+    left = len(steps) - len(shown)
+    more: list[Line] = [[(f"… {count(left, 'more step')}", look.soft)]] if left else []
+    return [head, *part.checklist(list(shown), view), *more]
+
+
+def _file(file: File, cwd: str, width: int, look: Look, *, here: bool) -> Line:
+    path = captions.short_path(file.path, cwd, clean_line)
+    counts: Line = [(f" +{file.plus}", look.done)]
+    if file.minus:
+        counts.append((f" −{file.minus}", look.failed))
+    room = width - 2 - width_of_line(counts)
+    while len(path) > room > 4:
+        path = f"…{path[len(path) - room + 2 :]}"
+    name = trimmed([(path, look.heading if here else look.ink)], max(1, room))
+    gap = max(0, room - width_of_line(name))
+    return [("▌ " if here else "  ", look.accent), *name, (" " * gap, look.plain), *counts]
+
+
+def _diffs(file: File, width: int, look: Look) -> list[Line]:
+    lines: list[Line] = []
+    for change in file.changes[-DIFFS:]:
+        lines += diff.rendered(change.part, width, look, split=False, most=LINES)
+        lines.append([])
+    hidden = len(file.changes) - DIFFS
+    if hidden > 0:
+        lines.append([(f"… {count(hidden, 'earlier change')}", look.soft)])
+    return lines

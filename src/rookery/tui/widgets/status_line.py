@@ -1,0 +1,227 @@
+"""What the status line says of a session: its state, what it does now, and what it runs with.
+
+Where the line is too narrow for all of it, what matters least goes first.
+"""
+
+from typing import NamedTuple
+
+from rookery.core import units
+from rookery.core.asks.kept_asks import unanswered
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.core.policy import confinement, modes
+from rookery.core.turn import rate_limit, retries
+from rookery.render.local_time import clock_time
+from rookery.tui.look.palette import Look
+from rookery.tui.look.plain import clean_line, cut, width_of
+from rookery.tui.look.runs import Line, Run, trimmed, width_of_line
+from rookery.tui.transcript.doing import IDLE, Doing
+
+ENDS = {
+    "max_tokens": "token limit",
+    "max_turn_requests": "request limit",
+    "refusal": "refused",
+    "orphaned": "went silent",
+    "unresponsive": "did not respond",
+    "agent_exited": "the agent exited",
+}
+"""Why a turn ended, in short; the notice in the transcript says more."""
+
+KINDS = {"network": "model unreachable", "auth": "not logged in", "context": "context is full"}
+"""The same, by the kind of its error."""
+
+FRAMES = "◐◓◑◒"
+"""The sign of a running session turns."""
+FRAME = 250
+"""Milliseconds of one of them."""
+
+LEAST, MOST = 24, 72
+"""Columns for what is done now."""
+
+ASKS_ALL = "asks: every action"
+
+
+class Place(NamedTuple):
+    """Where a session works, as it is shown."""
+
+    directory: str = ""
+    branch: str = ""
+
+    @property
+    def words(self) -> str:
+        branch = f" ⎇ {clean_line(self.branch, 60)}" if self.branch else ""
+        return clean_line(self.directory) + branch if self.directory else ""
+
+
+class Field(NamedTuple):
+    weight: int
+    """The heaviest goes first where there is no room."""
+    words: str
+
+
+class About(NamedTuple):
+    """What the line says besides the header."""
+
+    doing: Doing = IDLE
+    place: Place = Place()
+    hint: str = ""
+    """Keys that matter now."""
+    hung: bool = False
+    """Its worker does not respond."""
+
+
+def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
+    state = state_of(header, look, at)
+    if about.hung:
+        sign, style = look.states["failed"]
+        state = [(f" {sign} does not respond", style)]
+    if about.hint:
+        state = [*state, (f" · {about.hint}", state[-1][1])]
+    doing = IDLE if about.hung or unanswered(header) else about.doing
+    left = [*_who(header), Field(4, about.place.words)]
+    return laid_out(state, doing, left, _figures(header), look, width)
+
+
+def of_new(agent: str, confirm: str, place: Place, look: Look, width: int) -> Line:
+    """Of the session that the first prompt makes."""
+    asked = modes.brief(modes.beginning(agent, confirm)) or ASKS_ALL
+    fields = [Field(1, "new session"), Field(0, asked), Field(2, place.words)]
+    return laid_out([(f" {agent}", look.soft)], IDLE, fields, [], look, width)
+
+
+def laid_out(
+    state: Line, doing: Doing, left: list[Field], right: list[Field], look: Look, width: int
+) -> Line:
+    """Fields are dropped until all have room; what is done now gets what is left."""
+    wanted = min(LEAST, width_of(doing.words)) + 3 if doing.words else 0
+    left, right = [each for each in left if each.words], [each for each in right if each.words]
+    while left or right:
+        used = width_of_line(state) + wanted + _width(left) + _width(right) + 2
+        if used <= width:
+            break
+        heaviest = max((*left, *right), key=lambda each: each.weight)
+        if not heaviest.weight:
+            break
+        (left if heaviest in left else right).remove(heaviest)
+    rest = width - width_of_line(state) - _width(left) - _width(right) - 2
+    now = _now(doing, min(rest - 3, MOST), look) if doing.words else []
+    words: Line = [(f"  {_joined(left)}", look.soft)] if left else []
+    begin = [*state, *now, *words]
+    end: Line = [(f"{_joined(right)} ", look.soft)] if right else []
+    gap = width - width_of_line(begin) - width_of_line(end)
+    return [*begin, (" " * gap, look.plain), *end] if gap > 0 else trimmed(begin, width)
+
+
+def _now(doing: Doing, room: int, look: Look) -> list[Run]:
+    if room < 4:
+        return []
+    words = doing.words
+    if doing.grows and width_of(words) > room:
+        kept = words
+        while width_of(kept) > room - 1:
+            kept = kept[max(1, (width_of(kept) - room + 1) // 2) :]
+        words = f"…{kept.lstrip()}"
+    return [(" · ", look.faint), (cut(words, room), look.ink)]
+
+
+def _width(fields: list[Field]) -> int:
+    return width_of(_joined(fields)) + 2 if fields else 0
+
+
+def _joined(fields: list[Field]) -> str:
+    return " · ".join(each.words for each in fields)
+
+
+# --- its parts ---------------------------------------------------------------------------------
+
+
+def state_of(header: Json, look: Look, at: int) -> Line:
+    """A waiting session never looks busy."""
+    name, word = _state(header, at)
+    sign, style = look.states[name]
+    if name == "running":
+        sign = FRAMES[at // FRAME % len(FRAMES)]
+    return [(f" {sign} {word}", style)]
+
+
+def _state(header: Json, at: int) -> tuple[str, str]:
+    """The name of its sign, and a word."""
+    elapsed = units.duration(max(0, at - header["since"]) // 1000)
+    process, reason = lenient.text(header["process"], "state"), header["reason"]
+    if unanswered(header):
+        return "needs-you", f"needs you · {units.duration(_waiting(header, at))}"
+    if header["state"] == "quiet":
+        return "warn", f"quiet · {elapsed}"
+    if header["state"] == "running" and header["retrying"]:
+        return "warn", _retrying(header, at, elapsed)
+    if header["state"] == "running":
+        return "running", f"{'starting' if process == 'starting' else 'working'} · {elapsed}"
+    if reason == "rate_limited":
+        return "warn", _limited(header, at)
+    if reason not in ("", "end_turn", "cancelled", "forced", "waiting"):
+        kind = lenient.text(lenient.mapping(header["error"], "data"), "errorKind")
+        told = KINDS.get(kind) if reason == "failed" else ENDS.get(reason)
+        return "failed", told or clean_line(reason).replace("_", " ")
+    return ("failed", "does not start") if process == "parked" else ("idle", "ready")
+
+
+def _limited(header: Json, at: int) -> str:
+    reset = rate_limit.reset_of(header["rateLimit"] or {}, header["since"])
+    until = clock_time(reset, at) if reset is not None else ""
+    return f"rate limit until {until}" if until else "rate limit"
+
+
+def _waiting(header: Json, at: int) -> int:
+    """Seconds since the first open ask came."""
+    asked = [lenient.integer(ask, "at") or at for ask in header["asks"].values()]
+    return max(0, at - min(asked, default=at)) // 1000
+
+
+def _retrying(header: Json, at: int, elapsed: str) -> str:
+    """`retrying 3 of 5 in 8 s`."""
+    retry = lenient.mapping(header, "retry")
+    attempt, of = lenient.integer(retry, "attempt"), lenient.integer(retry, "of")
+    until = lenient.integer(retry, "until")
+    words = "retrying"
+    if attempt is not None:
+        words += f" {attempt}" + (f" of {of}" if of else "")
+    left = (until - at + 999) // 1000 if until is not None else 0
+    words += f" in {units.duration(left)}" if left > 0 else f" · {elapsed}"
+    return f"model unreachable · {words}" if retries.is_unreachable(header) else words
+
+
+def _who(header: Json) -> list[Field]:
+    guard = confinement.WORDS.get(lenient.text(header["process"], "guard"), "")
+    asks = modes.brief(header) or (ASKS_ALL if header["confirm"] == modes.EVERY else "")
+    return [
+        Field(0, clean_line(lenient.text(header, "agent"))),
+        Field(2, clean_line(lenient.text(header, "model"))),
+        Field(5, clean_line(lenient.text(header, "mode"))),
+        Field(4, guard),
+        Field(6, clean_line(lenient.text(header, "effort"))),
+        Field(1, asks),
+        Field(1, _refinement(header)),
+        Field(0, "settings need you" if header["settings"]["held"] else ""),
+    ]
+
+
+def _refinement(header: Json) -> str:
+    critic = lenient.mapping(header, "critic")
+    if lenient.text(critic, "state") == "judging":
+        return "critic is judging"
+    at, of = lenient.integer(critic, "iteration") or 0, lenient.integer(critic, "of") or 0
+    return f"refinement {at}/{of}" if of and lenient.text(critic, "state") == "refining" else ""
+
+
+def _tokens(number: float) -> str:
+    return units.tokens(number).replace(".0", "")
+
+
+def _figures(header: Json) -> list[Field]:
+    usage, found = header["usage"], list[Field]()
+    used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
+    if used is not None:
+        of = f"of {_tokens(size)}" if size else "tokens"
+        found.append(Field(3, f"{_tokens(used)} {of}"))
+    amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
+    return [*found, Field(2, units.money(amount) if amount is not None else "")]
