@@ -122,6 +122,19 @@ def changed_at(home: str, name: str) -> int | None:
     return None
 
 
+def stamp(home: str) -> tuple[tuple[int, ...] | None, ...]:
+    """Changes when one of the files does: inode, times of change and size of each; None: there is
+    no such file."""
+    return tuple(_stamp(os.path.join(home, name)) for name in (*WATCHED, FILE))
+
+
+def _stamp(path: str) -> tuple[int, ...] | None:
+    with suppress(OSError):
+        found = os.stat(path)
+        return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+    return None
+
+
 # ---------------------------------------------------------------- what applies
 
 

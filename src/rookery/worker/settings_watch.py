@@ -2,7 +2,6 @@
 a while. A file that cannot be used leaves the last good values in force, and is reported once. What
 is looser than before waits for the user (client/config/in_force)."""
 
-import os
 from typing import NamedTuple
 
 from rookery.client.config import in_force
@@ -24,9 +23,6 @@ EVERY = 14.0
 PATIENCE = 5.0
 """Seconds in which another process of ours may hold the settings to write them; then they are
 judged as they are: an agent can take that lock, too."""
-
-type Stamp = tuple[tuple[int, int, int, int] | None, ...]
-"""Of each file: inode, times of change, size; None: there is none."""
 
 
 class Source(NamedTuple):
@@ -63,7 +59,7 @@ class SettingsWatch:
         self._source = source
         self._found = found
         self._record: Record | None = None
-        self._stamp: Stamp = ()
+        self._stamp: tuple[object, ...] = ()
         """Not the files', for they may have changed since they were read: the first look reads
         them."""
         self._looked = float("-inf")
@@ -84,7 +80,7 @@ class SettingsWatch:
     def look(self, now: float) -> InForce | str | None:
         """Before something is done that settings bear on."""
         self._looked = now
-        stamp = _stamp(self._source.home)
+        stamp = confirmed.stamp(self._source.home)
         if stamp == self._stamp:
             return None
         self._stamp = stamp
@@ -125,17 +121,3 @@ def news(header: Json, found: InForce) -> Draft | None:
     elif known["held"]:
         update["confirmed"] = confirmed.fingerprint(found.guarded) == known["held"]
     return Draft(update, None, "settings")
-
-
-def _stamp(home: str) -> Stamp:
-    return tuple(
-        _stamped(os.path.join(home, name)) for name in (*confirmed.WATCHED, confirmed.FILE)
-    )
-
-
-def _stamped(path: str) -> tuple[int, int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

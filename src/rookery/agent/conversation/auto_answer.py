@@ -20,12 +20,10 @@ from rookery.core.policy import danger, modes
 from rookery.core.policy.auto_answer import METHOD, UNREACHED, Judgement, judge, judgements_in
 from rookery.core.vendors.profiles import profile_of
 from rookery.home import call_paths, confirmed, paths
-from rookery.home.config import FILE, Config, ConfigError
+from rookery.home.config import Config, ConfigError
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure, TooLarge
 from rookery.wire.params import offers
-
-type Stamp = tuple[tuple[str, int, int, int] | None, ...]
 
 SECONDS = 60.0
 """Until a silent client counts as one that cannot judge."""
@@ -97,13 +95,13 @@ class HomeRules:
     if a file is damaged. What an agent loosened in them waits for the user, as in a worker."""
 
     def __init__(self) -> None:
-        self._stamp: Stamp = ()
+        self._stamp: tuple[object, ...] = ()
         self._config: Config | None = None
 
     def current(self) -> Config | None:
         """None: the file was never valid."""
         home = paths.home()
-        stamp = tuple(_stamp(os.path.join(home, name)) for name in (FILE, confirmed.FILE))
+        stamp = (home, *confirmed.stamp(home))
         if stamp != self._stamp:
             self._stamp = stamp
             with suppress(ConfigError):  # the earlier rules stay
@@ -112,14 +110,6 @@ class HomeRules:
                 in_force.remember(home, found, record)
                 self._config = found.config
         return self._config
-
-
-def _stamp(path: str) -> tuple[str, int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return path, found.st_ino, found.st_ctime_ns, found.st_size
 
 
 _RULES = HomeRules()

@@ -124,7 +124,7 @@ def make(wishes: Wishes) -> Conversation:
     timeouts = {
         name: float(each[TIMEOUT]) for name, each in wishes.servers.items() if TIMEOUT in each
     }
-    conversation.connections = Connections(conversation, wishes.names, timeouts)
+    conversation.connections = Connections(conversation, wishes.names, timeouts, wishes.seams)
     conversation.seams = wishes.seams
     head.catch_up(conversation.state)
     conversation.condenser_follows = wishes.summarizer is None

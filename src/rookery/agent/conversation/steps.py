@@ -184,10 +184,6 @@ class Conversation(LocalConversation):
             own.restore_metrics(before.metrics)  # keeps the cost so far
         return condenser.model_copy(update={"llm": own})
 
-    @property
-    def listener(self) -> Seams | None:
-        return self.seams
-
     @override
     def _runtime_mcp_tools(self, mcp_config: dict[str, Any], **_: Any) -> list[Tool]:
         """Each server by itself: a broken or slow one costs only its own tools."""

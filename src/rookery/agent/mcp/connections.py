@@ -4,8 +4,8 @@ them a moment. The tools of a slow server are added when it answers, as are thos
 import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
 
+from openhands.sdk import LocalConversation
 from openhands.sdk.mcp.client import MCPClient
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.mcp.tool import MCPToolDefinition
@@ -34,19 +34,16 @@ class Listener:
         """After one of the others."""
 
 
-class Owner(Protocol):
-    """The conversation."""
-
-    agent: Any
-    _mcp_tool_provider: Any
-
-    @property
-    def listener(self) -> Listener | None: ...
-
-
 class Connections:
-    def __init__(self, owner: Owner, names: Names, timeouts: Mapping[str, float]) -> None:
-        self._owner = owner
+    def __init__(
+        self,
+        conversation: LocalConversation,
+        names: Names,
+        timeouts: Mapping[str, float],
+        listener: Listener,
+    ) -> None:
+        self._conversation = conversation
+        self._listener = listener
         self._names = names
         self._timeouts = timeouts
         self._changed = threading.Condition()
@@ -66,9 +63,9 @@ class Connections:
             here = dict(self._clients)
             self._begun = True
             late = [name for name in servers if name not in here and name not in self._failures]
-        if listener := self._listener():
-            for name in late:
-                listener.mcp_late(name)
+        for name in late:
+            if not self._closed.is_set():
+                self._listener.mcp_late(name)
         return [tool for tools in self._tools(here).values() for tool in tools]
 
     def _known(self, servers: Mapping[str, MCPServer]) -> bool:
@@ -91,7 +88,7 @@ class Connections:
     def _keep_trying(self, name: str, server: MCPServer) -> None:
         for pause in (*PAUSES, None):
             try:
-                client = self._owner._mcp_tool_provider.create_tools(
+                client = self._conversation._mcp_tool_provider.create_tools(
                     {name: server},
                     self._timeouts.get(name, SECONDS),
                     on_tools_reconciled=partial(self._reconcile, name),
@@ -109,8 +106,8 @@ class Connections:
             first = name not in self._failures
             self._failures[name] = error
             self._changed.notify_all()
-        if first and (listener := self._listener()):
-            listener.mcp_failed(name, error)
+        if first and not self._closed.is_set():
+            self._listener.mcp_failed(name, error)
 
     def _come(self, name: str, client: MCPClient) -> None:
         with self._changed:
@@ -118,10 +115,9 @@ class Connections:
             self._failures.pop(name, None)
             self._changed.notify_all()
             late = self._begun
-        if late:
+        if late and not self._closed.is_set():
             self._reconcile(name, client, client.tools)
-            if listener := self._listener():
-                listener.mcp_came(name, len(client.tools))
+            self._listener.mcp_came(name, len(client.tools))
         if self._closed.is_set():
             client.sync_close()
 
@@ -142,7 +138,7 @@ class Connections:
         }
 
     def _taken(self) -> set[str]:
-        known = self._owner.agent.tools_map.items()
+        known = self._conversation.agent.tools_map.items()
         return {name for name, tool in known if not isinstance(tool, MCPToolDefinition)}
 
     def _reconcile(self, name: str, client: MCPClient, _: Sequence[MCPToolDefinition]) -> None:
@@ -151,13 +147,10 @@ class Connections:
             return
         tools = self._tools({name: client})[name]
         while True:
-            agent = self._owner.agent
+            agent = self._conversation.agent
             agent._on_mcp_tools_reconciled(client, tools)
-            if self._owner.agent is agent:  # a change of the model replaces it
+            if self._conversation.agent is agent:  # a change of the model replaces it
                 return
-
-    def _listener(self) -> Listener | None:
-        return None if self._closed.is_set() else self._owner.listener
 
 
 def words(error: BaseException) -> str:

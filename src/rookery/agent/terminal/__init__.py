@@ -6,8 +6,7 @@ Importing this package imports the SDK.
 from collections.abc import Callable
 from typing import Any
 
-from rookery.agent.terminal.executor import PtyExecutor
-from rookery.agent.terminal.live import on_output
+from rookery.agent.terminal.executor import PtyExecutor, on_output
 
 __all__ = ["PtyExecutor", "close", "executors", "interrupt", "on_output"]
 

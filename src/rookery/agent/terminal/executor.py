@@ -1,6 +1,8 @@
-"""The executor behind the terminal tool: our session, its live output and its ending."""
+"""The executor behind the terminal tool: our session, its end, and who hears it as it prints."""
 
+import atexit
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -11,15 +13,47 @@ from openhands.tools.terminal.definition import TerminalAction, TerminalObservat
 from openhands.tools.terminal.env import normalize_terminal_env
 from openhands.tools.terminal.impl import TerminalExecutor
 
-from rookery.agent.terminal import live
 from rookery.agent.terminal.session import Session
 from rookery.agent.terminal.shell import ShellEnded
+from rookery.models.secrets import KNOWN
 
 if TYPE_CHECKING:
     from openhands.sdk.conversation import LocalConversation
 
 RECENT = 200
 """Events among which an action's call is looked for."""
+LIVE = 200_000
+"""Characters of one command that are shown while it runs; the rest is in its result."""
+CAPPED = "\n[more output follows; it is not shown while the command runs]\n"
+
+type Listener = Callable[[str, str], None]
+
+_executors: "weakref.WeakSet[PtyExecutor]" = weakref.WeakSet()
+_listeners: dict[str, Listener] = {}
+_lock = threading.Lock()
+
+
+class Stream:
+    """One command's output on its way to a listener: without secrets, and not without end."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._mask = KNOWN.in_pieces()
+        self._room = LIVE
+
+    def feed(self, text: str) -> None:
+        if self._room > 0:
+            self._send(self._mask.feed(text))
+
+    def flush(self) -> None:
+        if self._room > 0:
+            self._send(self._mask.flush())
+
+    def _send(self, text: str) -> None:
+        if not text:
+            return
+        shown, self._room = text[: self._room], self._room - len(text)
+        self._tell(shown if self._room > 0 else shown + CAPPED)
 
 
 class PtyExecutor(TerminalExecutor):
@@ -41,7 +75,8 @@ class PtyExecutor(TerminalExecutor):
         self._ours = Session(working_dir, no_change_timeout_seconds, shell_path, self._env)
         self._session = self._ours  # type: ignore[assignment]
         self._told: list[str] = []
-        live.register(self)
+        with _lock:
+            _executors.add(self)
 
     def prepare(self) -> None:
         """Start the shell in a thread. A failure shows at the first command."""
@@ -90,11 +125,11 @@ class PtyExecutor(TerminalExecutor):
         self, action: TerminalAction, conversation: "LocalConversation | None"
     ) -> tuple[Callable[[str], None] | None, Callable[[], None]]:
         """For the output as it comes; and what to call at its end."""
-        told = live.listener_of(conversation) if conversation is not None else None
+        told = _listener_of(conversation) if conversation is not None else None
         call = self._call_of(action, conversation) if told else None
         if told is None or call is None:
             return None, lambda: None
-        stream = live.Stream(lambda text: told(call, text))
+        stream = Stream(lambda text: told(call, text))
         return stream.feed, stream.flush
 
     def _call_of(self, action: TerminalAction, conversation: Any) -> str | None:
@@ -108,3 +143,26 @@ class PtyExecutor(TerminalExecutor):
                 self._told = [*self._told[-RECENT:], event.tool_call_id]
                 return event.tool_call_id
         return None
+
+
+def on_output(conversation: Any, listener: Listener | None) -> None:
+    """Call `listener(tool_call_id, text)` in the terminal's thread, as output comes and before the
+    observation is made. None: no longer."""
+    with _lock:
+        if listener is None:
+            _listeners.pop(str(conversation.state.id), None)
+        else:
+            _listeners[str(conversation.state.id)] = listener
+
+
+def _listener_of(conversation: Any) -> Listener | None:
+    with _lock:
+        return _listeners.get(str(conversation.state.id))
+
+
+@atexit.register
+def _close_all() -> None:
+    with _lock:
+        left = list(_executors)
+    for executor in left:
+        executor.close()

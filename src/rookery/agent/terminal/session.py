@@ -5,6 +5,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Literal
 
 from openhands.sdk.utils import maybe_truncate
@@ -52,13 +54,6 @@ def keys_of(text: str) -> str:
     return text + "\n"
 
 
-class Backend:
-    """What the SDK asks of a terminal's kind."""
-
-    def is_powershell(self) -> bool:
-        return False
-
-
 class Session:
     def __init__(
         self,
@@ -67,7 +62,7 @@ class Session:
         shell_path: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.terminal = Backend()
+        self.terminal = SimpleNamespace(is_powershell=lambda: False)  # the SDK asks
         self.work_dir = directory
         self.quiet_seconds = quiet_seconds or NO_CHANGE_TIMEOUT_SECONDS
         self._shell_path = shell_path
@@ -87,13 +82,11 @@ class Session:
             old = self._shell
             if old is not None and not old.ended:
                 return old
-            directory = old.directory if old else self.work_dir
-            if not os.path.isdir(directory):
-                directory = self.work_dir
+            kept = old is not None and os.path.isdir(old.directory)
+            directory = old.directory if old is not None and kept else self.work_dir
             shell = Shell(directory, build_terminal_env(self._environment), self._shell_path)
             shell.left_behind = old.left_behind if old else []
-            self._shell = shell
-            self._waiting = False
+            self._shell, self._waiting = shell, False
             shell.start()
             return shell
 
@@ -149,23 +142,18 @@ class Session:
     def _wait(self, shell: Shell, timeout: float | None) -> Outcome:
         begun = time.monotonic()
         with shell.changed:
-            while True:
-                if not shell.busy:
-                    return "completed"
-                if shell.ended:
-                    return "ended"
+            while shell.busy and not shell.ended:
                 if shell.interrupted:
                     # Its end is on the way, whatever the clock says.
                     shell.changed.wait(1.0)
                     continue
-                now = time.monotonic()
-                if timeout is None:
-                    left = shell.last_output + self.quiet_seconds - now
-                else:
-                    left = begun + timeout - now
+                quiet = timeout is None
+                until = shell.last_output + self.quiet_seconds if quiet else begun + (timeout or 0)
+                left = until - time.monotonic()
                 if left <= 0:
-                    return "quiet" if timeout is None else "late"
+                    return "quiet" if quiet else "late"
                 shell.changed.wait(left)
+            return "ended" if shell.busy else "completed"
 
     # --- answers --------------------------------------------------------------------------------
 
@@ -175,11 +163,11 @@ class Session:
         continued = self._waiting
         self._waiting = outcome in {"quiet", "late"}
         prefix = "[Below is the output of the previous command.]\n" if continued else ""
-        prompt, code = shell.prompt, -1
-        if outcome == "completed" and prompt is not None:
-            code = prompt.exit_code
-        elif outcome == "ended":
-            code = _exit_code(shell.status)
+        code = -1
+        if outcome == "completed" and shell.prompt is not None:
+            code = shell.prompt.exit_code
+        elif outcome == "ended" and shell.status is not None:
+            code = shell.status if shell.status >= 0 else 128 - shell.status
         if shell.interrupted and not self._waiting:
             code = code if code > 0 else INTERRUPTED
             suffix = f"[The command was interrupted, exit code {code}.]"
@@ -187,18 +175,17 @@ class Session:
             suffix = f"[The command completed with exit code {code}.]"
             if action.is_input and len(keys := keys_of(command)) == 1 and keys < "\x1b":
                 suffix = f"{suffix[:-1]} CTRL+{chr(ord(keys) | 0x40)} was sent.]"
-        elif outcome == "quiet":
-            suffix = f"[The command has no new output after {self.quiet_seconds} seconds. "
-            suffix += f"{TIMEOUT_MESSAGE_TEMPLATE}]"
-        elif outcome == "late":
-            suffix = f"[The command timed out after {action.timeout} seconds. "
-            suffix += f"{TIMEOUT_MESSAGE_TEMPLATE}]"
+        elif self._waiting:
+            why = f"has no new output after {self.quiet_seconds} seconds."
+            if outcome == "late":
+                why = f"timed out after {action.timeout} seconds."
+            suffix = f"[The command {why} {TIMEOUT_MESSAGE_TEMPLATE}]"
         else:
             suffix = f"[The shell ended with exit code {code}.]"
         if shell.ended:
             suffix += "\n[The next command gets a new shell in the same directory, without "
             suffix += "variables exported in the old one.]"
-        metadata = self._metadata(shell, code, outcome)
+        metadata = CmdOutputMetadata() if self._waiting else self._metadata(shell, code)
         metadata.prefix, metadata.suffix = prefix, "\n" + suffix
         return self._observation(shell, command, metadata, is_error=False)
 
@@ -211,12 +198,13 @@ class Session:
         )
         return self._observation(shell, command, metadata, is_error=True)
 
-    def _metadata(self, shell: Shell, code: int, outcome: Outcome) -> CmdOutputMetadata:
-        if outcome in {"quiet", "late"}:
-            return CmdOutputMetadata()
+    def _metadata(self, shell: Shell, code: int) -> CmdOutputMetadata:
+        user = None
+        with suppress(OSError, KeyError):
+            user = getpass.getuser()
         return CmdOutputMetadata(
             exit_code=code,
-            username=_user(),
+            username=user,
             hostname=os.uname().nodename,
             working_dir=shell.directory,
             py_interpreter_path=shell.prompt.python if shell.prompt else None,
@@ -236,16 +224,3 @@ class Session:
             exit_code=metadata.exit_code,
             is_error=is_error,
         )
-
-
-def _exit_code(status: int | None) -> int:
-    if status is None:
-        return -1
-    return status if status >= 0 else 128 - status
-
-
-def _user() -> str | None:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return None
