@@ -1,8 +1,7 @@
 """The agent's client, and what it can show."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rookery.core.json.events import Json
 from rookery.models.secrets import KNOWN
@@ -12,8 +11,6 @@ from rookery.wire.jsonrpc import HIGH_WATER, ConnectionClosed, Peer
 class Client(NamedTuple):
     peer: Peer
     capabilities: Json
-    fork: Callable[[Any], Awaitable[str]]
-    """Fork a session. Returns what to say about it."""
 
     def tell(self, session: str, update: Json) -> None:
         """Without secrets, which a tool or a server may have shown."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from openhands.sdk.event import ActionEvent
 
@@ -10,6 +10,7 @@ from rookery.agent.conversation import auto_answer
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.core.asks.asks import reason_of
+from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
@@ -32,24 +33,13 @@ REASON = "The user rejected this action."
 UNANSWERED = "There was no answer, so this action was not carried out."
 
 
-class Allowed(NamedTuple):
+class Verdict(NamedTuple):
+    outcome: Literal["allowed", "rejected", "cancelled", "unanswered"]
+    """Cancelled: the client ends the turn. Unanswered: the action keeps waiting."""
+    reason: str = ""
+    """Of a rejection, for the model."""
     mode: str = ""
-    """The mode that the answer chose as well; "": none."""
-
-
-class Rejected(NamedTuple):
-    reason: str
-
-
-class Cancelled(NamedTuple):
-    """The client ends the turn."""
-
-
-class Unanswered(NamedTuple):
-    """An error or nonsense: the action keeps waiting."""
-
-
-type Verdict = Allowed | Rejected | Cancelled | Unanswered
+    """That the answer chose as well; "": none."""
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
@@ -79,12 +69,12 @@ async def ask(
             judging.cancel()
     if judged.outcome == "allow" or (granted and judged.outcome == "ask"):
         session.clear_for_run(action)
-        return Allowed()
+        return Verdict("allowed")
     if judged.outcome == "deny":
-        return Rejected(judged.denial)
+        return Verdict("rejected", judged.denial)
     if judged.outcome == "ask":
         return await _ask_user(session, action, unless_stopped, child)
-    return Unanswered()
+    return Verdict("unanswered")
 
 
 async def _ask_user(
@@ -101,7 +91,7 @@ async def _ask_user(
     finally:
         asking.cancel()  # withdraws the request if it is still open
     verdict = verdict_of(answer)
-    if isinstance(verdict, Allowed):
+    if verdict.outcome == "allowed":
         session.clear_for_run(action)
         if verdict.mode:
             session.choose("mode", verdict.mode)
@@ -116,21 +106,14 @@ def reject(session: "Session", action: ActionEvent, reason: str) -> None:
 
 
 def verdict_of(answer: Any) -> Verdict:
-    outcome = answer.get("outcome") if isinstance(answer, dict) else None
-    if not isinstance(outcome, dict):
-        return Unanswered()
-    if outcome.get("outcome") == "cancelled":
-        return Cancelled()
-    match outcome.get("optionId") if outcome.get("outcome") == "selected" else None:
-        case "allow-once":
-            return Allowed()
-        case "always-approve" | "risk-based" as mode:
-            return Allowed(mode)
-        case "reject":
-            return Rejected(_reason(outcome))
-    return Unanswered()
-
-
-def _reason(outcome: Json) -> str:
-    said = reason_of(outcome).strip()
-    return f"{REASON} Their reason: {said}" if said else REASON
+    match lenient.mapping(answer, "outcome"):
+        case {"outcome": "cancelled"}:
+            return Verdict("cancelled")
+        case {"outcome": "selected", "optionId": "allow-once"}:
+            return Verdict("allowed")
+        case {"outcome": "selected", "optionId": "always-approve" | "risk-based" as mode}:
+            return Verdict("allowed", mode=mode)
+        case {"outcome": "selected", "optionId": "reject"} as outcome:
+            said = reason_of(outcome).strip()
+            return Verdict("rejected", f"{REASON} Their reason: {said}" if said else REASON)
+    return Verdict("unanswered")

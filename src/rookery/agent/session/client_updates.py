@@ -4,6 +4,7 @@ whichever thread they come from, and words of our own."""
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, override
 
 from openhands.sdk.event import ActionEvent, MessageEvent
@@ -92,9 +93,7 @@ class ClientUpdates(Listener):
         )
 
     def _new_pace(self, updates: Callable[[str, str], list[Json]]) -> Pace:
-        def tell(call: str, text: str) -> None:
-            self._tell_live(updates, call, text)
-
+        tell = partial(self._tell_live, updates)
         return Pace(self._loop, tell, lambda: self.client.is_behind)
 
     # --- to the client ---------------------------------------------------------------------------
@@ -231,8 +230,7 @@ class ClientUpdates(Listener):
 
     def translator_of(self, child: str) -> Translator:
         """Of a sub-agent, once it has said something."""
-        found = self._children.get(child)
-        return found.translator if found is not None else self.translator
+        return self._children[child].translator if child in self._children else self.translator
 
     # --- usage -----------------------------------------------------------------------------------
 
@@ -249,10 +247,10 @@ class ClientUpdates(Listener):
         # 0 for a model that no list knows: no size is made up.
         size = llm.max_input_tokens or usages[-1].context_window or 0
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
-        for update in self.translator.usage(used, size, cost or None):
-            if update != self._usage:
-                self._usage = update
-                self.tell(update)
+        [update] = self.translator.usage(used, size, cost or None)
+        if update != self._usage:
+            self._usage = update
+            self.tell(update)
 
 
 def _end_output(pace: Pace, event: "Event") -> None:

@@ -3,8 +3,7 @@ applied before the next step."""
 
 import asyncio
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
@@ -119,11 +118,10 @@ class Session(ClientUpdates, Seams):
         if self.warming is not None:
             await asyncio.wait({self.warming}, timeout=PATIENCE)
             if not self.warming.done():
-                self.warming.add_done_callback(lambda _: self._close_later())
+                self.warming.add_done_callback(
+                    lambda _: self.settle(self._loop.run_in_executor(None, self._close))
+                )
         await asyncio.to_thread(self._close)
-
-    def _close_later(self) -> None:
-        self.settle(self._loop.run_in_executor(None, self._close))
 
     def _close(self) -> None:
         """Blocks. Twice does no harm."""
@@ -137,11 +135,8 @@ class Session(ClientUpdates, Seams):
     def settle(self, work: "asyncio.Future[Any]") -> None:
         """The next turn waits for this work of a cancelled one."""
         self._settling.add(work)
-        work.add_done_callback(self._settled)
-
-    def _settled(self, work: "asyncio.Future[Any]") -> None:
-        self._settling.discard(work)
-        _forget(work)
+        work.add_done_callback(self._settling.discard)
+        work.add_done_callback(_forget)
 
     @property
     def unsettled(self) -> bool:
@@ -269,9 +264,13 @@ class Session(ClientUpdates, Seams):
 
     def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
         """Another session with this one's past. Blocks: in a thread."""
-        id = store.new_id()
-        with self._unwatched():
-            self.running.fork(conversation_id=uuid.UUID(id)).close()
+        id, conversation = store.new_id(), self.running
+        # The SDK would copy our visualizer for a fork, which fails.
+        watcher, conversation._visualizer = conversation._visualizer, None
+        try:
+            conversation.fork(conversation_id=uuid.UUID(id)).close()
+        finally:
+            conversation._visualizer = watcher
         delegations.copy(self.folder, self._home.folder(id))
         names.copy(self.folder, self._home.folder(id))
         title = f"{self.record.title} (fork)" if self.record.title else ""
@@ -280,16 +279,6 @@ class Session(ClientUpdates, Seams):
         )
         self._home.write(made)
         return made
-
-    @contextmanager
-    def _unwatched(self) -> Iterator[None]:
-        """The SDK would copy our visualizer for a fork, which fails."""
-        conversation = self.running
-        watcher, conversation._visualizer = conversation._visualizer, None
-        try:
-            yield
-        finally:
-            conversation._visualizer = watcher
 
     # --- the run ---------------------------------------------------------------------------------
 
@@ -314,14 +303,13 @@ class Session(ClientUpdates, Seams):
         waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
         with conversation.state:
             for action in self.pending():
-                conversation._on_event(
-                    AgentErrorEvent(
-                        error=NOT_RUN if waits else STOPPED,
-                        tool_name=action.tool_name,
-                        tool_call_id=action.tool_call_id,
-                        classification=AGENT_OUTCOME,
-                    )
+                ended = AgentErrorEvent(
+                    error=NOT_RUN if waits else STOPPED,
+                    tool_name=action.tool_name,
+                    tool_call_id=action.tool_call_id,
+                    classification=AGENT_OUTCOME,
                 )
+                conversation._on_event(ended)
 
     def drop_request(self) -> None:
         """Drop a failed request to condense: it would fail every later step."""

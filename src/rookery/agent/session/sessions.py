@@ -37,12 +37,11 @@ from rookery.wire.params import (
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
-    from rookery.agent.session.turn import Parts, Turn
 
 
 class Sessions:
     def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: Arguments) -> None:
-        self._client = Client(peer, capabilities, self._fork_here)
+        self._client = Client(peer, capabilities)
         self._sdk = sdk
         self._arguments = arguments
         self._first = True
@@ -60,35 +59,43 @@ class Sessions:
 
     async def _serve(self, request: Incoming, params: Json) -> None:
         match request.method:
-            case "authenticate":
-                self._authenticate(params)
-                request.reply({})
             case "session/new":
                 await self._new(request, params)
             case "session/load" | "session/resume":
                 await self._load(request, params)
             case "session/fork":
                 await self._fork(request, params)
+            case method:
+                request.reply(await self._answer(method, params))
+
+    async def _answer(self, method: str, params: Json) -> Json:
+        match method:
+            case "authenticate":
+                if params.get("methodId") != SETUP:
+                    raise invalid("unknown authentication method")
+                self._check_model()
             case "session/list":
-                request.reply(await self._list(params))
+                return await self._list(params)
             case "session/close":
-                await self._close(params)
-                request.reply({})
+                await self._close(known(self._open, params).record.id)
             case "session/delete":
-                await self._delete(params)
-                request.reply({})
+                id = store.known_form(session_id(params)) or ""
+                await self._close(id)
+                if id:
+                    await asyncio.to_thread(self._store.delete, id)
             case "session/set_mode":
                 self._choose(known(self._open, params), "mode", params.get("modeId"))
-                request.reply({})
             case "session/set_config_option":
                 session = known(self._open, params)
                 self._choose(session, str(params.get("configId")), params.get("value"))
-                request.reply({"configOptions": session.choices.options()})
+                return {"configOptions": session.choices.options()}
             case "session/prompt":
-                await self._prompt(request, params)
+                return await self._prompt(params)
             case "_session/steering":
-                taken = self._steer(params)
-                request.reply({"outcome": "injected" if taken else "promptRequired"})
+                turn, parts = known(self._open, params).turn, parts_of(blocks(params))
+                taken = turn is not None and turn.steer(parts)
+                return {"outcome": "injected" if taken else "promptRequired"}
+        return {}
 
     def cancel(self, id: Any, params: Json | None = None) -> None:
         session = self._open.get(id) if isinstance(id, str) else None
@@ -102,19 +109,12 @@ class Sessions:
             for session in self._open.values():
                 group.create_task(session.end())
 
-    # --- authentication --------------------------------------------------------------------------
-
-    def _authenticate(self, params: Json) -> None:
-        if params.get("methodId") != SETUP:
-            raise invalid("unknown authentication method")
-        self._check_model()
+    # --- sessions --------------------------------------------------------------------------------
 
     def _check_model(self) -> None:
         found = self._models.chosen("")
         if isinstance(found, Missing):
             raise RpcError(AUTH_REQUIRED, found.sentence)
-
-    # --- sessions --------------------------------------------------------------------------------
 
     async def _new(self, request: Incoming, params: Json) -> None:
         cwd, roots = _place(params)
@@ -222,16 +222,10 @@ class Sessions:
         session = source or await self._enliven(record, {})
         made = await asyncio.to_thread(session.fork, cwd, roots)
         if source is None:
-            self._open.pop(record.id, None)
-            await session.end()
+            await self._close(record.id)
         forked = await self._enliven(made, given)
         request.reply({"sessionId": made.id, **forked.choices.state()})
         _tell_commands(forked)
-
-    async def _fork_here(self, session: "Session") -> str:
-        record = session.record
-        made = await asyncio.to_thread(session.fork, record.cwd, record.roots)
-        return f"Forked to session {made.id} ({made.title})"
 
     async def _list(self, params: Json) -> Json:
         cwd, records = params.get("cwd"), await asyncio.to_thread(self._store.all)
@@ -239,67 +233,36 @@ class Sessions:
         listed, more = listing.page(params, found)
         return {"sessions": [record.told() for record in listed], **more}
 
-    async def _close(self, params: Json) -> None:
-        session = known(self._open, params)
-        self._open.pop(session.record.id, None)
-        await session.end()
-
-    async def _delete(self, params: Json) -> None:
-        id = store.known_form(session_id(params)) or ""
-        session = self._open.pop(id, None)
-        if session is not None:
+    async def _close(self, id: str) -> None:
+        if (session := self._open.pop(id, None)) is not None:
             await session.end()
-        if id:
-            await asyncio.to_thread(self._store.delete, id)
 
     # --- prompts ---------------------------------------------------------------------------------
 
-    async def _prompt(self, request: Incoming, params: Json) -> None:
+    async def _prompt(self, params: Json) -> Json:
         from rookery.agent.session import slash_commands
         from rookery.agent.session.turn import Turn
 
         session, wish = known(self._open, params), _wish(params)
-        if wish.get("continue") is True:
-            await self._go_on(request, session, wish)
-            return
-        parts = parts_of(blocks(params))
+        # To continue without a new message: what was left open is asked again.
+        parts = None if wish.get("continue") is True else parts_of(blocks(params))
         while (turn := session.turn) is not None:
-            if (said := slash_commands.said_in(parts)) and not slash_commands.skill_called(
-                session, said
-            ):
+            said = slash_commands.said_in(parts) if parts else None
+            if said and not slash_commands.skill_called(session, said):
                 turn.command(said)
-                request.reply({"stopReason": "end_turn"})
-                return
-            if turn.steer(parts):
-                await turn.answered.wait()
-                request.reply({"stopReason": turn.stop_reason})
-                return
+                return {"stopReason": "end_turn"}
+            steered = parts is not None and turn.steer(parts)
             await turn.answered.wait()
-        turn = Turn(session, judged=_is_judged(wish), drops=wish.get("drop") is True)
-        await self._play(request, turn, parts)
-
-    async def _go_on(self, request: Incoming, session: "Session", wish: Json) -> None:
-        """Continue without a new message: what was left open is asked again."""
-        from rookery.agent.session.turn import Turn
-
-        while (turn := session.turn) is not None:
-            await turn.answered.wait()
-        await self._play(request, Turn(session, judged=_is_judged(wish)), None)
-
-    async def _play(self, request: Incoming, turn: "Turn", parts: "Parts | None") -> None:
-        session = turn.session
-        session.turn = turn
+            if steered:
+                return {"stopReason": turn.stop_reason}
+        drops = parts is not None and wish.get("drop") is True
+        turn = session.turn = Turn(session, judged=wish.get("critic") is not False, drops=drops)
         try:
-            answer = await turn.play(parts)
+            return await turn.play(parts)
         finally:
             session.turn = None
             # In the next round of the loop, after the answer to this prompt.
             asyncio.get_running_loop().call_soon(turn.answered.set)
-        request.reply(answer)
-
-    def _steer(self, params: Json) -> bool:
-        session, parts = known(self._open, params), parts_of(blocks(params))
-        return session.turn is not None and session.turn.steer(parts)
 
     def _choose(self, session: "Session", option: str, value: Any) -> None:
         try:
@@ -317,10 +280,6 @@ def _tell_commands(session: "Session") -> None:
 def _wish(params: Json) -> Json:
     """Our own fields of a prompt."""
     return lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
-
-
-def _is_judged(wish: Json) -> bool:
-    return wish.get("critic") is not False
 
 
 def _place(params: Json) -> tuple[str, tuple[str, ...]]:

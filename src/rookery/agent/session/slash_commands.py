@@ -1,7 +1,7 @@
 """Slash commands: what the user can ask of the agent itself, without its model."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from openhands.sdk.event import MessageEvent, SystemPromptEvent
@@ -25,32 +25,6 @@ type Parts = list[tuple[str, str]]
 
 OWN = "rookery"
 FORM = re.compile(r"/([A-Za-z][\w.-]*)(?:\s+(.*))?", re.DOTALL)
-
-
-class Command(NamedTuple):
-    name: str
-    about: str
-    hint: str = ""
-    """What may follow it."""
-    while_running: bool = False
-    """It changes nothing that a running turn depends on."""
-
-
-COMMANDS = (
-    Command("help", "List the commands and skills.", while_running=True),
-    Command("new", "Start over: the model forgets this conversation."),
-    Command("clear", "Same as /new."),
-    Command("condense", "Summarize the conversation to shorten it."),
-    Command("confirm", "Show or set when to ask you.", "mode", while_running=True),
-    Command("model", "Show or switch the model.", "profile", while_running=True),
-    Command("mcp", "List the MCP servers and their tools.", while_running=True),
-    Command("skills", "List the skills.", while_running=True),
-    Command("cost", "Show this session's tokens and cost.", while_running=True),
-    Command("rewind", "Undo your last prompt and everything after it.", "how many"),
-    Command("fork", "Fork this session from here."),
-    Command("title", "Set the title, or let the model choose one.", "title"),
-)
-BY_NAME = {command.name: command for command in COMMANDS}
 
 
 class Said(NamedTuple):
@@ -101,42 +75,21 @@ def with_skill(skill: Skill, said: Said) -> Parts:
 
 def answer(session: "Session", said: Said) -> str | None:
     """The answer of a command that needs no thread; None: see `work`."""
-    match said.name:
-        case "help":
-            return _help(session)
-        case "confirm":
-            return _confirm(session, said.rest)
-        case "model":
-            return _choose(session, "model", said.rest, session.choices.model_names())
-        case "mcp":
-            return _servers(session)
-        case "skills":
-            return _skills(session)
-        case "cost":
-            return _cost(session)
-        case "title" if said.rest:
-            session.entitle(said.rest)
-            return f"The title is now: {session.record.title}"
-        case "new" | "clear" | "condense" | "rewind" | "fork" | "title":
-            return None
-    return f"There is no command /{said.name}.\n\n{_help(session)}"
+    known = BY_NAME.get(said.name)
+    if known is None:
+        return f"There is no command /{said.name}.\n\n{_help(session)}"
+    if said.name == "title" and said.rest:
+        session.entitle(said.rest)
+        return f"The title is now: {session.record.title}"
+    return None if known.changes else known.run(session, said.rest)
 
 
 def work(session: "Session", said: Said) -> str:
     """Carry out a command that changes the conversation. Blocks."""
-    match said.name:
-        case "new" | "clear":
-            return _start_over(session)
-        case "rewind":
-            return _rewind(session, said.rest)
-        case "condense":
-            return _condense(session)
-        case "title":
-            return session.running.generate_title(max_length=store.TITLE)
-    raise AssertionError(said.name)
+    return BY_NAME[said.name].run(session, said.rest)
 
 
-def _help(session: "Session") -> str:
+def _help(session: "Session", _: str = "") -> str:
     lines = [f"- `/{each.name}` {each.about}" for each in COMMANDS]
     skills = [f"- `/{each.name}` {each.description or ''}" for each in skills_of(session.running)]
     return "\n".join(["Commands:", *lines, *(["", "Skills:", *skills] if skills else [])])
@@ -151,6 +104,10 @@ def _confirm(session: "Session", value: str) -> str:
     return said if mode in words.values() else f"{said} Also: {listed}."
 
 
+def _model(session: "Session", value: str) -> str:
+    return _choose(session, "model", value, session.choices.model_names())
+
+
 def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -> str:
     wanted: str = getattr(session.choices.wanted, option)
     listed = ", ".join(f"`{each}`" for each in known)
@@ -163,7 +120,7 @@ def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -
     return f"The {option} is now `{value}`."
 
 
-def _servers(session: "Session") -> str:
+def _servers(session: "Session", _: str = "") -> str:
     conversation = session.running
     names = list(conversation.agent.mcp_config)
     if not names:
@@ -182,14 +139,14 @@ def _server(session: "Session", name: str) -> str:
     return ", ".join(f"`{each}`" for each in own) or "no tools"
 
 
-def _skills(session: "Session") -> str:
+def _skills(session: "Session", _: str = "") -> str:
     skills = skills_of(session.running)
     if not skills:
         return "There are no skills in this directory or your home."
     return "\n".join(f"- `/{each.name}` {each.description or ''}" for each in skills)
 
 
-def _cost(session: "Session") -> str:
+def _cost(session: "Session", _: str = "") -> str:
     metrics = session.running.conversation_stats.get_combined_metrics()
     usage = metrics.accumulated_token_usage
     cost = metrics.accumulated_cost  # 0 if no list has the model's price
@@ -200,7 +157,7 @@ def _cost(session: "Session") -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _start_over(session: "Session") -> str:
+def _start_over(session: "Session", _: str = "") -> str:
     conversation = session.running
     branch = conversation.state.active_branch()
     first = next((event for event in branch if isinstance(event, SystemPromptEvent)), None)
@@ -212,24 +169,57 @@ def _rewind(session: "Session", rest: str) -> str:
     count = int(rest) if rest.isdecimal() and int(rest) > 0 else 1
     conversation = session.running
     branch = conversation.state.active_branch()
-    prompts = [
-        place
-        for place, event in enumerate(branch)
-        if isinstance(event, MessageEvent) and event.source == "user"
-    ]
+    is_prompt = [isinstance(each, MessageEvent) and each.source == "user" for each in branch]
+    prompts = [place for place, is_one in enumerate(is_prompt) if is_one][-count:]
     if not prompts:
         return "There is nothing to undo."
-    place = prompts[-min(count, len(prompts))]
-    conversation.navigate_to(branch[place - 1].id if place else None)
-    taken = min(count, len(prompts))
+    conversation.navigate_to(branch[prompts[0] - 1].id if prompts[0] else None)
+    taken = len(prompts)
     words = "your last prompt" if taken == 1 else f"your last {taken} prompts"
     return f"Undid {words}. Files are unchanged."
 
 
-def _condense(session: "Session") -> str:
+def _condense(session: "Session", _: str = "") -> str:
     before = len(session.running.state.view.events)
     session.running.condense()
     after = len(session.running.state.view.events)
     if after >= before:
         return "The conversation is too short to condense."
     return f"Condensed: the model now sees {after} events instead of {before}."
+
+
+def _fork(session: "Session", _: str) -> str:
+    made = session.fork(session.record.cwd, session.record.roots)
+    return f"Forked to session {made.id} ({made.title})"
+
+
+def _title(session: "Session", _: str) -> str:
+    return session.running.generate_title(max_length=store.TITLE)
+
+
+class Command(NamedTuple):
+    name: str
+    about: str
+    run: Callable[["Session", str], str]
+    """With what follows it; the answer."""
+    hint: str = ""
+    """What may follow it."""
+    changes: bool = False
+    """It changes what a running turn depends on, and blocks."""
+
+
+COMMANDS = (
+    Command("help", "List the commands and skills.", _help),
+    Command("new", "Start over: the model forgets this conversation.", _start_over, changes=True),
+    Command("clear", "Same as /new.", _start_over, changes=True),
+    Command("condense", "Summarize the conversation to shorten it.", _condense, changes=True),
+    Command("confirm", "Show or set when to ask you.", _confirm, "mode"),
+    Command("model", "Show or switch the model.", _model, "profile"),
+    Command("mcp", "List the MCP servers and their tools.", _servers),
+    Command("skills", "List the skills.", _skills),
+    Command("cost", "Show this session's tokens and cost.", _cost),
+    Command("rewind", "Undo your last prompt and everything after it.", _rewind, "how many", True),
+    Command("fork", "Fork this session from here.", _fork, changes=True),
+    Command("title", "Set the title, or let the model choose one.", _title, "title", True),
+)
+BY_NAME = {command.name: command for command in COMMANDS}

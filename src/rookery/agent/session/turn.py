@@ -2,7 +2,7 @@
 what still runs."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from openhands.sdk import Message, TextContent
@@ -100,9 +100,8 @@ class Turn:
     def command(self, said: slash_commands.Said) -> None:
         """A slash command sent while the turn runs."""
         known = slash_commands.BY_NAME.get(said.name)
-        answer = (
-            slash_commands.answer(self.session, said) if not known or known.while_running else None
-        )
+        busy = known is not None and known.changes
+        answer = None if busy else slash_commands.answer(self.session, said)
         self.session.say(f"\n\n{answer or BUSY}\n\n")
 
     # --- the course of it ------------------------------------------------------------------------
@@ -139,7 +138,7 @@ class Turn:
 
     async def _play(self, parts: Parts) -> str:
         session = self.session
-        await self._first(asyncio.ensure_future(session.settled()))
+        await self._first(session.settled())
         said = slash_commands.said_in(parts)
         if said is not None:
             skill = slash_commands.skill_called(session, said)
@@ -153,7 +152,7 @@ class Turn:
         if session.pending():  # granted actions run first: a call is followed by its result
             self._steering.insert(0, parts)
         else:
-            await self._first(asyncio.ensure_future(session.conform()))
+            await self._first(session.conform())
             if said_before := images.warning(session.running.agent.llm, parts):
                 session.notice(said_before)
             await self._thread(session.running.send_message, message_of(parts))
@@ -162,7 +161,7 @@ class Turn:
 
     async def _continue(self) -> str:
         session, self._sent = self.session, True
-        await self._first(asyncio.ensure_future(session.settled()))
+        await self._first(session.settled())
         await self._thread(session.make_ready)
         await self._resume()
         if session.running.state.execution_status in (Status.FINISHED, Status.IDLE):
@@ -205,12 +204,13 @@ class Turn:
         run.result()
         return self.session.running.state.execution_status
 
-    async def _first[T](self, work: "asyncio.Future[T]") -> T:
+    async def _first[T](self, work: Awaitable[T]) -> T:
         """Its result. If the turn is cancelled first, the next turn waits for it."""
+        begun = asyncio.ensure_future(work)
         try:
-            return await self._unless_stopped(work)
+            return await self._unless_stopped(begun)
         except Stopped:
-            self.session.settle(work)
+            self.session.settle(begun)
             raise
 
     async def _unless_stopped[T](self, work: "asyncio.Future[T]") -> T:
@@ -265,11 +265,8 @@ class Turn:
 
     async def _clean_up(self) -> None:
         """Every call gets a result, so that the next prompt finds a valid history."""
-        if self._left:
-            return
-        if (
-            not self.session.unsettled
-        ):  # else its thread still holds the state: the next turn does this
+        # Where its thread still holds the state, the next turn does this.
+        if not self._left and not self.session.unsettled:
             await asyncio.to_thread(self.session.repair, self._why)
 
     async def _may_stop(self) -> bool:
@@ -296,15 +293,12 @@ class Turn:
         session = self.session
         if (answer := slash_commands.answer(session, said)) is None:
             await self._thread(session.make_ready)
-            if said.name == "fork":
-                answer = await session.client.fork(session)
-            else:
-                answer = await self._work(said)
+            answer = await self._work(said)
         session.say(answer)
 
     async def _work(self, said: slash_commands.Said) -> str:
         session = self.session
-        if said.name != "title" and session.pending():
+        if said.name not in ("title", "fork") and session.pending():
             await self._thread(session.repair)
         try:
             answer: str = await self._thread(slash_commands.work, session, said)
@@ -362,15 +356,16 @@ class Turn:
             granted = self.session.record.granted
             before = action.id in granted
             if asks.needs_permission(self.session, action):
-                match await asks.ask(self.session, action, self._unless_stopped, granted=before):
-                    case asks.Allowed() if len(pending) > 1 and not before:
+                said = await asks.ask(self.session, action, self._unless_stopped, granted=before)
+                match said.outcome:
+                    case "allowed" if len(pending) > 1 and not before:
                         self.session.keep(granted=(*granted, action.id))
-                    case asks.Rejected(reason):
-                        await self._thread(asks.reject, self.session, action, reason)
-                    case asks.Cancelled():
+                    case "rejected":
+                        await self._thread(asks.reject, self.session, action, said.reason)
+                    case "cancelled":
                         self.cancel()
                         raise Stopped
-                    case asks.Unanswered():
+                    case "unanswered":
                         raise Waits
         await self._thread(self.session.note_granted)
 
@@ -380,12 +375,7 @@ class Turn:
             verdict = await asks.ask(self.session, action, self._unless_stopped, child)
         except Stopped:
             return CANCELLED
-        match verdict:
-            case asks.Allowed():
-                return ""
-            case asks.Rejected(reason):
-                return reason
-            case asks.Cancelled():
-                self.cancel()
-                return CANCELLED
-        return asks.UNANSWERED
+        if verdict.outcome == "cancelled":
+            self.cancel()
+        unsaid = {"cancelled": CANCELLED, "unanswered": asks.UNANSWERED}
+        return unsaid.get(verdict.outcome, verdict.reason)
