@@ -91,6 +91,10 @@ def test_I13_15_a_home_that_cannot_be_used_is_a_sentence_in_every_command(
         done = rookery(*command, ROOKERY_HOME=place)
         assert "Traceback" not in done.err, command
         assert "internal error" not in done.err, (command, done.err)
+    for line in ("rookery show ", "rookery run --agent "):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()))}
+        done = rookery(ROOKERY_HOME=place, _ROOKERY_COMPLETE="titled_complete", **words)
+        assert (done.code, done.err) == (0, ""), line
 
 
 @pytest.mark.parametrize("word", ["acp", "play demo", "agent"])
@@ -184,5 +188,5 @@ def test_I13_15_completions_show_titles_beside_ids(home: Path) -> None:
     assert sorted(completed("show", "", kind=37)) == sorted(sessions), "what is inserted is bare"
     one = next(iter(sessions))
     assert completed("show", one) == [one]
-    assert "rename   Give a session a title." in completed("re")
+    assert "rename   Rename a session." in completed("re")
     assert "resume" not in " ".join(completed("re"))

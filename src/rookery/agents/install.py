@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.agents import programs
@@ -135,16 +136,19 @@ def install(wanted: Plan, environment: Mapping[str, str]) -> None:
         done = True
     finally:
         if not done and not known:
-            shutil.rmtree(place, ignore_errors=True)
+            with suppress(OSError):
+                _delete(place)
 
 
 def remove(home: str, name: str) -> None:
     """Raises OSError."""
-    shutil.rmtree(folder(home, name))
-    try:
-        os.rmdir(os.path.join(home, programs.FOLDER))
-    except OSError:
-        return  # others are still there
+    _delete(folder(home, name))
+
+
+def _delete(place: str) -> None:
+    shutil.rmtree(place)
+    with suppress(OSError):  # others are still there
+        os.rmdir(os.path.dirname(place))
 
 
 def _surroundings(wanted: Plan, environment: Mapping[str, str]) -> dict[str, str]:

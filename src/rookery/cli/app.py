@@ -99,7 +99,9 @@ class Table(click.Group):
             return None
         found = vars(importlib.import_module(MODULES[cmd_name])).values()
         commands = [each for each in found if isinstance(each, click.Command)]
-        return next(each for each in commands if each.name == cmd_name)
+        command = next(each for each in commands if each.name == cmd_name)
+        command.short_help = next(group[cmd_name] for group in GROUPS.values() if cmd_name in group)
+        return command
 
     @override
     def resolve_command(

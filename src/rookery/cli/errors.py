@@ -96,8 +96,19 @@ def explain(error: BaseException) -> tuple[str, int] | None:
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
             return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
-            return f"{os.fsdecode(error.filename)}: {error.strerror}.", exits.FAILED
+            return (
+                f"{os.fsdecode(error.filename)}: {error.strerror}.{_elsewhere(error)}",
+                exits.FAILED,
+            )
     return None
+
+
+def _elsewhere(error: OSError) -> str:
+    """What helps where the home cannot be written to."""
+    home, place = paths.home(), os.fsdecode(error.filename)
+    ours = place == home or place.startswith(home + os.sep)
+    closed = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+    return " Set ROOKERY_HOME to a directory that you can write to." if ours and closed else ""
 
 
 def _ways_out(agent: str) -> str:

@@ -97,8 +97,8 @@ def write_table(screen: Screen, found: list[Json]) -> None:
     missing = sum(not each["installed"] for each in found)
     if missing:
         screen.note(
-            f"{missing} not installed; the command next to each installs it, and "
-            "rookery agents install NAME only for Rookery."
+            f"{missing} not installed. Run the command next to each, or rookery agents install "
+            "NAME to install one only for Rookery."
         )
 
 
