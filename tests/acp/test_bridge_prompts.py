@@ -196,3 +196,71 @@ async def test_a_prompt_right_after_a_cancel(bridge: Door) -> None:
         second = agent.prompt(session, [{"text": "next"}])
         assert (await agent.answer(first))["result"]["stopReason"] == "cancelled"
         assert (await agent.answer(second))["result"]["stopReason"] == "end_turn"
+
+
+LISTENS: list[Json] = [
+    {"text": "working"},
+    {"until": "steer", "then": [{"text": ", heard: $steered"}]},
+    {"text": "."},
+]
+WAITS = "Queued: it is sent when the running turn has ended."
+
+
+async def test_I13_6_a_prompt_while_one_runs_steers_where_the_agent_can(bridge: Door) -> None:
+    agent = await bridge.start({"agent": {"steering": True}})
+    await agent.call("initialize", protocolVersion=1)
+    session = await agent.new()
+    first = agent.prompt(session, LISTENS)
+    await agent.until(lambda line: "working" in str(line))
+    second = agent.prompt(session, "to the left")
+    for id in (first, second):
+        assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+    said = "".join(texts(agent.news(session)))
+    assert "heard: to the left" in said
+    assert WAITS not in said
+
+
+async def test_I13_6_a_prompt_that_cannot_steer_is_queued_and_the_editor_is_told(
+    bridge: Door,
+) -> None:
+    agent = await bridge.open()
+    session = await agent.new()
+    first = agent.prompt(session, [{"ask": "Go on?"}])
+    dialog = await asked(agent)
+    second = agent.prompt(session, [{"text": "second"}])
+    await agent.until(lambda line: WAITS in str(line))
+    agent.send(id=dialog["id"], result=ALLOW)
+    for id in (first, second):
+        assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+
+
+async def test_I13_6_an_editor_may_want_its_prompt_queued(bridge: Door) -> None:
+    agent = await bridge.start({"agent": {"steering": True}})
+    await agent.call("initialize", protocolVersion=1)
+    session = await agent.new()
+    first = agent.prompt(session, [{"ask": "Go on?"}])
+    dialog = await asked(agent)
+    block: Json = {"type": "text", "text": '{"play": [{"text": "second"}]}'}
+    meta = {"rookery": {"steer": False}}
+    second = agent.ask("session/prompt", sessionId=session, prompt=[block], _meta=meta)
+    await agent.until(lambda line: WAITS in str(line))
+    agent.send(id=dialog["id"], result=ALLOW)
+    for id in (first, second):
+        assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+
+
+async def test_I13_6_the_editor_is_told_when_the_agents_sentence_is_over(bridge: Door) -> None:
+    agent = await bridge.start({"agent": {"steering": True}})
+    await agent.call("initialize", protocolVersion=1)
+    session = await agent.new()
+    sentence = [{"text": "In the middle"}, {"until": "steer", "then": [{"text": " of it."}]}]
+    first = agent.prompt(session, sentence)
+    await agent.until(lambda line: "In the middle" in str(line))
+    block: Json = {"type": "text", "text": '{"play": [{"text": "second"}]}'}
+    meta = {"rookery": {"steer": False}}
+    second = agent.ask("session/prompt", sessionId=session, prompt=[block], _meta=meta)
+    third = agent.prompt(session, "go on")
+    for id in (first, third, second):
+        assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+    said = "".join(texts(agent.news(session)))
+    assert said.index("In the middle of it.") < said.index(WAITS) < said.index("second")

@@ -17,6 +17,7 @@ from rookery.tui.messages import FleetChanged, Opened, SetUpFound
 from rookery.tui.reader import ReaderThread
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
+from rookery.tui.transcript.answer_guard import AnswerGuard
 from tests.tui.gallery import NOW
 
 Input.cursor_blink = False  # a slow machine would take its picture without the cursor
@@ -30,7 +31,8 @@ class AtOnce(ReaderThread):
 
 
 class Still(Rookery):
-    """No session is read, nothing is sent; windows read the files of `home`."""
+    """No session is read, nothing is sent; windows read the files of `home`. An ask waits for F2,
+    and a key answers it without a pause."""
 
     def __init__(
         self,
@@ -45,11 +47,13 @@ class Still(Rookery):
         self.kept: list[Json] = []
         self.found_here = SetUp("/work", installed=("claude",))
         self._given = opened
+        self.asking.takes_focus = False
         self.sent: list[Json] = []
         self.files: list[Attachment] = []
 
     def _begin(self) -> None:
         self.composer.cursor_blink = False
+        self.transcript.asks.guard = AnswerGuard(0, 0)
         self.on_fleet_changed(FleetChanged(fleet()))
         self.on_set_up_found(SetUpFound(self.found_here))
         if self._given is not None:

@@ -65,7 +65,7 @@ async def test_I9_6_no_title_hides_what_runs(spoof: Spoof) -> None:
 
 
 def _is_plain(app: Still, spoof: Spoof) -> None:
-    said = " ".join(lines(app).replace("┃", " ").split())
+    said = " ".join(lines(app).replace("┃", " ").replace("│", " ").split())
     assert spoof.seen in said
     assert spoof.note in said
     assert f"claude calls it: {spoof.title.strip('`')}" in said.replace("`", "")

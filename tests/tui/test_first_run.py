@@ -103,7 +103,7 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.press("C-n")
         screen.wait_for("new session")
         screen.say("go")  # the demo's edit: the mode was that session's alone
-        screen.wait_for("Demo wants to edit greeting.py", "1  Allow")
+        screen.wait_for("Demo wants to edit greeting.py", "y  allow once")
 
 
 @pytest.mark.long

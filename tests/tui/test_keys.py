@@ -208,7 +208,7 @@ async def test_U2_the_list_folds_under_a_hundred_columns_and_opens_with_a_key() 
         await pilot.press("ctrl+b")
         assert app.fleet.has_focus
         assert not app.fleet.has_class("folded")
-        await pilot.press("ctrl+b")
+        await pilot.press("escape")
         assert app.fleet.has_class("folded")
 
 
@@ -310,8 +310,8 @@ async def test_H4_what_is_shown_is_seen_and_the_list_marks_the_rest(tmp_path: Pa
 async def test_U12_the_keys_on_a_card_can_be_clicked() -> None:
     async with showing(PERMIT, (120, 50)) as (app, pilot):
         shown = lines(app).split("\n")
-        row = next(y for y, line in enumerate(shown) if "reject with a reason" in line)
-        await pilot.click("#transcript", offset=(shown[row].index("reject") + 1, row))
+        row = next(y for y, line in enumerate(shown) if "reject and say why" in line)
+        await pilot.click("#transcript", offset=(shown[row].index("reject and say") + 1, row))
         await pilot.pause()
         await pilot.press(*"no", "enter")
         assert app.sent == [answer("q1", "n", "no") | {"reason": "no"}]

@@ -29,12 +29,12 @@ def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
-        screen.wait_for("wants to edit greeting.py", "1  Allow", "needs you")
-        screen.type("1")  # into the composer: it must not answer
-        screen.wait_for("│ 1")
+        screen.wait_for("wants to edit greeting.py", "y  allow once", "needs you")
+        screen.type("yes")  # into the composer: it must not answer
+        screen.wait_for("│ yes")
         assert only(home)["asks"] == 1
         screen.press("F2")
-        screen.press("1")
+        screen.press_until("y", "That is how an agent's edit")
         screen.wait_for("That is how an agent's edit looks when you allow it.")
         screen.wait_for("ready", "4.2k of 200k")
 

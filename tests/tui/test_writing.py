@@ -205,7 +205,7 @@ async def test_U4_what_waits_is_edited_in_the_composer() -> None:
 async def test_U5_going_on_allows_this_one_and_names_the_change() -> None:
     for key, value, words in (("p", "all", "approve all"), ("w", "risky", "high risk only")):
         async with showing(PERMIT) as (app, pilot):
-            await pilot.press("f2", key)
+            await pilot.press("f2", "?", key)
             await pilot.pause()
             mode, answer = app.sent
             assert mode == {"do": "set", "option": "confirm", "value": value}
@@ -215,7 +215,7 @@ async def test_U5_going_on_allows_this_one_and_names_the_change() -> None:
 
 async def test_U5_what_cannot_be_undone_is_not_swept_along() -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
-        await pilot.press("f2", "p", "w")
+        await pilot.press("f2", "?", "p", "w")
         await pilot.pause()
         assert app.sent == []
 

@@ -39,7 +39,7 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
         screen.press("Tab")
         screen.wait_for("see @notes-of-mine.md")
         screen.press("Enter")
-        screen.wait_for("1  Allow", "needs you")
+        screen.wait_for("y  allow once", "needs you")
     ((text, link),) = prompts(home)
     assert text["text"] == "see @notes-of-mine.md "
     assert link["type"] == "resource_link"
@@ -77,7 +77,7 @@ def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path
         screen.paste("what is this\nand that")
         screen.wait_for("and that")
         screen.press("Enter")
-        screen.wait_for("1  Allow", "needs you")
+        screen.wait_for("y  allow once", "needs you")
         screen.wait_without("▣ shot one.png 72")
     ((text, *images),) = prompts(home)
     assert text["text"] == "what is this\nand that"
@@ -102,7 +102,7 @@ def test_U4_history_outlives_the_program(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("remember me well")
-        screen.wait_for("1  Allow", "needs you")
+        screen.wait_for("y  allow once", "needs you")
     with Tmux(home) as screen:
         screen.ready()
         screen.press("C-r")
@@ -116,8 +116,9 @@ def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Pat
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
-        screen.wait_for("1  Allow", "needs you")
-        screen.press("F2")
+        screen.wait_for("y  allow once", "needs you")
+        screen.wait_for("▌ ┃")
+        screen.press_until("?", "p  allow, approve all")
         screen.press("p")
         screen.wait_for("From now on: approve all", "ready")
     (head,) = heads(str(home))
@@ -154,10 +155,12 @@ def test_U12_the_title_says_who_needs_you_and_keys_are_ones_own(home: Path) -> N
         screen.wait_for("F1 lists", "F12 leave")
         screen.type("go")
         screen.press("F11")
-        screen.wait_for("1  Allow")
+        screen.wait_for("y  allow once")
         screen.wait_for_title("◆ needs you · rookery")
         screen.press("F1")
-        screen.wait_for("F11", "Everywhere")
+        screen.wait_for("Everywhere")
+        screen.type("send")
+        screen.wait_for("F11")
         screen.press("Escape")
         screen.press("F12")
         screen.wait_for("Leave?")
@@ -174,8 +177,7 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
         screen.wait_for("new session")
         screen.press("F2")
         screen.wait_for("wants to edit b.py", "▌ ┃")
-        screen.press("1")
-        screen.wait_for("thank you", "ready")
+        screen.press_until("y", "ready")
 
 
 @pytest.mark.long
@@ -183,9 +185,9 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
-        screen.wait_for("4  Always allow this (adds a rule)")
-        screen.press("F2")
-        screen.press("4")
+        screen.wait_for("a  always allow …", "▌ ┃")
+        screen.press_until("a", "Allow from now on")
+        screen.press_until("y", "That was a turn")
         screen.wait_for("That was a turn", "ready")
     assert 'do = "allow"' in (home / "config.toml").read_text()
 
@@ -198,15 +200,16 @@ def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: P
         screen.ready()
         screen.wait_for("asks: confirm every action")
         screen.say(play({"ask": "Go?"}))
-        screen.wait_for("1  Allow", "needs you")
+        screen.wait_for("y  allow once", "needs you")
         screen.wait_for("New sessions no longer start with")
-        screen.press("F2")
+        screen.wait_for("▌ ┃")
+        screen.press_until("?", "p  allow, approve all")
         screen.press("p")
         screen.wait_for("From now on: approve all, in this session", "approves all", "ready")
         screen.press("C-n")
         screen.wait_for("asks: confirm every action", "new session")
         screen.say(play({"ask": "Go?"}))
-        screen.wait_for("1  Allow", "needs you")
+        screen.wait_for("y  allow once", "needs you")
         assert "approves all" not in screen.screen().splitlines()[-2]
     second, first = heads(str(home))
     assert (second["confirm"], first["confirm"]) == ("every", "all")

@@ -66,6 +66,16 @@ class Tmux:
     def press(self, *keys: str) -> None:
         self._call("send-keys", *keys)
 
+    def press_until(self, key: str, word: str) -> None:
+        """Again and again, each time alone, until the screen shows the word."""
+        until = time.monotonic() + self._seconds
+        while word not in (shown := self.screen()):
+            assert time.monotonic() < until, f"{word!r} did not come:\n{shown}"
+            self.press(key)
+            again = time.monotonic() + 2
+            while time.monotonic() < again and word not in self.screen():
+                time.sleep(0.05)
+
     def paste(self, text: str) -> None:
         """As a terminal does it: in brackets, where the program wants them."""
         self._call("set-buffer", text)

@@ -36,7 +36,7 @@ EMPTY: Json = {
     "v": VERSION,
     **_each("id cwd agent vendor title reason last mode model effort retrying", ""),
     **_each("created snoozed turn since news recap", 0),
-    **_each("archived pinned continues neverAsks decides _ran _dropped", False),
+    **_each("archived pinned continues steers neverAsks decides _ran _dropped", False),
     **_each("error agentSession unattended rateLimit fold _open _plan", None),
     **_each("roots mcpServers argv commands options plan queue _said _started", []),
     **_each("wanted titles capabilities info usage asks retry _offers _tools _terminals", {}),
@@ -195,6 +195,7 @@ def _ready(update: Json) -> Json:
         "capabilities": lenient.mapping(update, "capabilities"),
         "info": lenient.mapping(update, "info"),
         "continues": update.get("continues") is True,
+        "steers": update.get("steers") is True,
     } | _offered(offers)
 
 
@@ -289,7 +290,9 @@ def _ask(header: Json, event: Event) -> Json:
         changes |= {} if before else {"news": event.seq}
         return calls.after_ask(header, event) | changes
     rest = {key: ask for key, ask in header["asks"].items() if key != name}
-    return {"asks": rest} | kept_asks.closing(header, update)
+    ask = header["asks"].get(name)
+    waited = calls.after_answer(header, ask, event.at) if ask else {}
+    return {"asks": rest} | waited | kept_asks.closing(header, update)
 
 
 def _terminal(header: Json, event: Event) -> Json:

@@ -21,6 +21,8 @@ def extras(
 ) -> list[tuple[str, bool]]:
     """`4.2 s`, `exit 1`, `12 lines`, `failed`: each, and whether it tells of a failure."""
     status = block["status"]
+    if captions.is_rejected(block):
+        return [("rejected", False)]
     found: list[tuple[str, bool]] = []
     if seconds is not None and seconds >= 0.05:
         found.append((duration(seconds), False))

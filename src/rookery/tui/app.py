@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Event, Key, Resize
+from textual.events import Event, Key
 
 from rookery.tui import messages
-from rookery.tui.actions.answers import Asking
 from rookery.tui.actions.composer import Desk
+from rookery.tui.actions.focus import Focus
 from rookery.tui.actions.slash_commands import choice
 from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
@@ -37,32 +37,29 @@ from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.feedback import Feedback
 from rookery.tui.widgets.find_bar import FindBar
 from rookery.tui.widgets.queue import Queue
-from rookery.tui.widgets.session_list import Fleet, width_for
+from rookery.tui.widgets.session_list import Fleet
 from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Keys, Status
 from rookery.tui.widgets.suggestions import Suggestions
-
-NARROW = 100
-"""Narrower screens hide the session list."""
+from rookery.tui.writing.drafts import read as read_drafts
 
 
-class Rookery(TranscriptTools):
+class Rookery(Focus, TranscriptTools):
     CSS = SHEET
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = EVERYWHERE
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
-        self.asking = Asking(self)
         self.looking = Looking(self)
         self.surroundings = Surroundings(self)
         self.desk = Desk(self)
         self.calling = Calling(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
+        self._opened_here: set[str] = set()
         self._unfolded: dict[str, dict[str, bool]] = {}
-        self._listed = False
         self.sweeping = Sweeping()
         self._settled = False
         """Whether it is known what is set up."""
@@ -95,7 +92,9 @@ class Rookery(TranscriptTools):
         self.title = "rookery"
         self.transcript.split = self.taste.diff == "split"
         self.fleet.set_compact(self.taste.compact_list)
+        self.transcript.asks.write = self.asking.write
         self.composer.focus()
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
         self._show_header()
         self.call_after_refresh(self._begin)
 
@@ -104,6 +103,7 @@ class Rookery(TranscriptTools):
         self.sweeping.wake()
         self.reader.start()
         self.surroundings.begin()
+        self.reader.fetch(lambda: read_drafts(self.start.home), self.take_drafts)
         if self.start.session:
             self.open_session(self.start.session)
             if self.start.confirm:
@@ -118,21 +118,19 @@ class Rookery(TranscriptTools):
         self.look_around()
         self.desk.begin()
         self.set_interval(1.0, self.sweeping.sweep)
+        self.set_interval(0.2, self.asking.take_focus)
 
     def on_warmed(self) -> None:
         self.sweeping.settle()
 
-    def on_resize(self, event: Resize) -> None:
-        self.fleet.styles.width = width_for(event.size.width)
-        self.below(SidePanel).fit(event.size.width)
-        self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
-
     def _show_header(self) -> None:
         self.surroundings.tell_header()
+        self.show_hint()
         self.looking.look()
 
     def on_app_focus(self) -> None:
         self.looking.look()
+        self.transcript.asks.begin_again()
 
     def _show_splash(self) -> None:
         confirm = self.start.confirms(self.found.confirm)
@@ -157,7 +155,15 @@ class Rookery(TranscriptTools):
         else:
             self._show_splash()
 
+    def take_drafts(self, found: dict[str, str]) -> None:
+        """Of an earlier run, unless something is written already."""
+        self._drafts = {**found, **self._drafts}
+        text = self._drafts.get(self.session, "")
+        if text and not self.composer.text:
+            self.composer.put(self._drafts.pop(self.session))
+
     def _put_away(self) -> None:
+        self._opened_here.add(self.session)
         self._unfolded[self.session] = self.window.opened
         self.asking.left(self.session)
         if self.composer.text:
@@ -179,6 +185,7 @@ class Rookery(TranscriptTools):
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key):
             self.reader.typed = monotonic()
+            self.heed(event)
         await super().on_event(event)
 
     def on_news(self, message: messages.News) -> None:
@@ -232,10 +239,8 @@ class Rookery(TranscriptTools):
         self.open_session(message.session)
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:
+        self.go_back()
         self.open_session(message.session)
-        if self._listed:
-            self.action_sessions()
-        self.composer.focus()
 
     def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
         from rookery.tui.actions import sessions
@@ -249,13 +254,16 @@ class Rookery(TranscriptTools):
 
     def on_composer_submitted(self, message: Composer.Submitted) -> None:
         self.transcript.to_end()
-        self.desk.submit(message.text, message.session)
+        self.desk.submit(message.text, message.session, queue=message.queue)
 
     def on_composer_wanted(self, message: Composer.Wanted) -> None:
         self.desk.want(message.what, message.word)
 
     def on_composer_dropped(self, message: Composer.Dropped) -> None:
         self.desk.attach(*message.paths, pasted=message.pasted)
+
+    def on_composer_pasted(self, message: Composer.Pasted) -> None:
+        self.desk.hold(message.text)
 
     def on_chips_clicked(self, message: Chips.Clicked) -> None:
         self.desk.detach(message.place)
@@ -315,15 +323,17 @@ class Rookery(TranscriptTools):
     # --- keys ----------------------------------------------------------------------------------
 
     def action_cancel(self) -> None:
-        """A second press escalates; what is typed stays."""
+        """Back to the composer; from there it cancels. A second press escalates; what is typed
+        stays."""
+        if self.focused is not self.composer:
+            self.go_back()
+            return
         if self.desk.left_shell():
             return
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
             again = label(self, "turn.cancel")
             self.notify(f"Cancelling. {again} again stops the agent immediately.", timeout=3)
-        else:
-            self.composer.focus()
 
     def action_help_quit(self) -> None:
         """Ctrl+C, by habit."""
@@ -348,15 +358,6 @@ class Rookery(TranscriptTools):
         if name := self.fleet.neighbour(step):
             self.open_session(name)
 
-    def action_sessions(self) -> None:
-        """To the list and back; if it is hidden, it opens meanwhile."""
-        self._listed = not (self._listed or self.fleet.has_focus)
-        self.fleet.set_class(self.size.width < NARROW and not self._listed, "folded")
-        (self.fleet if self._listed else self.composer).focus()
-
-    def action_next_ask(self) -> None:
-        self.asking.next_ask()
-
     def action_theme(self) -> None:
         names = [theme.name for theme in themes()]
         at = names.index(self.theme) if self.theme in names else 0
@@ -376,7 +377,11 @@ class Rookery(TranscriptTools):
     def _leave(self, sure: bool | None) -> None:
         if sure:
             from rookery.tui.actions.leaving import farewell, left_in
+            from rookery.tui.writing import drafts
 
+            self._put_away()
+            begun = self.desk.with_pasted(self._drafts)
+            drafts.keep(self.start.home, begun, self._opened_here)
             self.reader.stop()
             self.calling.end()
             self.exit(farewell(self.session, left_in(self)))

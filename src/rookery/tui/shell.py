@@ -134,6 +134,11 @@ class Shell(App[str]):
 
         return git_branch.branch_of(cwd)
 
+    def write(self, text: str) -> None:
+        """Put text into the composer, and the focus."""
+        self.composer.screen.set_focus(self.composer)
+        self.composer.insert(text)
+
     def action_agents(self) -> None:
         raise NotImplementedError
 

@@ -87,7 +87,8 @@ class Commands:
         if command["op"] == "send" and self._side.kept.stands_first():
             words = f"Answer the open question first: rookery answer {self._session.header['id']}"
             return Refusal("asked_first", words)
-        given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place)
+        able = self._session.agent.steers
+        given = turns.QueueChanged(command["id"], by, command["op"], item, prompt, place, able)
         self._session.feed_turn(given)
         return None
 

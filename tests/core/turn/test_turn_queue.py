@@ -138,3 +138,17 @@ def test_when_idle_it_is_a_prompt_like_any_other_t4() -> None:
 
 def test_an_answer_about_another_prompt_changes_nothing_t4() -> None:
     assert go(THREE, SteerAnswered("a", taken=True)) == (THREE, [])
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_I13_6_send_now_steers_where_the_agent_can_take_it(able: bool) -> None:
+    send = QueueChanged("c", "tui", "send", "b", [], 0, able)
+    turn, effects = go(queued(RUNNING, "a", "b"), send)
+    assert names(turn) == "ba"
+    offers = [effect for effect in effects if isinstance(effect, SendSteer)]
+    assert [offer.id for offer in offers] == (["b"] if able else [])
+    if able:
+        taken, effects = go(turn, SteerAnswered("b", taken=True))
+        assert (names(taken), appended(effects)[0]["steered"]) == ("a", True)
+        kept, _ = go(turn, SteerAnswered("b", taken=False))
+        assert names(kept) == "ba"

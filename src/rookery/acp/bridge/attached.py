@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.offered import Offered
-from rookery.acp.bridge.prompts import Prompts
+from rookery.acp.bridge.prompts import Prompts, queued, steering
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
@@ -177,6 +177,8 @@ class Attached:
             listed = [{"type": "content", "content": part}]
             small["content"] = part if update["sessionUpdate"].endswith("_chunk") else listed
             self._editor.peer.notify("session/update", {**params, "update": small})
+        for note in self._prompts.notes(update):
+            self.tell(note)
 
     def tell_state(self) -> None:
         for update in self.sharing.state():
@@ -212,10 +214,13 @@ class Attached:
                 command = {"do": "prompt", "id": name}
                 await self.renew(command)
                 laid = staged(blocks, self.client.directory)
-                event = await self._send({**command, "prompt": laid})
+                event = await self._send({**command, "prompt": laid, **steering(request.params)})
                 prompt.admitted = True
                 self._watch()
                 await self.reached(event.seq)
+                prompt.note = queued(event, request.params, self.header)
+                for note in self._prompts.notes():
+                    self.tell(note)
         finally:
             if not prompt.admitted:
                 self._prompts.drop(name)

@@ -4,6 +4,7 @@ it waited in the queue behind another client's."""
 from collections.abc import Callable
 
 from rookery.acp.bridge import endings
+from rookery.acp.bridge.updates import shapes
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.critic.state import ORIGIN
 from rookery.core.json import lenient
@@ -23,6 +24,8 @@ class Prompt:
         """The origin of the turn that may continue its own: the critic or a kept ask."""
         self.end: Json = {}
         """How its turn ended, while it is held."""
+        self.note = ""
+        """What the editor's user will hear about it."""
 
     @property
     def waits(self) -> bool:
@@ -35,6 +38,8 @@ class Prompts:
     def __init__(self, error_data: endings.ErrorData) -> None:
         self._error_data = error_data
         self._open: dict[str, Prompt] = {}
+        self._speaks = False
+        """The agent is in the middle of a sentence."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -64,6 +69,17 @@ class Prompts:
 
     def waiting(self) -> list[tuple[str, Prompt]]:
         return [(name, prompt) for name, prompt in self._open.items() if prompt.waits]
+
+    def notes(self, told: Json | None = None) -> list[Json]:
+        """What is due about prompts that wait: never in the middle of the agent's sentence.
+        `told`: the editor's newest update."""
+        if told is not None:
+            self._speaks = shapes.is_unfinished(told)
+        due = [] if self._speaks else [each for each in self._open.items() if each[1].note]
+        found = [shapes.aside(f"queued-{name}", each.note) for name, each in due if each.waits]
+        for _, prompt in due:
+            prompt.note = ""
+        return found
 
     def cancel(self) -> bool:
         """All of them are to end; False: they were already."""
@@ -149,3 +165,17 @@ def _goes_on(update: Json) -> bool:
 
 def _names(event: Event) -> list[str]:
     return lenient.texts(event.update, "queued") or [event.cause or ""]
+
+
+def steering(params: object) -> Json:
+    """A prompt while another one runs goes into that turn if the agent can take it, unless the
+    editor wants it queued: `_meta: {"rookery": {"steer": false}}`."""
+    meta = lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
+    return {} if meta.get("steer") is False else {"steer": True}
+
+
+def queued(event: Event, params: object, header: Json) -> str:
+    """What the editor is told of a prompt that waits; "": it does not."""
+    if kind_of(event.update) != "_queue" or (steering(params) and lenient.flag(header, "steers")):
+        return ""
+    return "Queued: it is sent when the running turn has ended."

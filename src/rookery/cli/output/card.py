@@ -41,6 +41,8 @@ def details(
     told: Sequence[dict[str, Any]] = (),
 ) -> list[str]:
     """Diffs and output, or else the arguments. `told`: parts shown above."""
+    if captions.is_rejected(block) and not captions.diffs(block):
+        return []
     if block.get("kind") in captions.QUIET and block["status"] != "failed" and not full:
         return []
     several = len(captions.diffs(block)) > 1

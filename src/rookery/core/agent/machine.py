@@ -216,6 +216,8 @@ def _opened(agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy)
     )
     if agent.continues:
         update["continues"] = True
+    if agent.steers:
+        update["steers"] = True
     if agent.method == "session/load":
         update["replayed"] = given.replayed
     clearing = agent.clearing

@@ -10,7 +10,7 @@ from rookery.core.json.events import Json
 REASONS = ("manual", "rate_limited")
 
 OF_THE_AGENT = (
-    *("agentSession", "capabilities", "info", "continues", "commands", "options", "mode"),
+    *("agentSession", "capabilities", "info", "continues", "steers", "commands", "options", "mode"),
     *("model", "effort", "plan", "usage", "rateLimit", "retrying", "retry", "reason", "error"),
     *("_offers", "_tools", "_plan", "_open", "_said", "_dropped", "_started"),
 )

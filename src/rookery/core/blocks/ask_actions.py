@@ -51,6 +51,14 @@ ANSWERED = {"accept": "Answered", "decline": "Declined", "cancel": "Cancelled"}
 """What became of a question, in words."""
 
 
+def is_rejected(update: Json, ask: Json) -> bool:
+    """Whether the answer was no."""
+    chosen = lenient.text(lenient.mapping(update, "outcome"), "optionId")
+    options = lenient.mappings(ask, "options")
+    kinds = [lenient.text(each, "kind") for each in options if each.get("optionId") == chosen]
+    return any(kind.startswith("reject") for kind in kinds)
+
+
 def outcome(update: Json, by: str | None, ask: Json) -> Json:
     """`ask`: as the header had it."""
     given = lenient.mapping(update, "outcome")

@@ -186,13 +186,13 @@ class Piece(NamedTuple):
     call: str = ""
 
 
-def question(block: Block, agent: str, cwd: str = "") -> str:
-    """What the agent wants, in one line."""
+def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> str:
+    """What the agent wants, in one line. `short`: with a short command in it."""
     groups = _groups(items(block))
     who = clean_line(agent) or "the agent"
     if not groups:
         return captions.question(block, agent)
-    words = [_wants(group, cwd)[0] for group in groups]
+    words = [_wants(group, cwd, short=short)[0] for group in groups]
     if len(words) == 1:
         return f"{who} wants to {words[0]}"
     said = f"{who} wants to do {len(words)} things"
@@ -278,10 +278,8 @@ def _wants(
     first = next((item for item in group if item.what in _FIRST), group[0])
     rest = [item for item in group if item is not first]
     match first.what:
-        case "command" if not short:
-            return "run this", group
         case "command" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
-            return f"run: {_line(first.text)}", rest
+            return (f"run: {_line(first.text)}", rest) if short else ("run this", group)
         case "command" if first.lines == 1:
             return f"run this ({safe_text.count(first.size, 'character')})", group
         case "command":

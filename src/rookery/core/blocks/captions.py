@@ -53,7 +53,14 @@ _PID = re.compile(r":\d+$")
 # --- calls ---------------------------------------------------------------------------------------
 
 
+def is_rejected(block: Block) -> bool:
+    """Whether a call did not run because the user said no: agents call that a failure."""
+    return bool(block.get("rejected")) and block["status"] == "failed"
+
+
 def mark_of(block: Block) -> str:
+    if is_rejected(block):
+        return MARKS["cancelled"]
     return MARKS.get(block["status"], "pending")
 
 

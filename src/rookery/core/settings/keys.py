@@ -24,18 +24,19 @@ everywhere: turn.cancel=escape ask.next=f2 session.list=ctrl+b session.new=ctrl+
 window: window.back=escape
 """).values()
 SCREEN = _table("""
-writing: composer.send=enter composer.newline=shift+enter,ctrl+j past.older=up past.newer=down
-    past.search=ctrl+r composer.editor=ctrl+g composer.attach=ctrl+o composer.paste=ctrl+v
-    composer.detach=backspace queue.focus=ctrl+t composer.complete=tab
+writing: composer.send=enter composer.queue=alt+enter,ctrl+l composer.newline=shift+enter,ctrl+j
+    composer.clear=ctrl+c past.older=up past.newer=down past.search=ctrl+r composer.editor=ctrl+g
+    composer.attach=ctrl+o composer.paste=ctrl+v composer.detach=backspace queue.focus=ctrl+t
+    composer.complete=tab
 suggestions: suggestion.next=down suggestion.back=up suggestion.take=tab suggestion.do=enter
     suggestion.close=escape
 queue: queue.up=up,k queue.down=down,j queue.edit=e,enter queue.earlier=K,shift+up
     queue.later=J,shift+down queue.remove=x,delete queue.send=s
 transcript: block.up=up,k block.down=down,j block.open=enter,space block.copy=c block.edit=e
-    block.show=o block.split=s ask.reject=r ask.defer=d ask.fill=f ask.decline=x ask.all=p
-    ask.risky=w ask.confirm=y ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4
-    ask.option5=5 ask.option6=6 ask.option7=7 ask.option8=8 ask.option9=9 view.start=home,g
-    view.end=end,G
+    block.show=o block.split=s ask.allow=y ask.always=a ask.deny=n ask.reject=r ask.defer=d
+    ask.fill=f ask.decline=x ask.all=p ask.risky=w ask.more=question_mark ask.confirm=y
+    ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4 ask.option5=5 ask.option6=6
+    ask.option7=7 ask.option8=8 ask.option9=9 view.start=home,g view.end=end,G
 fleet: fleet.up=up,k fleet.down=down,j fleet.open=enter,space fleet.filter=slash
     fleet.rename=R fleet.archive=A fleet.stop=S fleet.delete=D,delete fleet.compact=v
 find: find.older=up find.newer=down find.close=escape

@@ -91,6 +91,16 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
 
 
+def after_answer(header: Json, ask: Json, at: int) -> Json:
+    """A call's time does not count while the user thinks about it."""
+    key, tools = asked_of(header, ask), header["_tools"]
+    if key not in tools:
+        return {}
+    name, status, since = tools[key]
+    waited = max(0, at - max(since, lenient.integer(ask, "at") or at))
+    return {"_tools": _with(tools, key, [name, status, since + waited], grows=False)}
+
+
 def after_ask(header: Json, event: Event) -> Json:
     """An ask tells of its own call, unless it belongs to one that was announced."""
     call = lenient.mapping(event.update, "toolCall")

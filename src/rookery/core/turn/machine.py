@@ -206,13 +206,19 @@ def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
 
 
 def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
-    """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head."""
+    """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head, and
+    from there into the turn if the agent can take it."""
     done = _done("queue", given)
     if turn.phase != "idle":
         if not given.item:
             return turn, [done]
         first = turn._replace(queue=queues.moved(turn.queue, given.item, 0))
-        return first, [_queue("move", given.item, given.id, given.by, to=0)]
+        moved: list[Effect] = [_queue("move", given.item, given.id, given.by, to=0)]
+        item = queues.find(first.queue, given.item)
+        if turn.phase != "running" or not given.able or item is None or item.steering:
+            return first, moved
+        offered = first._replace(queue=queues.replaced(first.queue, item._replace(steering=True)))
+        return offered, [*moved, SendSteer(item.id, item.prompt)]
     if not given.item:
         begun, effects = _drain(turn, policy)
         return begun, [done, *effects]

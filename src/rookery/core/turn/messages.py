@@ -67,6 +67,8 @@ class QueueChanged(NamedTuple):
     item: str
     prompt: list[Json]
     place: int
+    able: bool = False
+    """The agent takes prompts in mid-turn."""
 
 
 class AgentReady(NamedTuple):

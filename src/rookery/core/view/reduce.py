@@ -169,13 +169,23 @@ def _went_well(news: outputs.Told, call: Json) -> bool:
 # --- asks --------------------------------------------------------------------------------------
 
 
+def _closed(before: Json, after: Json, event: Event, ask: Json) -> list[Op]:
+    """How it ended; its call has not run so far, and does not if it was rejected."""
+    ops = change(ask["block"], **ask_actions.outcome(event.update, event.by, ask))
+    call = after["_tools"].get(asked_of(before, ask))
+    if call is not None:
+        rejected = {"rejected": True} if ask_actions.is_rejected(event.update, ask) else {}
+        ops += change(call[0], since=call[2], **rejected)
+    return ops
+
+
 def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     update, name = event.update, lenient.text(event.update, "id")
     if (kept := ask_actions.kept(before, after, event)) is not None:
         return kept
     if update.get("state") != "asked":
         ask = before["asks"].get(name)
-        return change(ask["block"], **ask_actions.outcome(update, event.by, ask)) if ask else []
+        return _closed(before, after, event, ask) if ask else []
     call = lenient.mapping(update, "toolCall")
     key = asked_of(before, update)
     ops = _tool_ops(before, after, event, call) if call and key == key_of(call) else []

@@ -1,11 +1,18 @@
 """Answers to asks, one key each. Only keys pressed on the card answer it."""
 
+from time import monotonic
+
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
+from rookery.tui.transcript.answer_guard import FIRST
+from rookery.tui.transcript.ask_keys import is_open
+
+QUIET = 1.0
+"""Seconds without a key after which nobody is typing."""
 
 
 class Asking:
@@ -17,8 +24,56 @@ class Asking:
         """A session is being opened for its ask."""
         self._came = False
         """From the composer, which gets the focus back when nothing is asked."""
+        self._followed = False
+        """The end of the transcript was in view then."""
         self._left: set[str] = set()
         """Sessions left with an open ask; the list may be a second old."""
+        self.takes_focus = True
+        self._typed = -QUIET
+        self._known: dict[str, float] = {}
+        """The open asks of the shown session, and when each came."""
+        self._waiting: list[str] = []
+        """Those that did not have the focus yet."""
+
+    # --- an ask takes the focus ----------------------------------------------------------------
+
+    def typed(self) -> None:
+        """A key was pressed in the composer."""
+        self._typed = monotonic()
+        self._app.transcript.asks.guard.typed(self._typed)
+
+    def _notice(self, came: float) -> None:
+        asks = [block["id"] for block in self._app.window.open_asks()]
+        self._waiting = [name for name in self._waiting if name in asks]
+        self._waiting += [name for name in asks if name not in self._known]
+        self._known = {name: self._known.get(name, came) for name in asks}
+        self.take_focus()
+
+    def take_focus(self) -> None:
+        """An ask takes it as soon as nobody types, or reads further up."""
+        app = self._app
+        if not self._waiting or not self.takes_focus or len(app.screen_stack) > 1:
+            return
+        idle = monotonic() - self._typed >= QUIET and app.transcript.following
+        empty = not app.composer.text and not app.composer.has_files
+        if idle and empty and app.screen.focused is app.composer:
+            self._go(self._waiting[0], by_itself=True)
+
+    def leave(self) -> None:
+        """The user goes elsewhere: no ask takes the focus again."""
+        self._waiting, self._came = [], False
+
+    def write(self, text: str) -> None:
+        """Somebody types on the card: it has the focus again once that is sent."""
+        self.typed()
+        self._waiting, self._came = list(self._known), False
+        self._app.write(text)
+
+    @property
+    def _is_here(self) -> bool:
+        return self._app.transcript.screen.focused is self._app.transcript
+
+    # --- from ask to ask -----------------------------------------------------------------------
 
     def left(self, session: str) -> None:
         """Another session is shown now."""
@@ -32,6 +87,8 @@ class Asking:
 
     def next_ask(self) -> None:
         transcript = self._app.transcript
+        if self._is_here:
+            transcript.asks.settle()
         asks = [block["id"] for block in transcript.window.open_asks()]
         at = asks.index(transcript.cursor) + 1 if transcript.cursor in asks else 0
         if at < len(asks):
@@ -52,37 +109,61 @@ class Asking:
         else:
             self._app.notify("No open asks.", timeout=2)
 
-    def _go(self, name: str) -> None:
+    def _go(self, name: str, *, by_itself: bool = False) -> None:
         """At once: the next key is for the card."""
         transcript = self._app.transcript
-        self._came = self._came or self._app.composer.has_focus
+        self._waiting = [each for each in self._waiting if each != name]
+        if transcript.screen.focused is self._app.composer:
+            self._came, self._followed = True, transcript.following
         transcript.screen.set_focus(transcript)
         transcript.go_to(name, begin=True)
+        new = monotonic() - self._known.get(name, -FIRST) < FIRST
+        transcript.asks.begin(by_itself=by_itself, new=new)
 
     def opened(self) -> None:
+        self._known, self._waiting = {}, []
         if self._seeking:
             self._seeking = False
             self.next_ask()
+        if self._app.window.header["asks"]:
+            self._notice(-FIRST)
 
     def answered(self, block: Block) -> None:
         """Back to the composer, unless another ask is open here."""
+        if not self._came or block["role"] != "ask":
+            return
         others = [ask for ask in self._app.window.open_asks() if ask["id"] != block["id"]]
-        if self._came and block["role"] == "ask" and not others:
-            self._came = False
-            self._app.composer.focus()
+        if others and self._is_here:
+            self._go(others[0]["id"], by_itself=True)
+        else:
+            self._return()
+
+    def _return(self) -> None:
+        if self._came and self._followed:
+            self._app.transcript.to_end()
+        self._came = False
+        self._app.composer.screen.set_focus(self._app.composer)
 
     def changed(self) -> None:
-        """Another client answered, or the turn was cancelled."""
-        if self._came and not self._app.window.open_asks():
-            self._came = False
-            here = self._app.transcript.current
-            if here is None or here["role"] == "ask":
-                self._app.composer.focus()
+        """There are news: an ask may have come, or was answered elsewhere."""
+        here = self._app.transcript.current
+        asks = bool(self._app.window.header["asks"])
+        gone = not is_open(here) and (here is None or here["role"] == "ask")
+        if self._came and self._is_here and gone:
+            open_ones = self._app.window.open_asks()
+            if open_ones:
+                self._go(open_ones[0]["id"], by_itself=True)
+            else:
+                self._return()
+        if asks or self._known:
+            self._notice(monotonic())
 
     def want(self, what: str, block: Block) -> None:
         if block["role"] != "ask" or block["status"] != "asked":
             return
         match what:
+            case "focus":
+                self._go(block["id"])
             case "reject":
                 self._reject(block)
             case "fill":
@@ -100,7 +181,7 @@ class Asking:
             case "defer":
                 if command := self._question(block):
                     self._app.send({**command, "defer": True})
-                self._app.composer.focus()
+                self._return()
                 back = label(self._app, "ask.next")
                 self._app.notify(f"The agent waits for your answer. {back} comes back to it.")
 

@@ -14,7 +14,7 @@ from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.suggestions import Suggestion
-from rookery.tui.writing import commands, history
+from rookery.tui.writing import commands, history, pasted
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -28,6 +28,7 @@ class Desk:
         self._app = app
         self._line = ShellLine(app.reader, self.shell_said)
         self._files: dict[str, list[Attachment]] = {}
+        self._pasted: dict[str, list[str]] = {}
         self._mentioned: dict[str, None] = {}
         self._listed: tuple[str, float, list[str]] = ("", 0.0, [])
         self._wanted = ""
@@ -50,7 +51,9 @@ class Desk:
 
     # --- sending -------------------------------------------------------------------------------
 
-    def submit(self, text: str, session: str) -> None:
+    def submit(self, text: str, session: str, *, queue: bool = False) -> None:
+        if not text.startswith(("!", "/")):
+            text = pasted.joined(text, self._pasted.pop(session, []))
         if text.strip():
             home, cwd = self._app.start.home, self.cwd
             self._app.composer.past.add(text)
@@ -62,9 +65,9 @@ class Desk:
 
             carry_out(self._app, *found)
         else:
-            self._prompt(text, session)
+            self._prompt(text, session, queue=queue)
 
-    def _prompt(self, text: str, session: str) -> None:
+    def _prompt(self, text: str, session: str, *, queue: bool) -> None:
         prompt: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
         said = {word[1:] for word in text.split() if word.startswith("@")}
         prompt += [_link(self.cwd, name) for name in self._mentioned if name in said]
@@ -77,7 +80,10 @@ class Desk:
             change: Json = {"do": "queue", "op": "edit", "item": edited[1]["id"]}
             self._app.send({**change, "prompt": [*prompt, *kept]}, session)
         elif session:
-            self._app.send({"do": "prompt", "prompt": prompt}, session, files)
+            command: Json = {"do": "prompt", "prompt": prompt}
+            if not queue and session == self._app.session and steers(self._app.window.header):
+                command["steer"] = True
+            self._app.send(command, session, files)
         else:
             start = self._app.start
             self._app.reader.make(start.agent, start.cwd, prompt, files, start.confirms(""))
@@ -112,7 +118,7 @@ class Desk:
             case "detach":
                 self.detach(-1)
             case "queue" if app.below(Queue).items:
-                app.below(Queue).focus()
+                app.composer.screen.set_focus(app.below(Queue))  # at once: the next key is for it
             case "queue":
                 app.notify("The queue is empty.", timeout=2)
 
@@ -232,16 +238,36 @@ class Desk:
         self._files[session] = files
         self.show_files()
 
+    def hold(self, text: str) -> None:
+        """A long paste: a chip until it is sent."""
+        self._pasted.setdefault(self._app.session, []).append(text)
+        self.show_files()
+
+    def with_pasted(self, drafts: dict[str, str]) -> dict[str, str]:
+        """Drafts, with what waits in chips."""
+        held = {name: texts for name, texts in self._pasted.items() if texts}
+        more = {name: pasted.joined(drafts.get(name, ""), texts) for name, texts in held.items()}
+        return {**drafts, **more}
+
     def detach(self, place: int) -> None:
+        """The chips in their order: what was pasted, then files."""
+        texts = self._pasted.get(self._app.session, [])
         files = self._files.get(self._app.session, [])
-        if files:
-            del files[place]
+        at = place if place >= 0 else len(texts) + len(files) + place
+        if 0 <= at < len(texts):
+            del texts[at]
+        elif 0 <= at - len(texts) < len(files):
+            del files[at - len(texts)]
         self.show_files()
 
     def show_files(self) -> None:
-        files = self._files.get(self._app.session, [])
-        self._app.below(Chips).tell(list(files))
-        self._app.composer.has_files = bool(files)
+        shown = list(self._files.get(self._app.session, []))
+        if texts := self._pasted.get(self._app.session):
+            from rookery.client.attach import Attachment as Chip
+
+            shown[:0] = [Chip(pasted.name_of(each), each.encode(), "text/plain") for each in texts]
+        self._app.below(Chips).tell(shown)
+        self._app.composer.has_files = bool(shown)
 
     # --- shell lines ---------------------------------------------------------------------------
 
@@ -284,6 +310,11 @@ class Desk:
                 app.send({**base, "op": "move", "to": max(0, to)})
             case op:
                 app.send({**base, "op": op})
+
+
+def steers(header: Json) -> bool:
+    """Whether a prompt would go into the running turn."""
+    return header["state"] != "idle" and lenient.flag(header, "steers")
 
 
 def _words(prompt: list[Json]) -> str:

@@ -24,7 +24,7 @@ EVERYWHERE: list[BindingType] = [
     quiet("turn.cancel", "cancel", "cancel the turn; again: stop the agent"),
     key("help", "keys", "keys", "this list of keys", first=True),
     key("ask.next", "next_ask", "next ask", "the next ask, in any session", first=True),
-    key("session.list", "sessions", "sessions", "to the session list, and back", first=True),
+    key("session.list", "sessions", "sessions", "to the session list", first=True),
     key("session.new", "new", "new", "a new session", first=True),
     key("quit", "quit", "leave", "leave; stops nothing", first=True),
     key("session.next", "switch(1)", "next", "the next session", first=True),
@@ -58,7 +58,9 @@ LETTERS = {
 
 WRITING: list[BindingType] = [
     key("composer.send", "submit", "send"),
+    quiet("composer.queue", "submit(True)", "send after the running turn"),
     quiet("composer.newline", "newline", "a new line"),
+    quiet("composer.clear", "clear_text", "clear the text; ↑ brings it back"),
     quiet("past.older", "older", "earlier prompt, on the first line"),
     quiet("past.newer", "newer", "later prompt, on the last line"),
     quiet("past.search", "want('search')", "search earlier prompts"),
@@ -91,6 +93,18 @@ QUEUE: list[BindingType] = [
 ]
 
 TRANSCRIPT: list[BindingType] = [
+    key("ask.allow", "answer('allow')", "allow once"),
+    key("ask.always", "answer('always')", "always allow", "always allow; shows the rule first"),
+    key("ask.deny", "answer('deny')", "reject"),
+    key("ask.reject", "want('reject')", "say why", "reject, and say why"),
+    key("ask.defer", "want('defer')", "later", "decide later: it stays open"),
+    key("ask.fill", "want('fill')", "fill in", "fill in the form"),
+    key("ask.decline", "want('decline')", "decline", "decline the form"),
+    quiet("ask.all", "want('all')", "allow, and approve all from now on"),
+    quiet("ask.risky", "want('risky')", "allow, and ask only if risky from now on"),
+    key("ask.more", "answer('more')", "more", "more ways to answer"),
+    key("ask.confirm", "confirm", "confirm", "confirm what cannot be undone"),
+    *(quiet(f"ask.option{n}", f"press({n - 1})", f"choose option {n}") for n in range(1, 10)),
     quiet("block.up", "move(-1)", "up"),
     quiet("block.down", "move(1)", "down"),
     key("block.open", "unfold", "open", "open or fold the block; show all of an ask"),
@@ -98,14 +112,6 @@ TRANSCRIPT: list[BindingType] = [
     key("block.edit", "want('edit')", "editor", "open it in your editor"),
     quiet("block.show", "want('show')", "open the image"),
     quiet("block.split", "split", "diffs side by side or in one column"),
-    quiet("ask.reject", "want('reject')", "reject the ask, with a reason"),
-    quiet("ask.defer", "want('defer')", "decide later: it stays open"),
-    quiet("ask.fill", "want('fill')", "fill in the form"),
-    quiet("ask.decline", "want('decline')", "decline the form"),
-    quiet("ask.all", "want('all')", "allow, and approve all from now on"),
-    quiet("ask.risky", "want('risky')", "allow, and ask only if risky from now on"),
-    quiet("ask.confirm", "confirm", "confirm what cannot be undone"),
-    *(quiet(f"ask.option{n}", f"press({n - 1})", f"choose option {n}") for n in range(1, 10)),
     quiet("view.start", "first", "to the beginning"),
     quiet("view.end", "last", "to the end"),
 ]

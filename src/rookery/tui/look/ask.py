@@ -1,4 +1,4 @@
-"""An ask as lines: what will happen, then the agent's options in its order with their keys."""
+"""An ask as lines: what will happen, then the ways to answer it with their keys."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from rich.style import Style
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block
 from rookery.tui.look import ask_body, part
+from rookery.tui.look.ask_choices import ALWAYS, always_words, choices
 from rookery.tui.look.plain import clean_line
 from rookery.tui.look.runs import Line, prefixed, trimmed, width_of_line, wrap
 from rookery.tui.look.view import View
@@ -24,6 +25,8 @@ def rendered(block: Block, view: View) -> list[Line]:
         inner.prose,
     )
     body = ask_body.on_card(block, inner.narrower(2))
+    if body:
+        lines.append([])
     for each in block["parts"]:
         same = str(each.get("text", "")).strip("` \n") == clean_line(block["title"]).strip("`")
         if not same and asks.says_more(each, block):  # else it is above
@@ -35,9 +38,7 @@ def rendered(block: Block, view: View) -> list[Line]:
         warning = f"This cannot be undone: it {danger}."
         lines += wrap([(warning, look.failed + look.bold)], inner.prose)
     lines.append([])
-    for place, action in enumerate(block["actions"]):
-        lines += action_lines(place, action, inner)
-    lines += _others(block, inner)
+    lines += _answers(block, inner) if view.doubtful is None else _second_step(block, inner)
     return prefixed(lines, [("┃ ", edge)])
 
 
@@ -60,35 +61,68 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
     return prefixed(wrap(runs, max(1, view.prose - 4)), key, [("    ", look.plain)])
 
 
-def _others(block: Block, view: View) -> list[Line]:
-    """The keys that every ask has besides its options."""
+def _second_step(block: Block, view: View) -> list[Line]:
+    """What the first key chose, before it is done."""
+    look, action = view.look, block["actions"][view.doubtful or 0]
+    lines: list[Line] = []
+    if action.get("kind") in ALWAYS:
+        lines += wrap([("Allow from now on: ", look.soft)], view.prose)
+        said = wrap([(always_words(action), look.ink)], max(1, view.prose - 2))
+        lines += prefixed(said, [("  ", look.plain)])
+    key = view.key("ask.confirm")
+    words = "confirms" if action.get("danger") else "allows it always"
+    press = Style.from_meta({"choose": "ask.confirm"})
+    go: Line = [(f" {key} ", look.key + press), (f" {words}  ", look.heading + press)]
+    back: Line = [("any other key goes back", look.soft + Style.from_meta({"choose": "back"}))]
+    return [*lines, trimmed([*go, *back], view.width)]
+
+
+def _answers(block: Block, view: View) -> list[Line]:
+    """Each way to answer with its key; those that are rarely wanted only on demand."""
     look = view.look
-    is_form = any(each.get("type") == "form" for each in block["parts"])
-    keys = [("fill", "fill in"), ("decline", "decline")]
-    keys = keys if is_form else [("reject", "reject with a reason")]
-    keys.append(("defer", "decide later"))
-    if not is_form and not block.get("danger"):
-        keys += [("risky", "allow, ask only if risky")]
-        keys += [("all", "allow all from now on")]
-    lines: list[Line] = [[]]
-    for want, words in keys:
-        press, key = Style.from_meta({"want": want}), view.key(f"ask.{want}")
-        group: Line = [(f" {key} ", look.key + press), (f" {words}  ", look.soft + press)]
+    seen, more = choices(block)
+    lines = _flow([(each.name, each.words) for each in seen], view)
+    if not more:
+        return _going(lines, view)
+    if not view.more:
+        own = sum(each.place is not None for each in more)
+        digits = f"more, 1–{own} as {clean_line(view.agent) or 'the agent'} lists them"
+        return _going(_flow([("ask.more", digits if own > 1 else "more")], view, lines), view)
+    lines.append([])
+    for each in more:
+        if each.place is not None:
+            lines += action_lines(each.place, block["actions"][each.place], view)
+    rest = [(each.name, each.words) for each in more if each.place is None]
+    lines += _flow([*rest, ("block.copy", "copy"), ("block.split", "diff side by side")], view)
+    lines.append([(f" {view.key('ask.more')} shows less", look.faint)])
+    return lines
+
+
+def _flow(keys: list[tuple[str, str]], view: View, lines: list[Line] | None = None) -> list[Line]:
+    """Keys with their words, as many on a line as fit."""
+    look = view.look
+    lines = lines or [[]]
+    for name, words in keys:
+        press = Style.from_meta({"choose": name})
+        press += Style(reverse=name == view.chosen)
+        group: Line = [(f" {view.key(name)} ", look.key + press), (f" {words} ", look.ink + press)]
+        group.append((" ", look.plain))
         if lines[-1] and width_of_line([*lines[-1], *group]) > view.prose:
             lines.append([])
         lines[-1] += group
-    if not view.focused:
-        here: Line = [(f" {view.key('ask.next')} goes here", look.faint)]
-        room = [line for line in lines if width_of_line([*line, *here]) <= view.prose]
-        if room:
-            room[0] += here
-        else:
-            lines.append(here)
     return [trimmed(line, view.width) for line in lines]
 
 
+def _going(lines: list[Line], view: View) -> list[Line]:
+    """The key that leads here, while others are elsewhere."""
+    if view.focused:
+        return lines
+    here: Line = [(f" {view.key('ask.next')} to answer", view.look.needs)]
+    return [*lines, here]
+
+
 def question(block: Block, view: View) -> str:
-    words = asks.question(block, view.agent, view.cwd)
+    words = asks.question(block, view.agent, view.cwd, short=block["status"] != "asked")
     return words[:1].upper() + words[1:]
 
 

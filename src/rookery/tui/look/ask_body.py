@@ -1,4 +1,5 @@
-"""What an ask is about, as lines: its beginning and end on the card, all of it in the window."""
+"""What an ask is about, as lines: whole on the card; of very long text its beginning and its end,
+and all of it in the window."""
 
 from typing import Any
 
@@ -14,11 +15,11 @@ from rookery.tui.look.plain import clean, clean_line, count
 from rookery.tui.look.runs import Line, broken, prefixed, wrap
 from rookery.tui.look.view import View
 
+WHOLE = 100
+"""Lines of a command, of arguments or of a change that a card shows."""
 HEAD, TAIL = 12, 4
-"""Lines of a command or of arguments on a card."""
-CHANGED = 30
-"""Lines of a change."""
-CARD = 60
+"""Lines of what is longer."""
+CARD = 200
 """Lines in total."""
 LARGEST = 40_000
 """Larger changes are only compared in the window: that takes a moment."""
@@ -34,7 +35,7 @@ _EDGE = "│ "
 def on_card(block: Block, view: View) -> list[Line]:
     """What is left out is counted, with the key that shows it."""
     found: list[Line] = []
-    for piece in asks.pieces(block, view.agent, view.cwd):
+    for piece in asks.pieces(block, view.agent, view.cwd, short=False):
         found += _on_card(piece, view)
     return _ends(found, CARD - TAIL, TAIL, view)
 
@@ -52,18 +53,18 @@ def _on_card(piece: Piece, view: View) -> list[Line]:
     text = piece.text.strip("\n")
     lines = text.split("\n")
     style = look.soft if piece.look == "input" else look.ink
-    if len(lines) > HEAD + TAIL:
+    if len(lines) > WHOLE:
         head = _code("\n".join(lines[:HEAD]), width, style)
         tail = _code("\n".join(lines[-TAIL:]), width, style)
         more = [_more(len(lines) - HEAD - TAIL, "line", view)]
         body = [*head[:HEAD], *more, *tail[-TAIL:]]
-    elif len(text) > (HEAD + TAIL) * width:
+    elif len(text) > WHOLE * width:
         head = _code(text[: HEAD * width], width, style)[:HEAD]
         tail = _code(text[-TAIL * width :], width, style)[-TAIL:]
         body = [*head, _more(len(text) - (HEAD + TAIL) * width, "character", view), *tail]
     else:
         rows = _code(text, width, style)
-        body = _ends(rows, HEAD, TAIL, view)
+        body = rows if len(rows) <= WHOLE else _ends(rows, HEAD, TAIL, view)
     return prefixed(body, [(_EDGE, look.faint)])
 
 
@@ -87,16 +88,15 @@ def _more(number: int, noun: str, view: View) -> Line:
 def _change(change: dict[str, Any], view: View) -> list[Line]:
     old, new = str(change.get("old") or ""), str(change.get("new") or "")
     if len(old) + len(new) > LARGEST:
-        more = old.count("\n") + new.count("\n") - CHANGED
+        more = old.count("\n") + new.count("\n") - WHOLE
         return [*_beginning(old, new, view), _more(more, "line", view)]
     rows = rows_of(change)
     longest = max((len(row.text) for row in rows), default=0)
-    split = view.split and longest <= view.width // 2 - 12
     if longest > LONGEST:
         lines = whole_change(change, view.width, view.look)
-        return _ends(lines, CHANGED - TAIL, TAIL, view)
-    lines = diff.rendered(change, view.width, view.look, split=split, most=CHANGED)
-    more = len(rows) - CHANGED
+        return _ends(lines, WHOLE - TAIL, TAIL, view)
+    lines = diff.rendered(change, view.width, view.look, split=view.split, most=WHOLE)
+    more = len(rows) - WHOLE
     return [*lines[:-1], _more(more, "line", view)] if more > 0 else lines
 
 
@@ -104,11 +104,11 @@ def _beginning(old: str, new: str, view: View) -> list[Line]:
     """The first lines of a large change, not compared."""
     sides = [("-", side) for side in _first(old)] + [("+", side) for side in _first(new)]
     rows = [Row(sign, None, None, clean(text)) for sign, text in sides]
-    return [line for row in rows for line in _row(row, 0, view.width, view.look)][:CHANGED]
+    return [line for row in rows for line in _row(row, 0, view.width, view.look)][:WHOLE]
 
 
 def _first(text: str) -> list[str]:
-    return text[: CHANGED * LONGEST].split("\n")[:CHANGED] if text else []
+    return text[: WHOLE * LONGEST].split("\n")[:WHOLE] if text else []
 
 
 # --- in the window -------------------------------------------------------------------------------

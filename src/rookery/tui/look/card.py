@@ -23,7 +23,9 @@ WHY = 8
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     lines = [headline(block, terminals, view)]
     inner = view.narrower(2)
-    if view.opened:
+    if captions.is_rejected(block):
+        body = details(block, terminals, inner) if view.opened and captions.diffs(block) else []
+    elif view.opened:
         body = details(block, terminals, inner)
     elif not is_over(block):
         body = [line for each in terminals for line in part.output(each["text"], inner, LIVE)]

@@ -9,7 +9,7 @@ from rookery.render.diff import GAP, Marks, Part, Row, pairs, rows_of
 from rookery.tui.look.colours import highlighted
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean_line, count
-from rookery.tui.look.runs import Line, fold, prefixed, trimmed, width_of_line
+from rookery.tui.look.runs import Line, fold, prefixed, width_of_line
 
 SPLIT_FROM = 100
 """Columns from which on a diff may have two columns."""
@@ -64,19 +64,24 @@ def _in_two(rows: tuple[Row, ...], width: int, wide: int, language: str, look: L
             continue
         left = _side(old, old.old if old else None, half, wide, language, look)
         right = _side(new, new.new if new else None, half, wide, language, look)
-        found.append([*left, (" │ ", look.line), *right])
+        for place in range(max(len(left), len(right))):
+            one = left[place] if place < len(left) else [(" " * half, look.plain)]
+            other = right[place] if place < len(right) else [(" " * half, look.plain)]
+            found.append([*one, (" │ ", look.line), *other])
     return found
 
 
 def _side(
     row: Row | None, number: int | None, half: int, wide: int, language: str, look: Look
-) -> Line:
+) -> list[Line]:
+    """One side of a row; a long line goes on below."""
     if row is None:
-        return [(" " * half, look.plain)]
+        return []
     lead: Line = [(f"{number or '':>{wide}} ", look.faint), (f"{row.sign} ", ink(row, look))]
     room = max(half - width_of_line(lead), 1)
-    body = trimmed(_painted(row, language, look), room)
-    return [*lead, *_filled(body, room, ground(row, look))]
+    paper, below = ground(row, look), " " * width_of_line(lead)
+    body = [_filled(line, room, paper) for line in fold(_painted(row, language, look), room)]
+    return prefixed(body or [_filled([], room, paper)], lead, [(below, look.plain)])
 
 
 def ink(row: Row, look: Look) -> Style:

@@ -19,5 +19,5 @@ def _key(words: list[str]) -> str:
 
 def _word(word: str) -> str:
     names = {"escape": "Esc", "down": "↓", "up": "↑", "left": "←", "right": "→", NO_KEY: "no key"}
-    names |= {"pageup": "PageUp", "pagedown": "PageDown", "slash": "/"}
+    names |= {"pageup": "PageUp", "pagedown": "PageDown", "slash": "/", "question_mark": "?"}
     return names.get(word, word.capitalize() if len(word) > 1 else word)

@@ -23,6 +23,10 @@ class View(NamedTuple):
     """The action that waits for its confirmation."""
     focused: bool = False
     """Whether the block has the cursor."""
+    more: bool = False
+    """Whether an ask shows every way to answer it."""
+    chosen: str = ""
+    """The key that answers it in a moment."""
 
     live: bool = False
     """Whether the block still grows, at the end of a running turn."""

@@ -101,9 +101,10 @@ class Outline:
             inner = depth + 1 if len(row) >= FEWEST else depth
             for block in row:
                 owned = terminals.get(block["id"], [])
-                found += self._of_block(block, min(inner, DEEPEST), owned)
                 below = children.get(block["id"], [])
                 asks = [each for each in below if each["role"] == "ask"]
+                if not any(map(_says_all, asks)):
+                    found += self._of_block(block, min(inner, DEEPEST), owned)
                 if asks:  # asks come right after the call
                     self._walk(asks, inner, families, opened, found)
                 if len(below) > len(asks):
@@ -181,6 +182,11 @@ def _rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[lis
 
 def _settled(row: list[Block]) -> Iterable[list[Block]]:
     return [row] if len(row) >= FEWEST else [[block] for block in row]
+
+
+def _says_all(ask: Block) -> bool:
+    """An open ask shows its call whole: it needs no card above it."""
+    return bool(ask["status"] == "asked" and ask.get("does"))
 
 
 def _says(block: Block) -> bool:

@@ -12,11 +12,12 @@ from textual.binding import BindingType
 
 from rookery.core.blocks.document import Block
 from rookery.tui.keys import bindings
-from rookery.tui.keys.map import keys_of
 from rookery.tui.look.block import can_open, text_of
+from rookery.tui.look.plain import count
 from rookery.tui.look.view import View
 from rookery.tui.record import Record
 from rookery.tui.system.clock import now
+from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.scroll import GUTTER
@@ -26,7 +27,8 @@ STEP = 3
 """Lines per key inside a block taller than the view."""
 
 
-class Transcript(Finding):
+class Transcript(Answerable, Finding):
+    FOCUS_ON_CLICK = False
     BINDINGS: ClassVar[list[BindingType]] = bindings.TRANSCRIPT
 
     class Acted(Record):
@@ -52,21 +54,22 @@ class Transcript(Finding):
         self.cursor = ""
         """The name of the current item."""
         self.split = False
-        self._doubtful: tuple[str, int] | None = None
+        self.asks = AskKeys(self)
 
     def show(self, window: Window) -> None:
-        self.cursor, self._doubtful = "", None
+        self.cursor = ""
+        self.asks.leave()
         super().show(window)
 
     def view_of(self, item: Item) -> View:
-        doubt = self._doubtful
-        mine = doubt is not None and doubt[0] == item.block["id"]
         return (
             super()
             .view_of(item)
             ._replace(
                 split=self.split,
-                doubtful=doubt[1] if doubt is not None and mine else None,
+                doubtful=self.asks.step_of(item.block),
+                more=self.asks.more == item.block["id"],
+                chosen=self.asks.chosen_of(item.block),
                 focused=self.has_focus and self.cursor == item.name,
                 keys=self.app._keymap,
             )
@@ -77,6 +80,16 @@ class Transcript(Finding):
             return _EMPTY
         return Segment(" ▌".ljust(GUTTER), self.look.accent)
 
+    @override
+    def below(self, row: int) -> str:
+        """Nobody answers an ask without a word of what is not in sight."""
+        at = self._at(row) if self.has_focus else None
+        if at is not None and self._items[at].name == self.cursor and is_open(self.current):
+            rest = self._starts[at + 1] - row - 1
+            if rest > 0:
+                return f"{count(rest, 'more line')} of this ask"
+        return super().below(row)
+
     # --- the cursor ----------------------------------------------------------------------------
 
     def watch_has_focus(self, has_focus: bool) -> None:
@@ -84,7 +97,7 @@ class Transcript(Finding):
         if has_focus:
             self._find_cursor()
         else:
-            self._doubtful = None
+            self.asks.leave()
         self._repaint(self.cursor)
 
     def _find_cursor(self) -> None:
@@ -98,9 +111,12 @@ class Transcript(Finding):
     def go_to(self, name: str, *, begin: bool = False) -> None:
         """Move the cursor to a block and scroll it into view; `begin`: its beginning."""
         before, self.cursor = self.cursor, name
+        if before != name:
+            self.asks.leave()
         self._repaint(before)
         self._repaint(name)
         self._reveal(begin=begin)
+        self.refresh_bindings()
 
     def action_move(self, step: int) -> None:
         here = self._here()
@@ -167,6 +183,10 @@ class Transcript(Finding):
                 return
             self.scroll_to(y=wanted, animate=False, immediate=True)
 
+    def repaint_cursor(self) -> None:
+        self._repaint(self.cursor)
+        self.refresh_bindings()
+
     def _repaint(self, name: str) -> None:
         for item in self._items:
             if item.name == name and item.block["role"] in ("ask", "notice", "error"):
@@ -206,9 +226,12 @@ class Transcript(Finding):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A digit on a block without options is for others."""
+        """A digit on a block without options is for others, and so is an answer without an ask. On
+        an ask only its own keys act."""
         if action == "press" and not (self.current or {}).get("actions"):
             return False
+        if action in ("answer", "confirm", "want", "split", "unfold"):
+            return self.asks.allows(action, parameters)
         return super().check_action(action, parameters)
 
     def action_press(self, place: int) -> None:
@@ -219,18 +242,21 @@ class Transcript(Finding):
         if action.get("disabled"):
             self.notify(str(action["disabled"]), severity="warning")
             return
-        if action.get("danger"):
-            self._doubtful = (block["id"], place)
+        if self.asks.needs_second(block, place):
+            self.asks.step = (block["id"], place)
             self._repaint(self.cursor)
             return
         self.post_message(self.Acted(block, action))
 
+    def action_answer(self, what: str) -> None:
+        self.asks.do(f"ask.{what}")
+
     def action_confirm(self) -> None:
         """The second key for what cannot be undone."""
-        block, doubt = self.current, self._doubtful
-        self._doubtful = None
-        if block is not None and doubt is not None and doubt[0] == block["id"]:
-            self.post_message(self.Acted(block, block["actions"][doubt[1]]))
+        block, place = self.current, self.asks.step_of(self.current) if self.current else None
+        self.asks.step = None
+        if block is not None and place is not None and place < len(block["actions"]):
+            self.post_message(self.Acted(block, block["actions"][place]))
         self._repaint(self.cursor)
 
     def action_first(self) -> None:
@@ -244,10 +270,9 @@ class Transcript(Finding):
         return self.window.block(self.cursor.rstrip("*"))
 
     def on_key(self, event: events.Key) -> None:
-        confirms = keys_of(self.app, "ask.confirm").split(",")
-        if self._doubtful is not None and event.key not in confirms:
-            self._doubtful = None
-            self._repaint(self.cursor)
+        if self.asks.took(event):
+            event.stop()
+            event.prevent_default()
 
     def on_click(self, event: events.Click) -> None:
         item = self.item_at(event.y)
@@ -257,13 +282,24 @@ class Transcript(Finding):
             self.to_end()
             return
         self.go_to(item.name)
-        meta = event.style.meta
+        meta = {} if self.asks.guard.is_early(event.time) else event.style.meta
         if isinstance(meta.get("act"), int):
+            self._focus_ask(item)
             self.action_press(meta["act"])
+        elif isinstance(meta.get("choose"), str):
+            self._focus_ask(item)
+            self.asks.do(meta["choose"])
         elif isinstance(meta.get("want"), str):
             self.action_want(meta["want"])
         elif event.chain == 1 and item.block["role"] not in ("answer", "prompt", "ask"):
             self._toggle(item)
+        else:
+            self._focus_ask(item)
+
+    def _focus_ask(self, item: Item) -> None:
+        """A second key may follow a click."""
+        if is_open(item.block) and self.screen.focused is not self:
+            self.post_message(self.Wanted("focus", item.block, ""))
 
 
 _EMPTY = Segment(" " * GUTTER)

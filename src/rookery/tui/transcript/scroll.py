@@ -320,11 +320,11 @@ class Scroll(ScrollView):
         at = self._at(row)
         if at is None or row >= self._starts[-1] or self._items[at].lines is None:
             words = self._hint() if y == 1 and not self._items else Strip([])
-            return self._overlay(y, words.crop_extend(0, width, self.base))
+            return self._overlay(y, row, words.crop_extend(0, width, self.base))
         line = self._ready(self._items[at], row - self._starts[at], width)
         if self.text_selection is not None:
             line = self._selected(line, row)
-        return self._overlay(y, line)
+        return self._overlay(y, row, line)
 
     def _hint(self) -> Strip:
         words = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
@@ -365,12 +365,16 @@ class Scroll(ScrollView):
     def gutter_of(self, item: Item, number: int) -> Segment:  # noqa: ARG002
         return Segment(" " * GUTTER)
 
-    def _overlay(self, y: int, line: Strip) -> Strip:
+    def below(self, row: int) -> str:  # noqa: ARG002
+        """What is said of the lines after the view's last one."""
+        return "new below · End" if self.news else ""
+
+    def _overlay(self, y: int, row: int, line: Strip) -> Strip:
         """`new below`, over the last line."""
-        if not self.news or y != self.scrollable_content_region.height - 1:
+        if y != self.scrollable_content_region.height - 1 or not (said := self.below(row)):
             return line
         look, base = self.look, self.base
-        words = strip_of([(" ↓ new below · End ", look.accent + look.bold)]).apply_style(base)
+        words = strip_of([(f" ↓ {said} ", look.accent + look.bold)]).apply_style(base)
         kept = max(0, self.scrollable_content_region.width - words.cell_length - 2)
         return Strip.join([line.crop(0, kept), words]).extend_cell_length(self.size.width, base)
 

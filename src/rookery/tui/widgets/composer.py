@@ -27,6 +27,8 @@ class Composer(TextArea):
 
         text: str
         session: str
+        queue: bool = False
+        """After the running turn, also where the agent could take it now."""
 
     class Wanted(Record):
         """commands or files for a word; search, editor, attach, detach, paste, queue."""
@@ -39,6 +41,11 @@ class Composer(TextArea):
 
         paths: list[str]
         pasted: str
+
+    class Pasted(Record):
+        """A long text was pasted."""
+
+        text: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
@@ -80,6 +87,13 @@ class Composer(TextArea):
             return False
         return super().check_consume_key(key, character)
 
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Ctrl+C clears what is written, unless it copies a part of it."""
+        if action == "clear_text":
+            return bool(self.text) and not self.selected_text
+        return super().check_action(action, parameters)
+
     def _took(self, key: str) -> bool:
         if self.popup.is_open and (meant := self._meant(key, bindings.SUGGESTED)):
             self._choose(meant)
@@ -91,6 +105,8 @@ class Composer(TextArea):
         match self._meant(key, bindings.WRITING):
             case "composer.send":
                 self.action_submit()
+            case "composer.queue":
+                self.action_submit(queue=True)
             case "composer.newline":
                 self.action_newline()
             case _:
@@ -104,10 +120,15 @@ class Composer(TextArea):
 
     # --- sending -------------------------------------------------------------------------------
 
-    def action_submit(self) -> None:
+    def action_submit(self, queue: bool = False) -> None:
         if self.text.strip() or self.has_files:
             self.popup.close()
-            self.post_message(self.Submitted(self.take(), self.session))
+            self.post_message(self.Submitted(self.take(), self.session, queue))
+
+    def action_clear_text(self) -> None:
+        """It stays among the earlier prompts of this run: nothing written is lost."""
+        self.popup.close()
+        self.past.add(self.take())
 
     def action_newline(self) -> None:
         self.insert("\n")
@@ -214,8 +235,13 @@ class Composer(TextArea):
 
     async def _on_paste(self, event: events.Paste) -> None:
         from rookery.tui.writing.dropped import image_paths
+        from rookery.tui.writing.pasted import is_long
 
         if paths := image_paths(event.text):
             event.stop()
             event.prevent_default()
             self.post_message(self.Dropped(paths, event.text))
+        elif is_long(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pasted(event.text))

@@ -50,7 +50,7 @@ class Queue(LineWidget):
         self.display = bool(rows)
         self.styles.height = max(1, rows)
         if not rows and self.has_focus:
-            self.screen.focus_previous()
+            self.screen.set_focus(self.screen.query_one("#composer"))
         self.refresh()
 
     def action_choose(self, step: int) -> None:

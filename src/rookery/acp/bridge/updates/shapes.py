@@ -151,6 +151,14 @@ def aside(name: str, words: str) -> Json:
     return {"sessionUpdate": "agent_message_chunk", "messageId": name, "content": content}
 
 
+def is_unfinished(update: Json) -> bool:
+    """Whether an update ends in the middle of a sentence."""
+    if update["sessionUpdate"] not in ("agent_message_chunk", "agent_thought_chunk"):
+        return False
+    text = lenient.text(lenient.mapping(update, "content"), "text").rstrip(" ")
+    return bool(text) and not text.endswith((".", "!", "?", ":", "\n", "`"))
+
+
 def compaction(given: Json) -> list[Json]:
     name = lenient.text(given, "compactionId")
     found: Json = {"sessionUpdate": given["sessionUpdate"], "compactionId": name, **_meta(given)}

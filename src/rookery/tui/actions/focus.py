@@ -1,0 +1,72 @@
+"""Who has the keys: typing always writes, Esc goes back one step, and an ask waits until nobody
+types."""
+
+from textual.events import Key, Paste, Resize
+
+from rookery.tui.actions.answers import Asking
+from rookery.tui.actions.hints import hint
+from rookery.tui.shell import Shell, Start
+from rookery.tui.widgets.session_list import width_for
+from rookery.tui.widgets.side_panel import SidePanel
+from rookery.tui.widgets.status import Status
+
+NARROW = 100
+"""Narrower screens hide the session list."""
+
+_WRITE = ("enter", "backspace", "delete")
+
+
+class Focus(Shell):
+    def __init__(self, start: Start) -> None:
+        super().__init__(start)
+        self.asking = Asking(self)
+        self._listed = False
+        """A narrow screen shows the session list."""
+
+    def heed(self, event: Key) -> None:
+        """A key was pressed: somebody may be typing."""
+        if self.focused is self.composer and (event.is_printable or event.key in _WRITE):
+            self.asking.typed()
+
+    def on_key(self, event: Key) -> None:
+        """A letter that means nothing here is written."""
+        elsewhere = len(self.screen_stack) == 1 and self.focused is not self.composer
+        letter = event.is_printable and event.character
+        if elsewhere and letter and event.key not in self.screen.active_bindings:
+            event.stop()
+            event.prevent_default()
+            self.write(letter)
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted is written, too."""
+        if len(self.screen_stack) == 1 and self.focused is not self.composer:
+            self.composer.screen.set_focus(self.composer)
+            self.composer._forward_event(Paste(event.text))
+
+    def on_text_area_changed(self) -> None:
+        self.show_hint()
+
+    def show_hint(self) -> None:
+        self.below(Status).say(hint(self))
+
+    # --- places --------------------------------------------------------------------------------
+
+    def on_resize(self, event: Resize) -> None:
+        self.fleet.styles.width = width_for(event.size.width)
+        self.below(SidePanel).fit(event.size.width)
+        self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
+
+    def action_sessions(self) -> None:
+        """To the list, at once: the next key is for it. If it is hidden, it opens meanwhile."""
+        self._listed = True
+        self.fleet.set_class(False, "folded")
+        self.fleet.screen.set_focus(self.fleet)
+
+    def go_back(self) -> None:
+        self.asking.leave()
+        self._listed = False
+        self.fleet.set_class(self.size.width < NARROW, "folded")
+        self.composer.screen.set_focus(self.composer)
+
+    def action_next_ask(self) -> None:
+        self.asking.next_ask()

@@ -1,0 +1,104 @@
+"""Whether a key on an ask answers it, or begins a text that somebody writes.
+
+An answer is one key, alone: nothing was typed just before it, and nothing follows within a moment.
+That moment is longer just after the ask took the focus by itself, since the user may look
+elsewhere, and for those who type slowly. Letters that are no answer go to the composer.
+"""
+
+from typing import NamedTuple
+
+FIRST = 0.7
+"""Seconds for which an ask that came by itself takes no key."""
+PAUSE = 0.25
+"""Seconds around an answer in which nothing else is typed."""
+FRESH, FRESH_PAUSE = 3.0, 0.6
+"""Seconds after the first ones, and the pause then."""
+LONGEST = 1.2
+"""The longest pause, for those who type slowly."""
+RECENT = 3.0
+"""Seconds for which a letter that did nothing may belong to the next one."""
+_SLOWEST, _WEIGHT = 1.5, 0.25
+"""Seconds between two letters of one text, and the weight of the newest ones in their average."""
+
+
+class Outcome(NamedTuple):
+    act: bool = False
+    """It answers now."""
+    wait: float = 0.0
+    """It answers after so many seconds, unless something follows."""
+    text: str = ""
+    """What is written instead."""
+
+
+class AnswerGuard:
+    def __init__(self, first: float = FIRST, pause: float = PAUSE) -> None:
+        self.first, self.pause = first, pause
+        self._until = self._fresh = 0.0
+        self._held = ""
+        """A letter that did nothing yet."""
+        self._at = 0.0
+        self._waits = 0.0
+        self._typed, self._rhythm = 0.0, 0.0
+
+    def begin(self, at: float, *, by_itself: bool) -> None:
+        """An ask has the focus from now on."""
+        self.forget()
+        self._until = self._fresh = 0.0
+        if by_itself:
+            self.seen(at)
+
+    def seen(self, at: float) -> None:
+        """The ask that came by itself is painted now."""
+        self._until = at + self.first
+        self._fresh = self._until + FRESH
+
+    def forget(self) -> None:
+        self._held, self._waits = "", 0.0
+
+    def is_early(self, at: float) -> bool:
+        return at < self._until
+
+    @property
+    def waits(self) -> bool:
+        """An answer is about to stand."""
+        return self._waits > 0
+
+    def typed(self, at: float) -> None:
+        """A letter was typed elsewhere: how fast is this user?"""
+        since, self._typed = at - self._typed, at
+        if since < _SLOWEST:
+            self._rhythm += _WEIGHT * (since - self._rhythm)
+
+    def press(self, letter: str, at: float, *, is_answer: bool) -> Outcome:
+        if self._held and self._is_typing(letter, at):
+            text = self._held + letter
+            self.forget()
+            return Outcome(text=text)
+        self._held, self._at, self._waits = letter, at, 0.0
+        if self.is_early(at):
+            return Outcome()
+        if not is_answer:
+            self.forget()
+            return Outcome(text=letter)
+        if self.pause <= 0:
+            self.forget()
+            return Outcome(act=True)
+        self._waits = self._pause(at)
+        return Outcome(wait=self._waits)
+
+    def _pause(self, at: float) -> float:
+        usual = FRESH_PAUSE if at < self._fresh else self.pause
+        return min(LONGEST, max(usual, 2 * self._rhythm))
+
+    def _is_typing(self, letter: str, at: float) -> bool:
+        since = at - self._at
+        again = letter == self._held  # pressed once more, since nothing happened
+        return self.waits or since < self.pause or (since < RECENT and not again)
+
+    def settle(self, at: float | None = None) -> bool:
+        """Whether the answer given at that time stands, since nothing followed; without a time: any
+        answer."""
+        stands = self.waits and at in (None, self._at)
+        if stands:
+            self.forget()
+        return stands

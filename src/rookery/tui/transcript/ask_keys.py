@@ -1,0 +1,219 @@
+"""The keys of the ask under the cursor. Only those that its card lists act; any other letter is
+written into the composer."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from textual import events
+
+from rookery.core.blocks.document import Block
+from rookery.tui.keys.map import keys_of
+from rookery.tui.look.ask_choices import ALWAYS, Choice, choices
+from rookery.tui.transcript.answer_guard import AnswerGuard
+from rookery.tui.transcript.scroll import Scroll
+
+BACK = "back"
+CONFIRM = "ask.confirm"
+MORE = "ask.more"
+LISTED_WITH_MORE = ("block.copy", "block.split")
+_WANTS = ("reject", "defer", "fill", "decline", "all", "risky")
+
+
+def is_open(block: Block | None) -> bool:
+    return block is not None and block["role"] == "ask" and block["status"] == "asked"
+
+
+class Answerable(Scroll):
+    """What the keys of an ask do, by the transcript."""
+
+    @property
+    def current(self) -> Block | None:
+        """The block under the cursor."""
+        raise NotImplementedError
+
+    def repaint_cursor(self) -> None:
+        raise NotImplementedError
+
+    def action_confirm(self) -> None:
+        raise NotImplementedError
+
+    def action_split(self) -> None:
+        raise NotImplementedError
+
+    def action_want(self, what: str) -> None:
+        raise NotImplementedError
+
+    def action_press(self, place: int) -> None:
+        raise NotImplementedError
+
+
+class AskKeys:
+    def __init__(self, transcript: Answerable) -> None:
+        self._transcript = transcript
+        self.guard = AnswerGuard()
+        self.write: Callable[[str], None] = lambda _text: None
+        """Writes into the composer, and takes the focus there."""
+        self.more = ""
+        """The ask that shows every way to answer it."""
+        self.step: tuple[str, int] | None = None
+        """The ask and the action that wait for their second key."""
+        self._chosen = ""
+        """The key that answers in a moment."""
+        self._alone = False
+        """The ask took the focus by itself."""
+
+    def begin(self, *, by_itself: bool, new: bool = False) -> None:
+        """The ask under the cursor has the focus from now on. `new`: it has just come."""
+        self._alone, self._chosen = by_itself, ""
+        self.guard.begin(time.monotonic(), by_itself=by_itself or new)
+        if by_itself or new:
+            self._transcript.call_after_refresh(lambda: self.guard.seen(time.monotonic()))
+
+    def begin_again(self) -> None:
+        """The user comes back to this terminal, and may not have seen what has the focus."""
+        if is_open(self._transcript.current):
+            self.begin(by_itself=True)
+
+    def leave(self) -> None:
+        self.step, self.more, self._chosen = None, "", ""
+        self.guard.forget()
+
+    def chosen_of(self, block: Block) -> str:
+        """The key that answers this ask in a moment."""
+        return self._chosen if self._transcript.current is block else ""
+
+    def step_of(self, block: Block) -> int | None:
+        return self.step[1] if self.step is not None and self.step[0] == block["id"] else None
+
+    # --- which key is meant --------------------------------------------------------------------
+
+    def took(self, event: events.Key) -> bool:
+        """Whether nobody else gets this key."""
+        block = self._transcript.current
+        letter = (event.character or "") if event.is_printable else ""
+        if self._transcript.screen.focused is not self._transcript:
+            if letter:  # pressed before the focus went to the composer
+                self.write(letter)
+            return bool(letter)
+        if block is None or not is_open(block):
+            return False
+        meant = self._meant(event.key, block)
+        if letter:
+            self._pressed(letter, event.time, meant)
+            return True
+        self._drop()
+        if self.guard.is_early(event.time):
+            return bool(meant) or (self._alone and event.key == "enter")
+        if meant:
+            self.do(meant)
+        return bool(meant)
+
+    def _meant(self, key: str, block: Block) -> str:
+        """The name of a key, if the card lists it."""
+        if self.step_of(block) is not None:
+            return CONFIRM if self._is(key, CONFIRM) else BACK
+        if self.more and key == "escape":
+            return MORE
+        return next((name for name in self.listed(block) if self._is(key, name)), "")
+
+    def listed(self, block: Block) -> list[str]:
+        """Digits always are, as the agent's own list."""
+        seen, more = choices(block)
+        names = [each.name for each in seen]
+        if not more:
+            return names
+        if self.more == block["id"]:
+            return [*names, MORE, *(each.name for each in more), *LISTED_WITH_MORE]
+        return [*names, MORE, *(each.name for each in more if self._works_unseen(each))]
+
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """Whether an action of the transcript is one here; the last line lists those that are."""
+        block = self._transcript.current
+        what = str(parameters[0]) if parameters else ""
+        if block is None or not is_open(block):
+            return action in ("split", "unfold") or (action == "want" and what not in _WANTS)
+        if self.step_of(block) is not None:
+            return action == "confirm"
+        if action == "unfold":
+            return True
+        name = f"block.{what or action}" if what in ("", "copy", "edit", "show") else f"ask.{what}"
+        return name in self.listed(block)
+
+    def _works_unseen(self, choice: Choice) -> bool:
+        """The digits, and keys of the user's own that are no letters."""
+        keys = keys_of(self._transcript.app, choice.name).split(",")
+        return choice.place is not None or all(len(key) > 1 for key in keys)
+
+    def _is(self, key: str, name: str) -> bool:
+        return key in keys_of(self._transcript.app, name).split(",")
+
+    def _pressed(self, letter: str, at: float, meant: str) -> None:
+        outcome = self.guard.press(letter, at, is_answer=bool(meant))
+        if outcome.text:
+            self.write(outcome.text)
+        elif outcome.act:
+            self.do(meant)
+        elif outcome.wait:
+            self._choose(meant)
+            self._transcript.set_timer(outcome.wait, partial(self._due, letter, at, meant))
+
+    def _choose(self, name: str) -> None:
+        self._chosen = name
+        self._transcript.repaint_cursor()
+
+    def _drop(self) -> None:
+        """A key that is no letter: whatever was chosen is not."""
+        if self.guard.waits:
+            self.guard.forget()
+            self._choose("")
+
+    def settle(self) -> None:
+        """A key was pressed that nobody types: what was chosen stands."""
+        if self.guard.settle():
+            self.do(self._chosen)
+
+    def _due(self, letter: str, at: float, meant: str) -> None:
+        """After every key that was pressed until now: they wait in these two queues."""
+        transcript = self._transcript
+        settle = partial(self._settle, letter, at, meant)
+        transcript.app.call_later(lambda: transcript.call_later(settle))
+
+    def _settle(self, letter: str, at: float, meant: str) -> None:
+        if not self.guard.settle(at):
+            return
+        here = self._transcript.screen.focused is self._transcript
+        if here and is_open(self._transcript.current):
+            self.do(meant)
+        elif not here:  # the ask is gone, and the composer has the focus
+            self.write(letter)
+
+    # --- what it does --------------------------------------------------------------------------
+
+    def do(self, name: str) -> None:
+        transcript, block = self._transcript, self._transcript.current
+        self._chosen = ""
+        if block is None:
+            return
+        if name == CONFIRM:
+            transcript.action_confirm()
+        elif name == BACK:
+            self.step = None
+        elif name == MORE:
+            self.more = "" if self.more == block["id"] else block["id"]
+        elif name == "block.split":
+            transcript.action_split()
+        elif (what := name.partition(".")[2]) in _WANTS or name == "block.copy":
+            transcript.action_want(what)
+        else:
+            seen, more = choices(block)
+            place = next((each.place for each in (*seen, *more) if each.name == name), None)
+            if place is not None:
+                transcript.action_press(place)
+        transcript.repaint_cursor()
+
+    def needs_second(self, block: Block, place: int) -> bool:
+        """What cannot be undone, and what is allowed for good but not in sight."""
+        action = block["actions"][place]
+        always = action.get("kind") in ALWAYS and block["role"] == "ask"
+        return bool(action.get("danger")) or (always and self.more != block["id"])

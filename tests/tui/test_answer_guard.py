@@ -1,0 +1,93 @@
+"""Whether a key on an ask is an answer or typing (issue 13, line 1)."""
+
+import pytest
+
+from rookery.tui.transcript.answer_guard import FIRST, PAUSE, AnswerGuard
+
+TYPED = "yes please"
+
+
+def typed(guard: AnswerGuard, text: str, start: float, gap: float) -> str:
+    """What of it is written, until the composer has the focus; every answer is a failure."""
+    at = start
+    for letter in text:
+        outcome = guard.press(letter, at, is_answer=letter in "yanrd")
+        assert not outcome.act
+        if outcome.text:
+            return outcome.text
+        at += gap
+        assert not (outcome.wait and outcome.wait <= gap), "an answer"
+    raise AssertionError("nothing was written")
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.01, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("start", [0.0, 0.3, 0.69, 0.71, 1.0, 5.0])
+def test_I13_1_what_is_typed_across_an_arrival_is_written_whole(gap: float, start: float) -> None:
+    guard = AnswerGuard()
+    guard.begin(0.0, by_itself=True)
+    assert typed(guard, TYPED, start, gap) == TYPED[:2]
+    assert not guard.settle()
+
+
+@pytest.mark.parametrize("gap", [0.3, 0.5, 0.9, 1.4, 2.0, 2.9])
+@pytest.mark.parametrize("start", [0.0, 0.3, 0.69])
+def test_I13_1_slow_typing_that_begins_as_an_ask_comes_approves_nothing(
+    gap: float, start: float
+) -> None:
+    for text in (TYPED, "no thanks", "and then", "rather not", "do it"):
+        guard = AnswerGuard()
+        guard.begin(0.0, by_itself=True)
+        assert typed(guard, text, start, gap) == text[:2]
+
+
+def test_I13_1_one_letter_a_minute_approves_nothing_either() -> None:
+    guard = AnswerGuard()
+    guard.begin(0.0, by_itself=True)
+    assert typed(guard, TYPED, 0.2, 60.0) == "e"
+
+
+@pytest.mark.parametrize("gap", [0.3, 0.4, 0.5])
+@pytest.mark.parametrize("start", [0.71, 1.5, 3.0])
+def test_I13_1_slow_typing_soon_after_an_ask_came_approves_nothing(
+    gap: float, start: float
+) -> None:
+    guard = AnswerGuard()
+    guard.begin(0.0, by_itself=True)
+    assert typed(guard, TYPED, start, gap) == TYPED[:2]
+
+
+def test_I13_1_whoever_types_slowly_gets_a_longer_pause() -> None:
+    guard = AnswerGuard()
+    for place in range(20):
+        guard.typed(100 + place * 0.5)
+    guard.begin(120.0, by_itself=False)
+    assert typed(guard, TYPED, 140.0, 0.7) == TYPED[:2]
+    for place in range(20):
+        guard.typed(200 + place * 0.1)
+    assert guard.press("y", 240.0, is_answer=True).wait == PAUSE
+
+
+def test_I13_1_the_first_moment_begins_when_the_ask_is_painted() -> None:
+    guard = AnswerGuard()
+    guard.begin(0.0, by_itself=True)
+    guard.seen(2.0)
+    assert guard.press("y", 2 + FIRST - 0.01, is_answer=True) == (False, 0.0, "")
+
+
+def test_I13_1_a_key_alone_answers_after_its_pause_and_not_in_the_first_moment() -> None:
+    guard = AnswerGuard()
+    guard.begin(0.0, by_itself=True)
+    assert guard.press("y", FIRST - 0.2, is_answer=True) == (False, 0.0, "")
+    assert not guard.settle(FIRST - 0.2)
+    assert guard.press("y", FIRST + 0.2, is_answer=True).wait
+    assert guard.settle(FIRST + 0.2)
+    assert not guard.settle(FIRST + 0.2)
+
+
+def test_I13_1_a_key_that_is_held_down_never_answers() -> None:
+    guard = AnswerGuard()
+    guard.begin(0.0, by_itself=True)
+    at = FIRST + 1
+    assert guard.press("y", at, is_answer=True).wait
+    assert guard.press("y", at + PAUSE / 8, is_answer=True).text == "yy"
+    assert not guard.settle(at)

@@ -1,0 +1,357 @@
+"""How asks are answered: by keys with the same meaning for every agent, and never by what somebody
+types (issue 13, lines 1, 2 and 4)."""
+
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+
+from rookery.core.json.events import Json
+from rookery.tui.messages import News
+from rookery.tui.transcript.answer_guard import AnswerGuard
+from rookery.tui.widgets.chips import Chips
+from rookery.tui.widgets.queue import Queue
+from rookery.tui.widgets.status import Keys, Status
+from rookery.tui.writing import drafts
+from tests.tui import gallery
+from tests.tui.still import Still
+from tests.tui.test_keys import PERMIT, answer, lines, showing
+
+CLAUDE = [
+    {"optionId": "always", "name": "Always Allow", "kind": "allow_always"},
+    {"optionId": "once", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+]
+CODEX = [
+    {"optionId": "once", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "no", "name": "No, and tell Codex what to do", "kind": "reject_once"},
+]
+PLAN = [
+    {"optionId": "auto", "name": "Yes, and accept all edits", "kind": "allow_always"},
+    {"optionId": "once", "name": "Yes, and approve each edit", "kind": "allow_once"},
+    {"optionId": "no", "name": "No, keep planning", "kind": "reject_once"},
+]
+
+
+def asked(options: list[Json], **more: object) -> list[Json]:
+    return [*gallery.ASKS[:2], {**gallery.ASKS[2], "danger": "", "options": options, **more}]
+
+
+# --- keys by meaning -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [CLAUDE, CODEX], ids=["claude", "codex"])
+async def test_I13_1_keys_mean_the_same_for_every_agent(options: list[Json]) -> None:
+    for key, option in (("y", "once"), ("n", "no")):
+        async with showing(asked(options)) as (app, pilot):
+            await pilot.press("f2", key)
+            assert app.sent == [answer("q1", "n", option)]
+    async with showing(asked(options)) as (app, pilot):
+        await pilot.press("f2", "r", *"not now", "enter")
+        assert app.sent == [answer("q1", "n", "no") | {"reason": "not now"}]
+
+
+async def test_I13_1_always_shows_its_rule_first() -> None:
+    rule = "the command exactly: rm -rf build"
+    async with showing(asked(CODEX, always=rule, alwaysChoices=[rule])) as (app, pilot):
+        await pilot.press("f2")
+        assert rule not in lines(app)
+        await pilot.press("a")
+        assert app.sent == []
+        assert f"  {rule}" in lines(app)
+        await pilot.press("x")
+        assert app.sent == []
+        await pilot.press("a", "y")
+        command = {"do": "answer", "ask": "q1", "nonce": "n", "always": True}
+        assert app.sent == [command]
+
+
+async def test_I13_1_an_agents_own_words_stand_where_they_say_more() -> None:
+    async with showing(asked(PLAN)) as (app, pilot):
+        await pilot.press("f2")
+        shown = lines(app)
+        for words in (
+            "y  Yes, and approve each edit",
+            "a  Yes, and accept all edits",
+            "n  No, keep",
+        ):
+            assert words in shown
+
+
+async def test_I13_1_five_choices_are_in_sight_and_the_rest_is_behind_a_key() -> None:
+    many = [*CLAUDE, *({"optionId": f"o{n}", "name": f"Other {n}", "kind": ""} for n in range(4))]
+    async with showing(asked(many)) as (app, pilot):
+        await pilot.press("f2")
+        before = lines(app)
+        assert "Other 3" not in before
+        assert "?  more" in before
+        await pilot.press("?")
+        after = lines(app)
+        assert "7  Other 3" in after
+        assert "p  allow, approve all from now on" in after
+        await pilot.press("7")
+        assert app.sent == [answer("q1", "n", "o3")]
+
+
+async def test_I13_1_a_key_that_is_not_listed_is_written_and_takes_the_focus_along() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2", *"please")
+        assert app.sent == []
+        assert app.composer.text == "please"
+        assert app.composer.has_focus
+
+
+async def test_I13_1_a_command_is_shown_whole_and_the_keys_stay_in_sight() -> None:
+    lines_of_it = [f"echo {n}" for n in range(60)]
+    call = {"toolCallId": "d1", "kind": "execute", "title": "Run it"}
+    call["rawInput"] = {"command": "\n".join(lines_of_it)}
+    async with showing(asked(CLAUDE, toolCall=call), (80, 24)) as (app, pilot):
+        await pilot.press("f2")
+        card = [strip.text for item in app.transcript._items for strip in item.lines or []]
+        assert all(any(line in row for row in card) for line in lines_of_it)
+        assert "more lines of this ask" in lines(app)
+        assert "y allow once  a always allow  n reject" in app.query_one(Keys).render_line(0).text
+        await pilot.press(*["down"] * 30)
+        assert "more lines of this ask" not in lines(app)
+        assert "y  allow once" in lines(app)
+
+
+async def test_I13_1_only_the_keys_of_the_ask_are_listed_below() -> None:
+    async with showing(gallery.ASKS[:3]) as (app, pilot):
+        await pilot.press("f2")
+        below = app.query_one(Keys).render_line(0).text
+        assert "c copy" not in below
+        assert "e editor" not in below
+        await pilot.press("y")
+        await pilot.pause()
+        assert "y confirm" in app.query_one(Keys).render_line(0).text
+
+
+async def test_I13_1_what_is_about_to_be_answered_stands_with_the_next_ask_key() -> None:
+    """F2 right after y is no typing; any other key takes the answer back."""
+    async with showing(PERMIT) as (app, pilot):
+        app.transcript.asks.guard = AnswerGuard(0, 1e6)
+        await pilot.press("f2", "y", "down")
+        assert app.sent == []
+        await pilot.press("f2", "y", "f2")
+        await pilot.pause()
+        assert app.sent == [answer("q1", "n", "once")]
+
+
+async def test_I13_1_the_command_is_shown_once() -> None:
+    call = gallery.tool("d1", "rm -rf build", "execute", "pending")
+    ask = {**gallery.ASKS[2], "always": "the command rm -rf build", "alwaysChoices": ["a", "b"]}
+    async with showing([*gallery.ASKS[:2], call, {**ask, "danger": ""}]) as (app, _pilot):
+        assert lines(app).count("rm -rf build") == 1
+
+
+# --- who has the focus ---------------------------------------------------------------------------
+
+
+def arrive(app: Still) -> None:
+    """The ask comes while the session is shown."""
+    document = gallery.document_of(PERMIT)
+    ops = [["put", block] for block in document.blocks.values() if block["role"] == "ask"]
+    header = {"asks": document.header["asks"]}
+    app.on_news(News(app.session, [*ops, ["set", "header", header]]))
+
+
+def status(app: Still) -> str:
+    return app.query_one(Status).render_line(0).text
+
+
+async def test_I13_1_an_ask_takes_the_focus_when_nobody_types() -> None:
+    async with showing(PERMIT[:2]) as (app, pilot):
+        app.asking.takes_focus = True
+        arrive(app)
+        await pilot.pause()
+        assert app.transcript.has_focus
+        assert "to answer" not in status(app)
+        await pilot.press("y")
+        assert app.sent == [answer("q1", "n", "once")]
+        assert app.composer.has_focus
+
+
+async def test_I13_1_an_ask_leaves_the_focus_to_someone_who_types() -> None:
+    async with showing(PERMIT[:2]) as (app, pilot):
+        app.asking.takes_focus = True
+        await pilot.press(*"ye")
+        arrive(app)
+        await pilot.press(*"s please")
+        assert app.composer.text == "yes please"
+        assert app.sent == []
+        assert "F2 to answer" in status(app)
+        await pilot.press("f2", "y")
+        assert app.sent == [answer("q1", "n", "once")]
+
+
+async def test_I13_1_an_ask_does_not_move_what_somebody_reads() -> None:
+    long = gallery.prompt("\n\n".join(f"Clean up {n}." for n in range(40)))
+    async with showing([long, PERMIT[1]], (80, 16)) as (app, pilot):
+        app.asking.takes_focus = True
+        app.transcript.to_start()
+        await pilot.pause()
+        arrive(app)
+        app.asking.take_focus()
+        await pilot.pause()
+        assert app.composer.has_focus
+        assert app.transcript.scroll_y == 0
+        assert "F2 to answer" in status(app)
+        app.transcript.to_end()
+        app.asking.take_focus()
+        assert app.transcript.screen.focused is app.transcript
+
+
+async def test_I13_1_a_paste_never_answers() -> None:
+    async with showing(PERMIT) as (app, pilot):
+        await pilot.press("f2")
+        app.post_message(Paste("yes"))
+        await pilot.pause()
+        await pilot.pause()
+        assert app.sent == []
+        assert app.composer.text == "yes"
+
+
+# --- the second step -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["n", "q", "escape", "d", "down", "1"])
+async def test_I13_2_any_other_key_goes_back_to_the_ask(key: str) -> None:
+    async with showing(gallery.ASKS[:3]) as (app, pilot):
+        session = app.session
+        await pilot.press("f2", "y")
+        assert "any other key goes back" in lines(app)
+        await pilot.press(key)
+        await pilot.pause()
+        assert "any other key goes back" not in lines(app)
+        assert (app.sent, app.session, len(app.screen_stack)) == ([], session, 1)
+        assert app.transcript.has_focus
+        await pilot.press("y", "y")
+        assert app.sent == [answer("q1", "n", "once") | {"confirm": True}]
+
+
+# --- typing always writes ------------------------------------------------------------------------
+
+
+async def test_I13_4_a_queue_that_empties_gives_the_focus_back() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        queue = app.query_one(Queue)
+        waits = [{"id": "w", "prompt": [{"type": "text", "text": "go on"}]}]
+        queue.tell({**app.window.header, "queue": waits})
+        await pilot.press("ctrl+t", "s")
+        queue.tell({**app.window.header, "queue": []})
+        await pilot.press(*"hello")
+        assert app.composer.text == "hello"
+
+
+async def test_I13_4_a_clicked_option_leaves_the_focus_in_the_composer() -> None:
+    async with showing(PERMIT, (120, 50)) as (app, pilot):
+        shown = lines(app).split("\n")
+        row = next(y for y, line in enumerate(shown) if "y  allow once" in line)
+        await pilot.click("#transcript", offset=(shown[row].index("allow") + 1, row))
+        await pilot.pause()
+        assert app.sent == [answer("q1", "n", "once")]
+        await pilot.press(*"hello")
+        assert app.composer.text == "hello"
+
+
+async def test_I13_4_letters_without_a_meaning_are_written_from_anywhere() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        app.transcript.focus()
+        await pilot.press(*"hello")
+        assert app.composer.text == "hello"
+        await pilot.press("ctrl+b", *"true")
+        assert app.composer.text == "hellotrue"
+        await pilot.click("#transcript", offset=(10, 2))
+        await pilot.press(*" e")
+        assert app.composer.text == "hellotrue e"
+
+
+# --- Esc, and the list ---------------------------------------------------------------------------
+
+
+async def test_I13_5_esc_goes_back_one_step_and_cancels_only_from_the_composer() -> None:
+    async with showing(gallery.WORK) as (app, pilot):
+        assert "Esc cancels" in status(app)
+        app.transcript.focus()
+        await pilot.pause()
+        assert "Esc goes back" in status(app)
+        await pilot.press("escape")
+        assert app.sent == []
+        assert app.composer.has_focus
+        await pilot.press("ctrl+b", "escape")
+        assert app.sent == []
+        await pilot.press("escape")
+        assert app.sent == [{"do": "cancel"}]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_I13_5_the_list_key_always_leads_to_the_list(size: tuple[int, int]) -> None:
+    async with showing(gallery.TALK, size) as (app, pilot):
+        app.composer.past.add("an old prompt")
+        await pilot.press("ctrl+b", "ctrl+b")
+        assert app.fleet.has_focus
+        await pilot.press("up", "down", "enter")
+        assert app.sent == []
+        assert app.composer.text == ""
+        assert app.composer.has_focus
+
+
+# --- the composer --------------------------------------------------------------------------------
+
+
+async def test_I13_5_a_key_clears_the_composer_and_up_brings_it_back() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"half a thought", "ctrl+c")
+        assert app.composer.text == ""
+        await pilot.press("up")
+        assert app.composer.text == "half a thought"
+
+
+async def test_I13_5_a_long_paste_is_one_chip_and_is_sent_whole() -> None:
+    text = "\n".join(f"line {n}" for n in range(120))
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"Look:")
+        app.post_message(Paste(text))
+        await pilot.pause()
+        await pilot.pause()
+        assert app.composer.text == "Look:"
+        assert "pasted text, 120 lines" in app.query_one(Chips).render_line(0).text
+        await pilot.press("enter")
+        await pilot.pause()
+        (sent,) = app.sent
+        assert sent["prompt"] == [{"type": "text", "text": f"Look:\n\n{text}"}]
+        assert not app.query_one(Chips).display
+
+
+def test_I13_5_drafts_of_other_windows_stay(tmp_path: Path) -> None:
+    drafts.keep(str(tmp_path), {"one": "a", "two": "b"}, {"one", "two"})
+    drafts.keep(str(tmp_path), {"three": "c"}, {"two", "three"})
+    assert drafts.read(str(tmp_path)) == {"one": "a", "three": "c"}
+    drafts.keep(str(tmp_path), {}, {"one", "three"})
+    assert drafts.read(str(tmp_path)) == {}
+
+
+# --- steering ------------------------------------------------------------------------------------
+
+
+async def test_I13_6_enter_steers_and_another_key_queues_as_the_status_line_says() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.on_news(News(app.session, [["set", "header", {"steers": True}]]))
+        await pilot.press(*"now")
+        assert "Enter steers · Alt+Enter queues" in status(app)
+        await pilot.press("enter")
+        for key in ("alt+enter", "ctrl+l"):
+            await pilot.press(*"then", key)
+        await pilot.pause()
+        assert [each.get("steer") for each in app.sent] == [True, None, None]
+
+
+async def test_I13_6_enter_queues_where_the_agent_cannot_be_steered() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        await pilot.press(*"now")
+        assert "Enter queues" in status(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        (sent,) = app.sent
+        assert "steer" not in sent

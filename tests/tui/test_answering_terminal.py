@@ -1,0 +1,71 @@
+"""Asks in a real terminal: what somebody types while one arrives never answers it (issue 13)."""
+
+from pathlib import Path
+
+import pytest
+
+from rookery.client.fleet import heads
+from tests.cli.driving import play
+from tests.tui.tmux import Tmux
+
+TYPED = "yes please"
+ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
+
+
+def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(home: Path) -> None:
+    """At every offset: some letters before it, the others as soon as it is there, in one burst and
+    one by one."""
+    with Tmux(home) as screen:
+        screen.ready()
+        for offset in range(len(TYPED)):
+            go = home / f"go{offset}"
+            wait = {"command": f"until [ -e {go} ]; do sleep 0.05; done"}
+            screen.say(play(wait, ASK | {"allowed": [{"command": f"touch {home}/approved"}]}))
+            screen.wait_for("working", "Esc cancels")
+            if offset:
+                screen.type(TYPED[:offset])
+                screen.wait_for(f"│ {TYPED[:offset].rstrip()}")
+            go.touch()
+            screen.wait_for("wants to edit b.py", "needs you")
+            if offset % 2:  # the composer has letters: how slowly the others come does not matter
+                for letter in TYPED[offset:]:
+                    screen.type(letter)
+            else:
+                screen.type(TYPED[offset:])
+            screen.wait_for(f"│ {TYPED}", "F2 to answer")
+            (head,) = heads(str(home))
+            assert head["asks"] == 1
+            screen.press("Escape")
+            screen.wait_without("needs you")
+            screen.press("C-c")
+            screen.wait_without(f"│ {TYPED}")
+        assert not (home / "approved").exists()
+
+
+def test_I13_1_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.ready()
+        screen.say(play(ASK))
+        screen.wait_for("wants to edit b.py", "▌ ┃", "y  allow once", "n  reject")
+        screen.wait_without("F2 to answer")
+        screen.press_until("y", "ready")  # its first moment takes no key
+    (head,) = heads(str(home))
+    assert head["asks"] == 0
+
+
+@pytest.mark.long
+def test_I13_1_from_ask_to_ask_in_all_sessions(home: Path) -> None:
+    """F2 y F2 y"""
+    with Tmux(home) as screen:
+        screen.ready()
+        for _ in range(2):
+            screen.say(play(ASK))
+            screen.wait_for("wants to edit b.py", "▌ ┃")
+            screen.press("C-n")
+            screen.wait_for("new session")
+        for _ in range(2):
+            screen.press("F2")
+            screen.wait_for("wants to edit b.py", "▌ ┃")
+            screen.press("y")
+            screen.wait_for("ready")
+    assert [head["asks"] for head in heads(str(home))] == [0, 0]
