@@ -20,7 +20,7 @@ from rookery.agents import programs, registry
 from rookery.client.environment import kept_of
 from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
-from rookery.core.agent.conversations import KINDS, Conversation, conversations
+from rookery.core.agent.opening import KINDS, Conversation, conversations
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, loads
 from rookery.home import config, paths

@@ -12,8 +12,8 @@ from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
+from rookery.core.turn.idle import post_mortem
 from rookery.core.turn.messages import rejected
-from rookery.core.turn.postmortem import post_mortem
 from rookery.home import paths
 from rookery.log.store import Writer
 

@@ -14,7 +14,7 @@ from rookery.client.damaged_logs import loss
 from rookery.client.start import connectable
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
-from rookery.core.turn.postmortem import post_mortem
+from rookery.core.turn.idle import post_mortem
 from rookery.home import config, paths, slots
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home

@@ -14,8 +14,8 @@ from rookery.core.critic.verdicts import INFRASTRUCTURE, Issue, Verdict
 from rookery.core.header import EMPTY, advance
 from rookery.core.json.events import Draft, Event, Json
 from rookery.core.limits import CriticPolicy
+from rookery.core.turn.idle import post_mortem
 from rookery.core.turn.messages import Append
-from rookery.core.turn.postmortem import post_mortem
 from tests.core.hostile import machines
 
 ASKS = CriticPolicy(command="pytest -q", refine=True, timeout=60)

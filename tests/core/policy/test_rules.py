@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rookery.core.command_line import shell
 from rookery.core.policy import danger, rule_choices, rule_tables, rules
-from rookery.core.policy.rule_warnings import held_back, warnings
+from rookery.core.policy.rule_tables import held_back, warnings
 from rookery.core.policy.rules import Call, Rule, Verdict, call_of, decide
 from tests.core.making import narrow
 

@@ -7,7 +7,7 @@ import os
 import re
 
 from rookery.core.blocks import asks, captions
-from rookery.core.blocks.changes import diffs
+from rookery.core.blocks.parts import diffs
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.json.safe_text import clean_line

@@ -99,7 +99,7 @@ def _hooks(home: str) -> Found:
 
 def _rules(home: str) -> Found:
     """Those that allow more than they seem to."""
-    from rookery.core.policy.rule_warnings import warnings
+    from rookery.core.policy.rule_tables import warnings
 
     try:
         known = config.load(home).rules

@@ -10,7 +10,7 @@ diff has `path`, `old`, `new` and `line` instead of a text.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rookery.core.blocks.changes import diffs
+from rookery.core.blocks.parts import diffs
 from rookery.core.json import lenient, safe_text
 from rookery.core.json.events import Json, dumps_short
 from rookery.core.policy import call_input, danger

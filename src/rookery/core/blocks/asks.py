@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
-from rookery.core.blocks.changes import diffs
 from rookery.core.blocks.document import Block, make_block
+from rookery.core.blocks.parts import diffs
 from rookery.core.json import lenient, safe_text
 from rookery.core.json.events import Json
 from rookery.core.json.safe_text import clean_line

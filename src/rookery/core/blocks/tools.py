@@ -3,10 +3,10 @@
 A profile speaks where the call says little; an unknown tool looks like any other.
 """
 
-from rookery.core.blocks import changes, parts
+from rookery.core.blocks import parts
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.core.tools import outputs
+from rookery.core.tools import terminals
 from rookery.core.tools.calls import block_of
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
 from rookery.core.units import duration
@@ -31,13 +31,13 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         found["kind"] = kind[:40]
     if status := lenient.text(call, "status"):
         found["status"] = STATUS.get(status, status[:40])
-    if brought := outputs.result(call):
+    if brought := terminals.result(call):
         found["parts"] = parts.from_tool_content(brought)
     elif isinstance(call.get("content"), list):
         found["parts"] = parts.from_tool_content(call["content"])
     if (code := _exit_code(call, profile)) is not None:
         found["exit"] = code
-    if change := changes.stated(call):
+    if change := parts.stated(call):
         found["proposed"] = change
     if isinstance(call.get("locations"), list):
         paths = [lenient.text(place, "path") for place in lenient.mappings(call, "locations")]
@@ -54,8 +54,8 @@ def _observed_tool(call: Json) -> str:
 
 
 def _exit_code(call: Json, profile: Profile) -> int | None:
-    code = outputs.exit_code(call)
-    return outputs.exit_in_words(call, profile.exit_words) if code is None else code
+    code = terminals.exit_code(call)
+    return terminals.exit_in_words(call, profile.exit_words) if code is None else code
 
 
 def tool_name(call: Json, profile: Profile) -> str:

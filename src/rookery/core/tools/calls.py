@@ -4,15 +4,14 @@ from typing import Any
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, dumps, kind_of
-from rookery.core.tools import outputs, terminals
+from rookery.core.tools import terminals
 
 TOOLS_KEPT = 1000
 """Tool calls remembered within a turn; a later update of a forgotten one starts a new block."""
 
 LONGEST_KEY = 1000
 
-ENDED = ("completed", "failed")
-
+ENDED = terminals.ENDED
 LEFT = ("unfinished", "interrupted")
 """What a turn's end makes of a call that did not end; a later update may still revive it."""
 
@@ -87,7 +86,7 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     elif status and status != known[1]:
         changes = {"_tools": _with(tools, key, [known[0], status, known[2]], grows=False)}
     mine = terminals.named(header["_terminals"], call, known[0])
-    mine = outputs.after(mine, call, known[0], block_id(header, event))
+    mine = terminals.after(mine, call, known[0], block_id(header, event))
     return changes if mine is header["_terminals"] else changes | {"_terminals": mine}
 
 

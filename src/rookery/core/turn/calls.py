@@ -11,7 +11,7 @@ from rookery.core.asks.asks import options_of
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, kind_of
 from rookery.core.policy import call_input, danger
-from rookery.core.tools import outputs
+from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.tools.names import name_of, readable
 
@@ -73,7 +73,7 @@ class TurnCalls:
     def _keep(self, key: str, call: Json) -> None:
         told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back
         meta = lenient.mapping(told, "_meta")
-        told["_meta"] = {key: meta[key] for key in meta if key not in outputs.KEYS}
+        told["_meta"] = {key: meta[key] for key in meta if key not in terminals.KEYS}
         told = {name: value for name, value in told.items() if value}
         diffs = [part for part in lenient.mappings(told, "content") if _is_diff(part)]
         if name := name_of(call):

@@ -1,12 +1,13 @@
-"""When a worker has nothing left to do: it stops when idle for long, or when abandoned.
+"""When a worker has nothing left to do: it stops when idle for long, or when abandoned. Nothing is
+lost by it: the next prompt wakes the session again.
 
-Nothing is lost by it: the next prompt wakes the session again.
+And what the next holder of the lock logs about a session whose worker died.
 """
 
 from typing import NamedTuple
 
 from rookery.core.asks.kept_asks import live
-from rookery.core.json.events import Json
+from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
 
 REASONS = {"archive": "archived", "snooze": "snoozed"}
@@ -43,3 +44,20 @@ def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | N
         # A turn that is silent that long counts as abandoned, too.
         due.append((max(rest.event_at, rest.left_at) + policy.abandoned_after, "abandoned"))
     return min(due, default=None)
+
+
+def post_mortem(header: Json, detail: str = "") -> list[Draft]:
+    """The events that end what a dead worker left open; none when it left nothing open."""
+    drafts: list[Draft] = []
+    if header["state"] != "idle":
+        update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": header["turn"]}
+        update |= {"reason": "interrupted"} | ({"detail": detail} if detail else {})
+        drafts.append(Draft(update))
+    if header["process"]["state"] in ("starting", "ready"):
+        name = header["process"].get("name", header["agent"])
+        gone: Json = {"sessionUpdate": "_agent", "state": "exited", "name": name}
+        drafts.append(Draft(gone | {"reason": "worker_ended"}))
+    if header["state"] == "idle" and header["critic"]["state"]:
+        why = {"sessionUpdate": "_critic", "state": "interrupted", "detail": "the worker was ended"}
+        drafts.append(Draft(why, None, "critic"))
+    return drafts

@@ -23,7 +23,7 @@ from rookery.core.blocks.document import (
 from rookery.core.header import advance
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
-from rookery.core.tools import outputs, terminals
+from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, LEFT, asked_of, block_id, block_of, in_turn, key_of
 from rookery.core.turn import retries as turn_retries
 from rookery.core.vendors.profiles import profile_for
@@ -140,7 +140,7 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
 
 def _own_terminals(before: Json, now: Json, call: Json, owner: str) -> list[Op]:
     """What an update of a call changes in the terminals that its agent runs itself."""
-    news = outputs.told(call)
+    news = terminals.told(call)
     found: list[Op] = []
     if news and (terminal := now.get(news.name)) and terminal[0]:
         name, _, parent = terminal
@@ -153,13 +153,13 @@ def _own_terminals(before: Json, now: Json, call: Json, owner: str) -> list[Op]:
             status = "done" if news.code == 0 or _went_well(news, call) else "failed"
             found += change(name, status=status, exit=news.code, signal=news.signal)
     if (status := lenient.text(call, "status")) in ENDED:
-        for name in outputs.running_of(before, owner):
+        for name in terminals.running_of(before, owner):
             if not news or name != news.name:
                 found += change(before[name][0], status=tools.STATUS[status])
     return found
 
 
-def _went_well(news: outputs.Told, call: Json) -> bool:
+def _went_well(news: terminals.Told, call: Json) -> bool:
     """Without a code the call knows: claude sends none where it takes another than 0 for a success,
     nor for a command that it put into the background."""
     unknown = news.code is None and not news.signal

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rookery.client.config import rules as config_rules
 from rookery.core.asks.asks import Answer, Refusal, allowing, once_only
 from rookery.core.blocks import ask_details
-from rookery.core.blocks.changes import diffs
+from rookery.core.blocks.parts import diffs
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.policy import auto_answer, call_input, danger, modes, unattended

@@ -16,7 +16,7 @@ from rookery.core.header import EMPTY, advance
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.settings import held
-from rookery.core.tools import outputs
+from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, asked_of, block_of, key_of, unfinished
 from rookery.core.vendors.options import as_offered
 from rookery.wire.params import offers
@@ -200,14 +200,14 @@ class Sharing:
         """An update with all that its call shows: the agent's own terminals, the result of an MCP
         tool, changes that only its ask had; without the `_meta` of terminals."""
         known, given = self._calls.get(id, {}), update.get("content")
-        content = outputs.result(update) or (given if isinstance(given, list) else None)
+        content = terminals.result(update) or (given if isinstance(given, list) else None)
         shown = self.screens.shown_by(id, content or known.get("_raw", []))
         if content is not None or shown != known.get("_raw", []):
             changes = [] if any(map(_is_diff, shown)) else known.get("_changes", [])
             update = {**update, "content": [*changes, *shown]}
         meta = lenient.mapping(update, "_meta")
-        if meta.keys() & set(outputs.KEYS):
-            rest = {key: meta[key] for key in meta if key not in outputs.KEYS}
+        if meta.keys() & set(terminals.KEYS):
+            rest = {key: meta[key] for key in meta if key not in terminals.KEYS}
             update = {**update, "_meta": rest or None}
         return update
 

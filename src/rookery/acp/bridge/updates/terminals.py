@@ -9,8 +9,8 @@ never sent: it would drop the whole update.
 from rookery.acp.bridge.updates.shapes import LONGEST
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json
-from rookery.core.tools import outputs
-from rookery.core.tools.outputs import ENDED, MARK
+from rookery.core.tools import terminals
+from rookery.core.tools.terminals import ENDED, MARK
 
 SHOWN = 32 * 1024
 """The last characters of a terminal, which stand in for it."""
@@ -60,7 +60,7 @@ class Screen:
 class Screens:
     def __init__(self, client: Json) -> None:
         meta = lenient.mapping(client, "_meta")
-        offered = [key for key in outputs.PIECES if lenient.flag(meta, key)]
+        offered = [key for key in terminals.PIECES if lenient.flag(meta, key)]
         self.native = bool(offered)
         self._key = offered[0] if offered else ""
         """Under which the client wants the output of a terminal."""
@@ -92,7 +92,7 @@ class Screens:
     def hear(self, call: str, update: Json, cwd: str) -> list[Json]:
         """The updates of what an agent says of its own terminal in `_meta` of a call. A new one is
         sent with the call that shows it."""
-        news, told = outputs.told(update), list[Json]()
+        news, told = terminals.told(update), list[Json]()
         if news is not None:
             own = news.name == MARK + lenient.text(update, "toolCallId")
             info = lenient.mapping(lenient.mapping(update, "_meta"), "terminal_info")

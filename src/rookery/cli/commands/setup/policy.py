@@ -70,7 +70,7 @@ def list_(as_json: bool) -> int:
 
 def _warn(screen: Screen, known: tuple[policy_rules.Rule, ...]) -> None:
     """Of rules that allow more than they seem to."""
-    from rookery.core.policy.rule_warnings import warnings
+    from rookery.core.policy.rule_tables import warnings
 
     for rule in known:
         for each in warnings(rule):
@@ -309,7 +309,7 @@ def _test_call(
     screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
     if asked.danger:
         screen.note(clean_line(f"Destructive: this {asked.danger}."))
-    from rookery.core.policy.rule_warnings import held_back
+    from rookery.core.policy.rule_tables import held_back
 
     for each in held_back(known, asked):
         screen.note(clean_line(each))
