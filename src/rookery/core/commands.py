@@ -77,9 +77,7 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     prompt = command.get("prompt")
     if not isinstance(prompt, list) or not prompt:
         return Refusal("empty_prompt", "A prompt needs at least one content block.")
-    if any(
-        not isinstance(block, dict) or not isinstance(block.get("type"), str) for block in prompt
-    ):
+    if not all(isinstance(each, dict) and isinstance(each.get("type"), str) for each in prompt):
         return Refusal("bad_prompt", "A prompt is a list of ACP content blocks, each with a type.")
     texts = [block.get("text", "") for block in prompt if block["type"] == "text"]
     if any(not isinstance(text, str) for text in texts):
@@ -177,10 +175,7 @@ def _is_slash(command: Json) -> bool:
     """A slash command is the agent's own to read, and may be `/confirm all`: all of them count."""
     texts = [lenient.text(block, "text") for block in lenient.mappings(command, "prompt")]
     first = [next(iter(text.split(maxsplit=1)), "") for text in texts]
-    return any(
-        word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:]  # a path is none
-        for word in first
-    )
+    return any(w[:1] == "/" and w[1:2].isalpha() and "/" not in w[1:] for w in first)  # no path
 
 
 # --- the table ---------------------------------------------------------------------------------
@@ -245,8 +240,7 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
 
 
 def offline(command: Json, header: Json = EMPTY) -> Json | None:
-    """The update that carries out a command without a worker, under the lock; None: it needs
-    one."""
+    """The update that does a command without a worker, under the lock; None: it needs one."""
     row = _row(command)
     return None if row is None or row.offline is None else row.offline(command, header)
 

@@ -5,7 +5,6 @@ Fields that begin with `_` are the fold's own memory: no client is sent them, no
 """
 
 from collections.abc import Callable
-from itertools import islice
 from typing import Any
 
 from rookery.core.agent import message_blocks, switching
@@ -67,9 +66,7 @@ _GIVEN = {"id": str, "cwd": str, "agent": str, "archived": bool, "pinned": bool}
 
 def _session(header: Json, event: Event) -> Json:
     update = event.update
-    changes = {
-        key: update[key] for key, kind in _GIVEN.items() if isinstance(update.get(key), kind)
-    }
+    changes = {key: update[key] for key in _GIVEN if isinstance(update.get(key), _GIVEN[key])}
     for field in ("roots", "argv"):
         if field in update:
             changes[field] = lenient.texts(update, field)
@@ -87,9 +84,8 @@ def _session(header: Json, event: Event) -> Json:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
     if update.get("confirmed") is True:
-        changes |= _offered(
-            confirmed(header["_offers"], lenient.mapping(update, "options") | wanted)
-        )
+        values = lenient.mapping(update, "options") | wanted
+        changes |= _offered(confirmed(header["_offers"], values))
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
     return changes
@@ -186,9 +182,8 @@ def _agent(header: Json, event: Event) -> Json:
 
 
 def _ready(update: Json) -> Json:
-    offers: Json = {
-        key: update[key] for key in ("configOptions", "modes", "models") if key in update
-    }
+    keys = ("configOptions", "modes", "models")
+    offers: Json = {key: update[key] for key in keys if key in update}
     name, session = lenient.text(update, "name"), lenient.text(update, "sessionId")
     return {
         "agentSession": {"name": name, "id": session} if session else None,
@@ -265,11 +260,7 @@ def _tool(header: Json, event: Event) -> Json:
 
 
 def _plan(header: Json, event: Event) -> Json:
-    entries = [
-        {"text": lenient.text(entry, "content"), "status": lenient.text(entry, "status", "pending")}
-        for entry in islice(lenient.mappings(event.update, "entries"), PLAN_KEPT)
-    ]
-    changes: Json = {"plan": entries}
+    changes: Json = {"plan": calls.steps(event.update, "entries", PLAN_KEPT)}
     if header["_plan"] is None:
         changes |= {"_plan": calls.block_id(header, event), "_open": None}
     return changes

@@ -38,8 +38,7 @@ class Setting(NamedTuple):
     secret: bool = False
     """Its values are not shown."""
     strict_first: tuple[str | bool, ...] = ()
-    """Its values, the strictest first: a looser one written while an agent runs needs
-    confirmation."""
+    """Its values, the strictest first: a looser one written while an agent runs is confirmed."""
     runs: bool = False
     """It names a program: another one written while an agent runs needs confirmation."""
     older: str = ""
@@ -69,11 +68,8 @@ def setting[T](default: T, brief: str, limit: Limit = (), **more: Any) -> T:
 def settings_of(fields: type[tuple[Any, ...]], table: str) -> tuple[Setting, ...]:
     """The settings that the class right above defines, one per field."""
     names: tuple[str, ...] = fields._fields  # type: ignore[attr-defined]
-    found = [
-        each._replace(key=f"{table}.{name}") for name, each in zip(names, _defined, strict=True)
-    ]
-    _defined.clear()
-    return tuple(found)
+    named = zip(names, settings_with_keys(), strict=True)
+    return tuple(each._replace(key=f"{table}.{name}") for name, each in named)
 
 
 def settings_with_keys() -> list[Setting]:
@@ -84,8 +80,7 @@ def settings_with_keys() -> list[Setting]:
 
 
 def checked(setting: Setting, value: object, *, exact: bool = False) -> Any:
-    """The value, of the default's type; a number out of range is clamped unless it must be exact.
-    Raises BadValue."""
+    """Of the default's type; a number out of range is clamped unless `exact`. Raises BadValue."""
     match setting.default:
         case bool():
             good = isinstance(value, bool)
@@ -174,9 +169,7 @@ class Policy(NamedTuple):
         "stop a worker without clients and events, even during a turn",
         (3600.0, 30 * DAY),
     )
-    start_timeout: float = setting(
-        30.0, "time an agent has to start", (1.0, 600.0), effect=NEXT_START
-    )
+    start_timeout: float = setting(30.0, "time an agent has to start", (1, 600), effect=NEXT_START)
     cold_start_timeout: float = setting(
         120.0, "the same for npx, uvx and the like", (1.0, 3600.0), effect=NEXT_START
     )
@@ -191,12 +184,8 @@ class Policy(NamedTuple):
     crash_window: float = setting(60.0, "see crash_most", (1.0, DAY))
     stop_grace: float = setting(2.0, "time between TERM and KILL", (0.0, 60.0))
     switch_grace: float = setting(5.0, "the same when another agent takes over", (0.0, 60.0))
-    delete_grace: float = setting(
-        2.0, "time an agent has to delete its part of a session", (0.0, 60.0)
-    )
-    chunk_window: float = setting(
-        0.030, "merge streamed text into one event per window", (0.0, 1.0)
-    )
+    delete_grace: float = setting(2.0, "time an agent has to delete its part of a session", (0, 60))
+    chunk_window: float = setting(0.030, "merge streamed text into one event per window", (0, 1))
     line_bytes: int = setting(
         64 * 1024 * 1024,
         "skip longer lines from an agent",
@@ -210,9 +199,7 @@ class Policy(NamedTuple):
         ("combined", "serial"),
         more="Joined by blank lines. A slash command is always sent alone.",
     )
-    queue_most: int = setting(
-        100, "maximum number of queued prompts", (0.0, 1000.0), unit="prompts"
-    )
+    queue_most: int = setting(100, "maximum number of queued prompts", (0, 1000), unit="prompts")
     queue_bytes: int = setting(
         256 * 1024, "maximum size of a prompt", (1024.0, 768.0 * 1024), unit="bytes"
     )
@@ -290,9 +277,7 @@ class CriticPolicy(NamedTuple):
         "send a poor verdict back to the agent",
         more="For one session: `rookery set SESSION refine on`.",
     )
-    score_below: float = setting(
-        0.6, "refine when the score is lower", (0.0, 1.0), unit="", exact=True
-    )
+    score_below: float = setting(0.6, "refine when the score is lower", (0, 1), unit="", exact=True)
     issue_at: float = setting(
         0.75,
         "also refine when a behavioural issue is at least this likely",

@@ -6,8 +6,5 @@ STOP_REASONS = frozenset(["end_turn", "max_tokens", "max_turn_requests", "refusa
 KEEPING = frozenset(["agent_exited", "interrupted", "waiting"])
 """No decision was made: what is asked stays asked."""
 
-REASONS = (
-    STOP_REASONS
-    | KEEPING
-    | frozenset(["failed", "forced", "rate_limited", "orphaned", "unresponsive"])
-)
+REASONS = STOP_REASONS | KEEPING
+REASONS |= {"failed", "forced", "rate_limited", "orphaned", "unresponsive"}

@@ -21,8 +21,8 @@ PATIENCE = 2
 """Failures in a row of one stored session; the next start opens a fresh one."""
 
 KILLED = frozenset({-1, -2, -9, -15, 128 + 1, 128 + 2, 128 + 9, 128 + 15})
-"""Exit statuses of an agent that was killed: HUP, INT, KILL, TERM, as the system says them and
-as a shell does."""
+"""Exit statuses of an agent that was killed from outside, by the user or for want of memory: HUP,
+INT, KILL, TERM, as the system says them and as a shell does."""
 
 _THING = r"(session|conversation|thread|rollout|resource)"
 _LOST = re.compile(
@@ -38,11 +38,6 @@ def is_gone(error: Json) -> bool:
         return False
     said = lenient.text(error, "message") + " " + dumps(error.get("data"))
     return code in GONE or _LOST.search(said[:4000].lower()) is not None
-
-
-def was_killed(status: int) -> bool:
-    """From outside, by the user or for want of memory: that says nothing of the conversation."""
-    return status in KILLED
 
 
 def failed_again(past: Past, stored: str | None, why: str) -> Past:
@@ -93,8 +88,4 @@ def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:
         update["status"] = given.status
     error = agent.fault or {}
     remedy = remedy_for_start(wish.name, wish.install, update.get("status"), given.stderr, error)
-    return update | {
-        "lived": round(lived, 3),
-        "stderr": given.stderr[-20:],
-        "remedy": remedy,
-    }
+    return update | {"lived": round(lived, 3), "stderr": given.stderr[-20:], "remedy": remedy}

@@ -324,7 +324,7 @@ def _exited(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy)
     if agent.phase != "ending":
         last = next((line for line in reversed(given.stderr) if line.strip()), "")
         why = f"status {given.status}" + (f": {last}" if last else "")
-        if not failures.was_killed(given.status):
+        if given.status not in failures.KILLED:  # which says nothing of the conversation
             agent = _unrestored(agent, why, wish)
         effects.append(Tell(AgentLost(why)))
     return Agent(past=agent.past), effects

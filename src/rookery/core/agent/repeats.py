@@ -228,9 +228,8 @@ class Doubt:
 
     def _is_known(self, update: Json) -> bool:
         if kind_of(update) == "tool_call":
-            return (
-                lenient.text(update, "status") in ENDED and key_of(update) in self.told.began_open
-            )
+            ended = lenient.text(update, "status") in ENDED
+            return ended and key_of(update) in self.told.began_open
         name = lenient.text(update, "messageId")
         return len(name) >= UNIQUE and name in self.told.ids
 

@@ -27,27 +27,22 @@ def check(command: Json) -> Refusal | None:
     if command.get("model") is not None and not lenient.text(command, "model").strip():
         return Refusal("no_model", "The model name is empty.")
     if command.get("reason") not in (None, *REASONS):
-        return Refusal(
-            "bad_reason", f"The reason of a switch must be one of: {', '.join(REASONS)}."
-        )
+        words = f"The reason of a switch must be one of: {', '.join(REASONS)}."
+        return Refusal("bad_reason", words)
     return None
 
 
 def refusal(header: Json, command: Json, known: Sequence[str]) -> Refusal | None:
     """Why this session cannot be taken over by that agent. `known`: the agents that have names."""
-    name = command["agent"]
+    name, argv = command["agent"], lenient.texts(command, "argv")
     others = ", ".join(each for each in known if each != header["agent"]) or "none"
-    if name == header["agent"] and _argv(command) == header["argv"]:
+    if name == header["agent"] and argv == header["argv"]:
         words = f"{name} is already this session's agent. Others: {others}."
         return Refusal("same_agent", words)
-    if not _argv(command) and name not in known:
+    if not argv and name not in known:
         words = f"There is no agent {name!r}. Known: {others}."
         return Refusal("unknown_agent", words)
     return None
-
-
-def _argv(command: Json) -> list[str]:
-    return lenient.texts(command, "argv")
 
 
 def switched(header: Json, command: Json) -> Json:
@@ -59,7 +54,7 @@ def switched(header: Json, command: Json) -> Json:
         "name": command["agent"],
         "from": header["agent"],
         "to": command["agent"],
-        "argv": _argv(command),
+        "argv": lenient.texts(command, "argv"),
         "reason": command.get("reason") or REASONS[limited],
     }
     return update | ({"model": command["model"]} if command.get("model") else {})

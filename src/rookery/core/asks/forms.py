@@ -109,13 +109,11 @@ def _several(field: Json, value: Any) -> str:
 
 def choices_of(field: Json) -> list[str]:
     """The values that a choice field takes, however the schema spells them."""
-    plain = lenient.texts(field, "enum")
-    titled = [
-        lenient.text(choice, "const")
-        for key in ("oneOf", "anyOf")
-        for choice in lenient.mappings(field, key)
-    ]
-    return plain or titled
+    return lenient.texts(field, "enum") or [lenient.text(each, "const") for each in _titled(field)]
+
+
+def _titled(field: object) -> list[Json]:
+    return [*lenient.mappings(field, "oneOf"), *lenient.mappings(field, "anyOf")]
 
 
 LONGEST = 200
@@ -140,11 +138,7 @@ class Choice(NamedTuple):
 def choices(field: Any) -> list[Choice]:
     """What a field lets choose from, one or several; empty: it is free."""
     field = lenient.mapping(field, "items") or field
-    told = {
-        lenient.text(each, "const"): each
-        for key in ("oneOf", "anyOf")
-        for each in lenient.mappings(field, key)
-    }
+    told = {lenient.text(each, "const"): each for each in _titled(field)}
     values = choices_of(field) if isinstance(field, dict) else []
     names = lenient.texts(field, "enumNames")
     titles = dict(zip(values, names, strict=False)) if len(names) == len(values) else {}
@@ -191,10 +185,8 @@ def _told(field: object, value: object) -> str:
         return "yes" if value else "no"
     names = {choice.value: choice.name for choice in choices(field)}
     each = value if isinstance(value, list) else [value]
-    words = ", ".join(
-        names.get(item, item) if isinstance(item, str) else str(item) for item in each
-    )
-    return lenient.first_line(words, LONGEST)
+    words = [names.get(item, item) if isinstance(item, str) else str(item) for item in each]
+    return lenient.first_line(", ".join(words), LONGEST)
 
 
 def _is_secret(field: object) -> bool:

@@ -294,8 +294,7 @@ def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: boo
 
 
 def offline(header: Json, command: Json, by: str | None) -> list[Draft] | None:
-    """What a command does to an ask while no worker is awake; None: it is about none. The last one
-    is its outcome."""
+    """What a command does to asks while no worker is awake, its outcome last; None: nothing."""
     match command["do"]:
         case "answer":
             return [_offline_answer(header, command, by)]
@@ -321,19 +320,17 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
         return Draft(done | {"detail": "answered already"}, command["id"], by)
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
-    said = dropped(ask, command, by) if is_drop(ask, command) else None
-    if said is None:
-        said = _needs_worker(ask, command) or kept_answer(ask, command, by)
+    said: Draft | Refusal
+    if is_drop(ask, command):
+        said = dropped(ask, command, by)
+    elif is_again(ask, command):
+        said = Refusal("asleep", "The session did not wake up, so nothing was sent again.")
+    else:
+        said = kept_answer(ask, command, by)
     if isinstance(said, Refusal):
         update = {"sessionUpdate": "_rejected", "command": "answer"}
         return Draft(update | said._asdict(), command["id"], by)
     return said
-
-
-def _needs_worker(ask: Json, command: Json) -> Refusal | None:
-    if not is_again(ask, command):
-        return None
-    return Refusal("asleep", "The session did not wake up, so nothing was sent again.")
 
 
 # --- what is the same --------------------------------------------------------------------------

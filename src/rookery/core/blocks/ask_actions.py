@@ -88,8 +88,7 @@ FURTHER_DOWN = "Shown again further down"
 
 
 def left(before: Json, after: Json) -> list[Op]:
-    """Asks that are away since this event, and those that now stand elsewhere: the user sees one
-    ask, not two."""
+    """Asks that are away since this event, or now stand elsewhere: the user sees one, not two."""
     if before["asks"] is after["asks"]:
         return []
     ops: list[Op] = []

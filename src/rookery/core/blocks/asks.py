@@ -177,8 +177,7 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
 
 
 class Piece(NamedTuple):
-    """Of what stands below the question: words of ours, code (what runs, whole), input (arguments,
-    whole), a note, a diff."""
+    """Of what stands below the question: our words, whole code or input, a note, a diff."""
 
     look: str
     text: str

@@ -109,8 +109,7 @@ class Document:
                     self.terminals.pop(name, None)
 
     def children(self, name: str | None) -> list[Block]:
-        """The blocks nested under one (a sub-agent's calls, a call's terminal); None: the top
-        level."""
+        """The blocks nested under one (a sub-agent's calls, a call's terminal); None: the top."""
         known = self.blocks
         if name is None:
             return [b for b in known.values() if b["parent"] is None or b["parent"] not in known]

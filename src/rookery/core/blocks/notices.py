@@ -107,10 +107,8 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
         case "parked":
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
             actions = [RETRY, LOG, {**ANOTHER, "command": {"do": "switch"}}]
-            text = last_words(update)
-            return put(
-                block_of_event(after, event, "error", title=title, text=text, actions=actions)
-            )
+            said = {"title": title, "text": last_words(update), "actions": actions}
+            return put(block_of_event(after, event, "error", **said))
         case "exited" if update.get("status") not in (0, None):
             # In mid-turn the block stands until the turn's end, which follows, says it all.
             name = block_id(after, event) if before["state"] == "idle" else exit_id(before)
@@ -125,11 +123,8 @@ def _recap(before: Json, event: Event) -> list[Json]:
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
 
-_CONTEXTS = {
-    "reset": "Conversation context was reset",
-    "cleared": "Cleared",
-    "compacted": "Context was compacted",
-}
+_CONTEXTS = {"reset": "Conversation context was reset", "cleared": "Cleared"}
+_CONTEXTS |= {"compacted": "Context was compacted"}
 
 
 def context(before: Json, after: Json, event: Event) -> list[Op]:

@@ -31,14 +31,8 @@ def from_tool_content(content: list[Any]) -> list[Part]:
 
 def from_blocks(blocks: list[Any]) -> list[Part]:
     """The parts of a prompt's blocks, or of any ACP content blocks, that are not plain text."""
-    return fit([from_block(item) for item in blocks if not _is_text(item)])
-
-
-def _is_text(item: object) -> bool:
-    match item:
-        case {"type": "text", "text": str()}:
-            return True
-    return False
+    made = map(from_block, blocks)
+    return fit([part for part in made if part["type"] != "markdown" or "name" in part])
 
 
 def _tool_part(item: object) -> Part:
@@ -186,8 +180,7 @@ def _clip(text: str, room: int) -> str:
 
 
 def _shallow(value: object, budget: int, levels: int) -> object:
-    """A value's outline: long strings, wide and deep things are cut so that it takes about `budget`
-    bytes."""
+    """A value's outline of about `budget` bytes: long strings, wide and deep things are cut."""
     if isinstance(value, str):
         longest = max(16, budget // 2)
         return value if len(value) <= longest else value[:longest] + "…"
@@ -216,10 +209,7 @@ def diffs(call: Json) -> list[Json]:
     base = {"call": key_of(call), "kind": lenient.text(call, "kind", "other")[:40]}
     for part in lenient.mappings(call, "content"):
         if lenient.text(part, "type") == "diff" and isinstance(part.get("newText"), str):
-            old = part.get("oldText")
-            made = diff(
-                lenient.text(part, "path"), old if isinstance(old, str) else None, part["newText"]
-            )
+            made = _tool_part(part)
             del made["type"]
             found.append({"what": "diff", **base, **made})
     return found

@@ -7,7 +7,7 @@ from rookery.core.blocks import parts
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.tools import terminals
-from rookery.core.tools.calls import block_of
+from rookery.core.tools.calls import block_of, steps
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
 from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile
@@ -22,7 +22,9 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     `fresh`: it is the first news of the call."""
     call = readable(call)
     found: Json = {}
-    named = (lenient.text(call, "name") or _observed_tool(call))[:LONGEST_TITLE]
+    # OpenHands tells of a call that it refuses itself by its result alone.
+    observed = lenient.text(lenient.mapping(call, "rawOutput"), "tool_name")
+    named = (lenient.text(call, "name") or observed)[:LONGEST_TITLE]
     if title := lenient.text(call, "title") or (named if fresh else ""):
         found["title"] = _title(call, title, profile)[:LONGEST_TITLE]
     elif named:  # codex names a tool when its call is over
@@ -35,7 +37,9 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         found["parts"] = parts.from_tool_content(brought)
     elif isinstance(call.get("content"), list):
         found["parts"] = parts.from_tool_content(call["content"])
-    if (code := _exit_code(call, profile)) is not None:
+    code = terminals.exit_code(call)
+    code = terminals.exit_in_words(call, profile.exit_words) if code is None else code
+    if code is not None:
         found["exit"] = code
     if change := parts.stated(call):
         found["proposed"] = change
@@ -48,22 +52,10 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     return found | _special(call, profile)
 
 
-def _observed_tool(call: Json) -> str:
-    """OpenHands tells of a call that it refuses itself by its result alone."""
-    return lenient.text(lenient.mapping(call, "rawOutput"), "tool_name")
-
-
-def _exit_code(call: Json, profile: Profile) -> int | None:
-    code = terminals.exit_code(call)
-    return terminals.exit_in_words(call, profile.exit_words) if code is None else code
-
-
 def tool_name(call: Json, profile: Profile) -> str:
     """What the agent calls the tool, which is not always what it shows."""
     space, key = profile.tool_name
-    named = (
-        lenient.text(lenient.mapping(lenient.mapping(call, "_meta"), space), key) if space else ""
-    )
+    named = lenient.text(lenient.mapping(lenient.mapping(call, "_meta"), space), key)
     return named or name_of(call) or lenient.text(call, "title")
 
 
@@ -115,13 +107,7 @@ def _special(call: Json, profile: Profile) -> Json:
             plan = {"type": "markdown", "text": lenient.text(given, "plan")}
             return {"title": "The plan is ready", "parts": parts.fit([plan])}
         case "TodoWrite" if profile.todos and lenient.sequence(given, "todos"):
-            items = [
-                {
-                    "text": lenient.text(todo, "content"),
-                    "status": lenient.text(todo, "status", "pending"),
-                }
-                for todo in list(lenient.mappings(given, "todos"))[:200]
-            ]
+            items = steps(given, "todos", 200)
             return {"title": "To do", "parts": parts.fit([{"type": "checklist", "items": items}])}
         case "Skill" if profile.skills and lenient.text(given, "skill"):
             return {"title": f"Skill: {lenient.text(given, 'skill')}"[:LONGEST_TITLE]}

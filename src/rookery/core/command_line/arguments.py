@@ -110,7 +110,7 @@ class Arguments:
             if text.startswith("--") or single:
                 place += self._long(word, taking, words, place)
             else:
-                place += self._cluster(word, taking, words, place)
+                place += self._short(word, taking, words, place)
 
     def _long(self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int) -> int:
         name, equals, value = word.text.partition("=")
@@ -123,9 +123,7 @@ class Arguments:
             self._add(name, None)
         return 0
 
-    def _cluster(
-        self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int
-    ) -> int:
+    def _short(self, word: Word, taking: frozenset[str], words: Sequence[Word], place: int) -> int:
         for at, letter in enumerate(word.text[1:40], 1):
             option = "-" + letter
             if option not in taking:

@@ -19,13 +19,16 @@ _PARAMETERS = re.compile(r"[ \t]*\([ \t]*\)")
 _FUNCTION = re.compile(r"[ \t]*[\w:.-]{1,200}[ \t]*(\([ \t]*\))?(?=\s*[{(])")
 _NO_FILE = re.compile(r"\d+-?|-")
 
+type Places = tuple[int, ...]
+"""Of commands in the state."""
+
 
 class _Group:
     """An open `{`, `if`, `while`, `case`, …"""
 
     __slots__ = ("fed_by", "first", "pattern", "word")
 
-    def __init__(self, word: str, first: int, fed_by: tuple[int, ...]) -> None:
+    def __init__(self, word: str, first: int, fed_by: Places) -> None:
         self.word, self.first, self.fed_by = word, first, fed_by
         self.pattern = word == "case"
         """Of a case: what comes next is a pattern."""
@@ -34,7 +37,7 @@ class _Group:
 class Reader(Scanner):
     """Reads one text into the commands of its state."""
 
-    fed_by: tuple[int, ...] = ()
+    fed_by: Places = ()
     """What the commands of this text are given on their input."""
     here: Here | None = None
 
@@ -44,14 +47,14 @@ class Reader(Scanner):
 
     def read_list(self, closer: str) -> None:
         groups = [_Group("", len(self.state.commands), self.fed_by)]
-        piped: tuple[int, ...] = ()
-        last: tuple[int, ...] = ()
+        piped: Places = ()
+        last: Places = ()
         while self._skip():
             sign = self.text[self.at]
             if groups[-1].pattern:
                 self._read_pattern(groups)
             elif sign in "\n;&":
-                if self._is_case_end():
+                if self.looks_at(";;") or self.looks_at(";&"):
                     groups[-1].pattern = groups[-1].word == "case"
                 if sign == "&" and self.looks_at("&>"):  # a redirection before its command
                     last = self._read_command(groups, piped)
@@ -76,15 +79,16 @@ class Reader(Scanner):
 
     def _skip(self) -> bool:
         """Blanks and comments; False: nothing is left."""
-        if found := _BLANKS.match(self.text, self.at):
-            self.at = found.end()
+        self._pass(_BLANKS)
         if self.looks_at("#"):
-            found = _COMMENT.match(self.text, self.at)
-            self.at = found.end() if found else self.at
+            self._pass(_COMMENT)
         return self.at < len(self.text)
 
-    def _is_case_end(self) -> bool:
-        return self.looks_at(";;") or self.looks_at(";&")
+    def _pass(self, pattern: re.Pattern[str]) -> bool:
+        """Whether it stands here: then it is read."""
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return found is not None
 
     def _pass_separator(self) -> None:
         newline = self.text[self.at] == "\n"
@@ -94,7 +98,7 @@ class Reader(Scanner):
 
     # --- groups ----------------------------------------------------------------------------------
 
-    def _read_parenthesis(self, fed_by: tuple[int, ...]) -> tuple[int, ...]:
+    def _read_parenthesis(self, fed_by: Places) -> Places:
         if self.looks_at("((") and (end := self._arithmetic_end(self.at + 1)):
             self.at += 2
             self.read_arithmetic(end)
@@ -106,7 +110,7 @@ class Reader(Scanner):
         self.fed_by = outer
         return self._closed(first)
 
-    def _closed(self, first: int) -> tuple[int, ...]:
+    def _closed(self, first: int) -> Places:
         """Behind a group: what is redirected there is so for all its commands."""
         inner = range(first, len(self.state.commands))
         command = Simple([], level=self.level, place=self.place)
@@ -143,9 +147,8 @@ class Reader(Scanner):
 
     # --- one command -----------------------------------------------------------------------------
 
-    def _read_command(self, groups: list[_Group], piped: tuple[int, ...]) -> tuple[int, ...]:
-        """A simple command, or the word that opens or closes a group. Which commands may be the
-        left side of a pipe."""
+    def _read_command(self, groups: list[_Group], piped: Places) -> Places:
+        """A simple command, or the word that opens or closes a group; and what can be piped on."""
         fed_by = piped or groups[-1].fed_by
         command = Simple([], level=self.level, place=self.place)
         first = len(self.state.commands)
@@ -160,10 +163,9 @@ class Reader(Scanner):
                 self._put(command, word)
             if len(command.words) == 1 and not command.assigned:
                 word = command.words[0]
-                if not word.quoted and word.text in _RESERVED and not command.redirects:
+                reserved = word.text in _RESERVED and not command.redirects
+                if not word.quoted and (reserved or word.text in _NAMED):
                     return self._read_reserved(word.text, groups, fed_by)
-                if not word.quoted and word.text in _NAMED:
-                    return self._read_named(word.text, groups, fed_by)
                 if self._is_function():
                     return ()
         return self._finish(command, fed_by, first)
@@ -193,12 +195,9 @@ class Reader(Scanner):
 
     def _is_function(self) -> bool:
         """`name()`: what follows is its body."""
-        found = _PARAMETERS.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        return bool(found)
+        return self._pass(_PARAMETERS)
 
-    def _finish(self, command: Simple, fed_by: tuple[int, ...], first: int) -> tuple[int, ...]:
+    def _finish(self, command: Simple, fed_by: Places, first: int) -> Places:
         if not command.words:
             self._assign(command.assigned)
         if not (command.words or command.redirects or command.assigned):
@@ -244,25 +243,16 @@ class Reader(Scanner):
 
     # --- reserved words --------------------------------------------------------------------------
 
-    def _read_reserved(
-        self, word: str, groups: list[_Group], fed_by: tuple[int, ...]
-    ) -> tuple[int, ...]:
-        if word in _OPENERS:
-            groups.append(_Group(word, len(self.state.commands), fed_by))
-        elif word in _CLOSERS and len(groups) > 1:
+    def _read_reserved(self, word: str, groups: list[_Group], fed_by: Places) -> Places:
+        if word in _CLOSERS and len(groups) > 1:
             return self._closed(groups.pop().first)
-        return ()
-
-    def _read_named(
-        self, word: str, groups: list[_Group], fed_by: tuple[int, ...]
-    ) -> tuple[int, ...]:
-        match word:
-            case "[[":
-                self._read_condition()
-            case "function" | "coproc":
-                self._read_name()
-            case _:
-                groups.append(_Group(word, len(self.state.commands), fed_by))
+        if word == "[[":
+            self._read_condition()
+        elif word in ("function", "coproc"):
+            self._read_name()
+        elif word in _OPENERS or word in _NAMED:
+            groups.append(_Group(word, len(self.state.commands), fed_by))
+            if word in _NAMED:
                 self._read_head(word)
         return ()
 
@@ -277,9 +267,7 @@ class Reader(Scanner):
 
     def _read_name(self) -> None:
         """Of a function or a coprocess: the latter has one only before a group."""
-        found = _FUNCTION.match(self.text, self.at)
-        if found:
-            self.at = found.end()
+        self._pass(_FUNCTION)
 
     def _read_head(self, word: str) -> None:
         """`for NAME in …`, `case WORD in`: up to where commands stand again."""
@@ -310,8 +298,7 @@ class Reader(Scanner):
             return False
         operator = found.group(1)
         self.at = found.end()
-        if found := _BLANKS.match(self.text, self.at):
-            self.at = found.end()
+        self._pass(_BLANKS)
         [*_, target] = self.read_word()
         if operator == "<<<":
             command.here = Here(target)

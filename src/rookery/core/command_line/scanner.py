@@ -27,9 +27,8 @@ _BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
 _PARAMETER = re.compile(r"[!#]?([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(\[[^\]]{0,200}\])?")
 _OPERATOR = re.compile(r":?[-=+?]?")
 _PARENS = re.compile(r"[()]")
-_ANSI = re.compile(
-    r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.S
-)
+_HEX = "[0-9a-fA-F]"
+_ANSI = re.compile(rf"\\(x{_HEX}{{1,2}}|u{_HEX}{{1,4}}|U{_HEX}{{1,8}}|[0-7]{{1,3}}|c.|.)", re.S)
 _ESCAPES = dict(zip("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v", strict=True))
 _GLOBS = frozenset("*?[")
 
@@ -319,9 +318,8 @@ class Scanner(ABC):
         else:
             shown = "${" + self.text[start : self.at]
             plainly = f"${name}" if shown == "${" + name + "}" else shown
-            self._put_variable(
-                parts, name if not inner.texts else "", plainly, quoted and not listed
-            )
+            name = name if not inner.texts else ""
+            self._put_variable(parts, name, plainly, quoted and not listed)
 
     def _put_variable(self, parts: _Parts, name: str, shown: str, quoted: bool) -> None:
         known = self.state.variables.get(name)

@@ -218,17 +218,14 @@ def _told(
 def _give_up(loop: Loop, why: str, state: str = "interrupted") -> tuple[Loop, list[Effect]]:
     if loop.phase != "judging":
         return loop, []
-    return loop._replace(phase="idle", until=None, given=None), [
-        EndCommand(),
-        given_up(loop, why, state),
-    ]
+    idle = loop._replace(phase="idle", until=None, given=None)
+    return idle, [EndCommand(), given_up(loop, why, state)]
 
 
 def given_up(loop: Loop, why: str, state: str) -> Append:
     update: Json = {"sessionUpdate": "_critic", "state": state, "turn": loop.turn, "detail": why}
-    return Append(
-        Draft(update | {"iteration": loop.iteration, "source": verdicts.COMMAND}, None, BY)
-    )
+    update |= {"iteration": loop.iteration, "source": verdicts.COMMAND}
+    return Append(Draft(update, None, BY))
 
 
 # --- what it hears -----------------------------------------------------------------------------

@@ -104,11 +104,7 @@ def is_silent(verdict: Verdict) -> bool:
 
 def in_order(issues: tuple[Issue, ...]) -> list[Issue]:
     """The most probable first; those that do not say come last, as they came."""
-    return sorted(
-        issues,
-        key=lambda issue: -1.0 if issue.probability is None else issue.probability,
-        reverse=True,
-    )
+    return sorted(issues, key=lambda each: 1.0 if each.probability is None else -each.probability)
 
 
 def request(verdicts: list[Verdict], iteration: int, policy: CriticPolicy) -> str:

@@ -23,9 +23,8 @@ def is_below(path: str, place: str) -> bool:
 
 def is_sink(path: str) -> bool:
     """What is written there is gone, or shown: it changes nothing."""
-    return path in {f"/dev/{name}" for name in _SINKS} or any(
-        is_below(path, place) for place in _PASSING
-    )
+    passes = any(is_below(path, place) for place in _PASSING)
+    return passes or path in {f"/dev/{name}" for name in _SINKS}
 
 
 def is_temporary(path: str) -> bool:

@@ -1,5 +1,4 @@
-"""SQL: which statements delete data or tables. Strings, names in quotes and comments are no
-statements."""
+"""SQL: which statements delete data or tables. What stands in quotes or comments is none."""
 
 import re
 

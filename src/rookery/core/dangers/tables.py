@@ -102,7 +102,7 @@ def _fits(row: Row, arguments: Arguments, operands: list[str]) -> bool:
         return False
     behind = operands[len(row.words) :]
     return not row.like or any(
-        globs.matches_text(pattern, text) for pattern in row.like for text in behind
+        globs.matches_text(like, each) for like in row.like for each in behind
     )
 
 

@@ -100,11 +100,8 @@ def _targets(command: Simple) -> Iterator[Word]:
     elif program in _LAST:
         yield from _copied(command)
     elif program == "dd":
-        yield from (
-            word._replace(text=word.text[3:])
-            for word in command.words
-            if word.text.startswith("of=")
-        )
+        files = [word for word in command.words if word.text.startswith("of=")]
+        yield from (word._replace(text=word.text[3:]) for word in files)
     elif program in _OUTPUTS:
         yield from _arguments(command).values(*_OUTPUTS[program])
     elif program in _OPTIONS:
@@ -160,12 +157,8 @@ def _key(arguments: Arguments) -> list[Word]:
 
 
 _OPTIONS: dict[str, Callable[[Arguments], list[Word]]] = {
-    "sed": _edited,
-    "gsed": _edited,
-    "perl": _edited,
-    "tar": _tar,
-    "gtar": _tar,
-    "bsdtar": _tar,
+    **dict.fromkeys(("sed", "gsed", "perl"), _edited),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
     "ssh-keygen": _key,
     "ex": lambda found: found.operands,
     "patch": lambda found: [*found.operands[:1], *found.values("-d", "-o")],

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, NoReturn
 type Json = dict[str, Any]
 
 DEEPEST = 100
-"""Levels kept of a value that is too deep for the encoder itself; what lies below is cut and says
-so."""
+"""Levels kept of a value that is too deep for the encoder itself; the rest is cut, and says so."""
 
 LONGEST_INTEGER = 4300
 """Digits: Python refuses to convert more, because the cost is quadratic."""

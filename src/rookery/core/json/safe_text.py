@@ -12,8 +12,7 @@ _RISKY = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
 )
-"""Controls of both sets, line separators, marks that reverse letters or have no width, tags, lone
-surrogates."""
+"""Controls of both sets, line separators, tags, lone surrogates, what reverses or has no width."""
 
 
 def clean(text: str) -> str:

@@ -100,8 +100,7 @@ class Wanted(NamedTuple):
     call: Json
     risk: str = ""
     looks: bool = False
-    """Its tool is the agent's own, and of the kind that it says: no server's, which may call itself
-    anything."""
+    """Its tool is the agent's own and of that kind: a server's may call itself anything."""
 
 
 def wanted_in(params: object) -> list[Wanted] | None:
@@ -113,7 +112,7 @@ def wanted_in(params: object) -> list[Wanted] | None:
         Wanted(
             lenient.mapping(each, "toolCall"),
             lenient.text(each, "risk").upper(),
-            isinstance(each, dict) and each.get("looks") is True,
+            lenient.flag(each, "looks"),
         )
         for each in given
     ]

@@ -59,8 +59,7 @@ def lines_of(call: Json) -> list[str]:
 
 
 def file_verb(call: Json) -> str:
-    """What a file tool is told to do with its path, where that stands for a command; "": it does
-    not."""
+    """What a file tool is told to do with its path, where that stands for a command; else ""."""
     raw, kind = lenient.mapping(call, "rawInput"), lenient.text(call, "kind")
     said = lenient.text(raw, "command").strip()
     if kind == "execute" or "args" in raw or not any(lenient.text(raw, key) for key in PATH_KEYS):

@@ -61,9 +61,8 @@ def gist(call: Json) -> Json:
     if isinstance(given, str):
         found["rawInput"] = given[:LONGEST]
     elif isinstance(given, dict):
-        kept = {
-            key: given[key] for key in (*TEXT_KEYS, *SQL_KEYS, *PATH_KEYS, "args") if key in given
-        }
+        keys = (*TEXT_KEYS, *SQL_KEYS, *PATH_KEYS, "args")
+        kept = {key: given[key] for key in keys if key in given}
         found["rawInput"] = {key: _short(value) for key, value in kept.items()}
         if given and not kept:  # it says something that nobody here understands
             found["rawInput"] = {UNKNOWN: True}

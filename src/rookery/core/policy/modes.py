@@ -88,11 +88,8 @@ def is_agents(profile: Profile, wanted: str) -> bool:
 
 
 def mode_for(profile: Profile, mode: Json | None, wanted: str) -> str | None:
-    """What the agent is set to. Where it has no mode for this it must ask, so that the worker can
-    answer."""
-    if is_agents(profile, wanted):
-        return agent_value(profile, mode, wanted)
-    return agent_value(profile, mode, EVERY)
+    """What the agent is set to: without a mode for this it must ask, so that the worker answers."""
+    return agent_value(profile, mode, wanted if is_agents(profile, wanted) else EVERY)
 
 
 def unoffered(name: str, profile: Profile, mode: Json | None, wanted: str) -> str:
@@ -155,8 +152,7 @@ def shown(header: Json) -> Json:
 
 
 def _decides(profile: Profile, wanted: str) -> bool:
-    """Whether an agent has a mode of its own for this, in which nobody judges what it does not
-    ask."""
+    """Whether an agent has a mode of its own for this: nobody judges what it does not ask in it."""
     return wanted != EVERY and is_agents(profile, wanted) and not profile.judged
 
 
@@ -172,15 +168,12 @@ def beginning(agent: str, confirm: str) -> Json:
 
 
 def choices_of(agent: str, vendor: str | None = None) -> list[tuple[str, str, str]]:
-    """The choices with what each means for this agent; `vendor` is a header's, where there is
-    one."""
+    """The choices with what each means for this agent; `vendor`: a header's, if there is one."""
     profile = profile_for({"vendor": agent if vendor is None else vendor})
     if profile.never_asks:
         return [(value, title, _never(agent)) for value, title, _ in CHOICES]
-    return [
-        (value, title, _by_itself(agent) if _decides(profile, value) else more)
-        for value, title, more in CHOICES
-    ]
+    own = {value: _by_itself(agent) for value in VALUES if _decides(profile, value)}
+    return [(value, title, own.get(value, more)) for value, title, more in CHOICES]
 
 
 def decides_alone(agent: str, vendor: str | None = None) -> bool:
@@ -224,9 +217,8 @@ def brief(head: Json) -> str:
     if head.get("decides"):
         return "decides on its own"
     if order:
-        return {"all": "approves all", "risky": "rejects if risky"}.get(
-            order.approve, "rejects all"
-        )
+        told = {"all": "approves all", "risky": "rejects if risky"}
+        return told.get(order.approve, "rejects all")
     return {ALL: "approves all", RISKY: "asks if risky"}.get(head.get("confirm", ""), "")
 
 

@@ -137,9 +137,8 @@ def _wider_paths(call: Call, base: Rule) -> list[Choice]:
 
 def _below(call: Call, folder: str) -> tuple[str, ...]:
     """All files below a folder of each root that the call's paths lie in."""
-    roots = dict.fromkeys(
-        place[0] for path in call.paths if (place := _place(path, call.roots)) is not None
-    )
+    places = [_place(path, call.roots) for path in call.paths]
+    roots = dict.fromkeys(place[0] for place in places if place is not None)
     inner = f"/{globs.escaped(folder)}" if folder else ""
     return tuple(f"{globs.escaped(root)}{inner}/**" for root in roots)
 

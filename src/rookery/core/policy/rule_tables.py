@@ -4,7 +4,7 @@ rule allows beyond what its author is likely to mean."""
 import re
 from typing import NamedTuple
 
-from rookery.core.command_line import escape_hatches, globs
+from rookery.core.command_line import globs
 from rookery.core.json.events import Json
 from rookery.core.policy import danger, rules
 from rookery.core.policy.call_input import VERBS
@@ -73,17 +73,14 @@ def _read(key: str, value: object) -> object:
         case "name":
             if isinstance(value, str) and value.strip() and len(value) <= LONGEST_NAME:
                 if value.isdecimal() or not value.isprintable():
-                    return Fault(
-                        key, "must contain a letter: plain numbers are positions in the list"
-                    )
+                    words = "must contain a letter: plain numbers are positions in the list"
+                    return Fault(key, words)
                 return value.strip()
             return Fault(key, f"must be a string of at most {LONGEST_NAME} characters")
         case "reason":
             return value if isinstance(value, str) else Fault(key, "must be a string")
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not texts:
-        return Fault(key, "must be a string or a list of strings")
-    if not all(isinstance(text, str) and text.strip() for text in texts):
+    texts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
         return Fault(key, "must be a string or a list of strings")
     if key == "kind" and (wrong := [text for text in texts if text not in KINDS]):
         return Fault(key, f"has no {wrong[0]!r}. Known kinds: {', '.join(KINDS)}")
@@ -103,25 +100,20 @@ def warnings(rule: rules.Rule) -> list[str]:
     for pattern in rule.command:
         better = _OPEN_END.sub(" *", pattern)
         if better != pattern:
-            found.append(
-                f"{pattern!r} also matches longer words with this beginning"
-                f"{_example(pattern)}. Write {better!r} instead."
-            )
+            such = ", such as 'git difftool'" if pattern == "git diff*" else ""
+            words = f"{pattern!r} also matches longer words with this beginning{such}."
+            found.append(f"{words} Write {better!r} instead.")
     if set(rule.exact) & VERBS and not rule.tool:
-        found.append(
-            "It names a file tool's action, not a command, and no longer matches "
-            "anything. Remove it."
-        )
+        words = "It names a file tool's action, not a command, and no longer matches anything."
+        found.append(f"{words} Remove it.")
     return found
-
-
-def _example(pattern: str) -> str:
-    return ", such as 'git difftool'" if pattern == "git diff*" else ""
 
 
 def held_back(known: tuple[rules.Rule, ...], call: rules.Call) -> list[str]:
     """Why rules whose pattern matches do not allow a call: it uses a way to run other programs, or
     to write files, that they do not name."""
+    from rookery.core.command_line import escape_hatches  # the reader is loaded for who asks
+
     found = []
     for rule in known:
         for command in call.commands if rule.do == "allow" else ():

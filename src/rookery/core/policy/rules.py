@@ -67,8 +67,7 @@ class Command(NamedTuple):
     names: tuple[str, ...] = ()
     """Its words that may be paths."""
     behind: bool = False
-    """It is run by the parts of the line together, as in `echo rm x | sh`: it can only be asked
-    about or denied."""
+    """Its parts run it together, as in `echo rm x | sh`: it can only be asked about or denied."""
 
 
 class Call(NamedTuple):
@@ -265,9 +264,8 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
         return False
     if rule.tool and not _any(rule.tool, filter(None, call.tools[: 1 if strict else None])):
         return False
-    if rule.command and not any(
-        _matches_command(each, call, command, strict) for each in rule.command
-    ):
+    matching = (_matches_command(each, call, command, strict) for each in rule.command)
+    if rule.command and not any(matching):
         return False
     if rule.exact and not _is_exactly(rule, call, command):
         return False
@@ -283,18 +281,12 @@ def _is_exactly(rule: Rule, call: Call, command: Command) -> bool:
 
 def _matches_command(pattern: str, call: Call, command: Command, strict: bool) -> bool:
     if strict:
-        return (
-            bool(command.plain)
-            and covers(pattern, command.plain)
-            and _names_hatches(pattern, command.plain)
-        )
+        covered = bool(command.plain) and covers(pattern, command.plain)
+        return covered and _names_hatches(pattern, command.plain)
     if covers(pattern, command.plain) or _covers_one(pattern, command.suspects):
         return True
-    if (
-        not command.whole.startswith(globs.beginning(pattern))
-        or not command.whole
-        or not globs.matches_text(pattern, command.whole)
-    ):
+    begins = bool(command.whole) and command.whole.startswith(globs.beginning(pattern))
+    if not begins or not globs.matches_text(pattern, command.whole):
         return False
     # `curl*sh` speaks of a line, `git *` of a part: that one begins the line says nothing about
     # the parts that follow.

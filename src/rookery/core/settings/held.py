@@ -24,17 +24,10 @@ LONGEST = 500
 
 def after(header: Json, event: Event) -> Json:
     """The header's `settings` after an event of kind `_settings`."""
-    held = lenient.text(event.update, "held")[:LONGEST]
-    known = header["settings"]
-    if held and held == known["held"]:
-        block = known["block"]
-    else:
-        block = block_id(header, event) if held else ""
-    return {
-        "held": held,
-        "block": block,
-        "warnings": lenient.texts(event.update, "warnings")[:MOST],
-    }
+    held, known = lenient.text(event.update, "held")[:LONGEST], header["settings"]
+    block = known["block"] if held == known["held"] else block_id(header, event)
+    warnings = lenient.texts(event.update, "warnings")[:MOST]
+    return {"held": held, "block": block if held else "", "warnings": warnings}
 
 
 def note(header: Json) -> str:
@@ -54,6 +47,5 @@ def listed(update: Json) -> str:
     """What is looser, one line each; "": nothing waits."""
     if not lenient.text(update, "held"):
         return ""
-    return "\n".join(
-        f"- {line}" for line in lenient.texts(update, "loosens")
-    )  # whole: it is approved
+    # Whole: it is approved.
+    return "\n".join(f"- {line}" for line in lenient.texts(update, "loosens"))

@@ -136,8 +136,7 @@ def meet(one: str, other: str) -> bool:
 
 
 def clash(chosen: Mapping[str, str], name: str) -> tuple[str, str] | None:
-    """Another chosen action with a key of this one, and that key. What two share by default is no
-    clash."""
+    """Another chosen action with a key of this one, and that key; not where both have it anyway."""
     mine = listed(chosen[name])
     for other in chosen:
         if other == name or not meet(name, other):

@@ -17,8 +17,7 @@ STRICT_FIRST = {each.key: each.strict_first for each in SINGLE if each.strict_fi
 """Settings that decide how much the user is asked: their values, the strictest first."""
 
 RUNS = tuple(each.key for each in SINGLE if each.runs)
-"""Settings that name a program: another program would run without asking. So would the command of
-each own agent."""
+"""Settings that name a program, as does each own agent: another would run without asking."""
 
 EXTRAS = ".env, mcp"
 """Ends the key of an agent's environment and servers: variables can change what runs."""
@@ -56,21 +55,18 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
 def strictest(former: Guarded, new: Guarded) -> Guarded:
     """What applies meanwhile: each part as it was if the new one is looser, else as it is."""
     kept = {key: _chosen(former, key) for key in _looser(former, new)}
-    programs = {**new.programs}
-    for key in _other_programs(former, new):
-        programs.pop(key, None)
-        programs |= {key: former.programs[key]} if key in former.programs else {}
-    servers = {**new.servers}
-    for name in _other_servers(former, new):
-        del servers[name]
-        servers |= {name: former.servers[name]} if name in former.servers else {}
     return Guarded(
         _strictest_rules(former.rules, new.rules, _unguarded(new)),
         {**new.choices, **kept},
-        programs,
-        servers,
+        _with_former(new.programs, former.programs, _other_programs(former, new)),
+        _with_former(new.servers, former.servers, _other_servers(former, new)),
         former.hooks,  # a hook runs a command, and a removed one may have been a guard
     )
+
+
+def _with_former(new: Mapping[str, Any], former: Mapping[str, Any], keys: list[str]) -> Json:
+    rest = {key: value for key, value in new.items() if key not in keys}
+    return rest | {key: former[key] for key in keys if key in former}
 
 
 # --- single settings, programs, servers, hooks --------------------------------------------------
@@ -96,15 +92,13 @@ def _looser(former: Guarded, new: Guarded) -> list[str]:
 
 
 def _other_programs(former: Guarded, new: Guarded) -> list[str]:
-    """Those that changed. Removing an agent's name is not stricter: there may be a program of that
-    name."""
-    keys = dict.fromkeys([*former.programs, *new.programs])
-    return [
-        key
-        for key in keys
-        if (former.programs.get(key) or None) != (new.programs.get(key) or None)
-        and (new.programs.get(key) or key not in EMPTY_IS_STRICT)
-    ]
+    """Those that changed. Removing an agent is not stricter: a program may have its name."""
+    found = []
+    for key in dict.fromkeys([*former.programs, *new.programs]):
+        before, now = former.programs.get(key) or None, new.programs.get(key) or None
+        if before != now and (now or key not in EMPTY_IS_STRICT):
+            found.append(key)
+    return found
 
 
 EMPTY_IS_STRICT = ("critic.command",)
@@ -134,11 +128,8 @@ def _of_extras(agent: str, before: object, now: object) -> str:
 
 
 def _other_servers(former: Guarded, new: Guarded) -> list[str]:
-    return [
-        name
-        for name, entry in new.servers.items()
-        if former.servers.get(name) != entry and _is_on(entry)
-    ]
+    on = {name: entry for name, entry in new.servers.items() if _is_on(entry)}
+    return [name for name, entry in on.items() if former.servers.get(name) != entry]
 
 
 def _is_on(entry: object) -> bool:
@@ -196,11 +187,8 @@ def _in_force(rules: Sequence[Rule]) -> list[Rule]:
 def _change(former: Sequence[Rule], new: Sequence[Rule]) -> _Change:
     old, now = _in_force(former), _in_force(new)
     kept = Counter(map(_alike, old)) & Counter(map(_alike, now))
-    return _Change(
-        _beyond(old, kept),
-        _beyond(now, kept),
-        _within(old, kept) != _within(now, kept),
-    )
+    moved = _within(old, kept) != _within(now, kept)
+    return _Change(_beyond(old, kept), _beyond(now, kept), moved)
 
 
 def _beyond(rules: Sequence[Rule], kept: Counter[Rule]) -> list[Rule]:

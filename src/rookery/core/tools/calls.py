@@ -1,5 +1,6 @@
 """Where a tool call lives: which block shows it, and what becomes of it when its turn ends."""
 
+from itertools import islice
 from typing import Any
 
 from rookery.core.json import lenient
@@ -52,12 +53,18 @@ def asked_of(header: Json, ask: Json) -> str:
     return next((key for key in told if key in tools and in_turn(header, tools[key][0])), own)
 
 
+def steps(value: Json, key: str, most: int) -> list[Json]:
+    """Of a plan, or a list of what is to do: each with its words and how far it is."""
+    return [
+        {"text": lenient.text(each, "content"), "status": lenient.text(each, "status", "pending")}
+        for each in islice(lenient.mappings(value, key), most)
+    ]
+
+
 def left(tools: Json, status: str) -> Json:
     """The calls of a turn that ends: those that did not end are left, once."""
-    over = (*ENDED, *LEFT)
-    return {
-        key: tool if tool[1] in over else [tool[0], status, tool[2]] for key, tool in tools.items()
-    }
+    open_ = {key: tool for key, tool in tools.items() if tool[1] not in (*ENDED, *LEFT)}
+    return tools | {key: [block, status, at] for key, (block, _, at) in open_.items()}
 
 
 def _with(tools: Json, key: str, known: list[Any], *, grows: bool = True) -> Json:

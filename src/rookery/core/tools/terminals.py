@@ -59,15 +59,9 @@ def moved(before: Json, after: Json) -> list[tuple[str, str]]:
     """The terminals' blocks whose call became known, with that call's block."""
     if before is after:
         return []
-    return [
-        (known[0], known[2])
-        for name, known in after.items()
-        if known[0]
-        and known[2]
-        and name in before
-        and before[name][0] == known[0]
-        and before[name][2] != known[2]
-    ]
+    both = [(before[name], known) for name, known in after.items() if name in before]
+    same = [(old, new) for old, new in both if new[0] and new[2] and old[0] == new[0]]
+    return [(new[0], new[2]) for old, new in same if old[2] != new[2]]
 
 
 def names_in(call: Json) -> list[str]:
@@ -169,13 +163,11 @@ def running_of(known: Json, owner: str) -> list[str]:
 
 
 def exit_code(call: Json) -> int | None:
-    """The code that a command ended with, where it stands below the usual place (opencode,
-    OpenHands)."""
+    """The code that a command ended with, where opencode and OpenHands have it."""
     raw = lenient.mapping(call, "rawOutput")
     code = lenient.integer(lenient.mapping(raw, "metadata"), "exit")
-    return (
-        lenient.integer(lenient.mapping(raw, "observation"), "exit_code") if code is None else code
-    )
+    observed = lenient.mapping(raw, "observation")
+    return lenient.integer(observed, "exit_code") if code is None else code
 
 
 def exit_in_words(call: Json, pattern: str) -> int | None:

@@ -35,8 +35,7 @@ def is_limit(error: Json) -> bool:
 
 
 def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
-    """The `_rate_limit` of a prompt that met it; `resumed`: how often in a row it was sent again by
-    itself."""
+    """The `_rate_limit` of a prompt that met it; `resumed`: how often it was resent by itself."""
     data, message = lenient.mapping(error, "data"), error_words(error)
     given: Json = {key: data[key] for key in ("resetsAt", "retryAfter") if key in data}
     if not given and (found := _IN_WORDS.search(message)):

@@ -31,8 +31,7 @@ LONGEST = 300
 
 
 def told(method: str, params: object, session: str) -> Json | None:
-    """The update for a vendor's notification; None where it is no such word, or is another
-    session's."""
+    """The update for a vendor's notification; None: it is no such word, or another session's."""
     if method not in METHODS or not isinstance(params, dict):
         return None
     if session and params.get("sessionId") not in (session, None):

@@ -1,5 +1,4 @@
-"""What an agent's error says (its message, and what many hide in its data), and how its process
-ended."""
+"""What an agent's error says, also what many hide in its data, and how its process ended."""
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, dumps

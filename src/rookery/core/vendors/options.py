@@ -41,10 +41,7 @@ def find(options: list[Json], name: str) -> Json | None:
     return found[0] if found else None
 
 
-ALIKE = (
-    frozenset({"acceptedits", "autoedit"}),
-    frozenset({"bypasspermissions", "bypass", "yolo"}),
-)
+ALIKE = (frozenset({"acceptedits", "autoedit"}), frozenset({"bypasspermissions", "bypass", "yolo"}))
 """Names that vendors have for the same mode."""
 
 
@@ -54,9 +51,8 @@ def choice_of(option: Json, wanted: str) -> str | None:
     if wanted in values or not values:
         return wanted
     plain = _plain(wanted)
-    named = [
-        c["value"] for c in option["choices"] if plain in (_plain(c["value"]), _plain(c["name"]))
-    ]
+    known = [(choice["value"], choice["name"]) for choice in option["choices"]]
+    named = [value for value, name in known if plain in (_plain(value), _plain(name))]
     if not named:
         group = next((names for names in ALIKE if plain in names), frozenset[str]())
         named = [value for value in values if _plain(value) in group]
