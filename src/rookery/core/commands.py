@@ -28,10 +28,6 @@ SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
 # --- arguments ---------------------------------------------------------------------------------
 
 
-def _no_arguments(_command: Json, _most: int) -> None:
-    return None
-
-
 def _requires(field: str, refusal: Refusal) -> "Check":
     def check(command: Json, _most: int) -> Refusal | None:
         return None if lenient.text(command, field).strip() else refusal
@@ -44,10 +40,6 @@ def _check_snooze(command: Json, _most: int) -> Refusal | None:
     if until is None or until < 0:
         return Refusal("no_time", "`until` is missing: a time in milliseconds since the epoch.")
     return None
-
-
-def _check_switch(command: Json, _most: int) -> Refusal | None:
-    return switching.check(command)
 
 
 def _check_set(command: Json, _most: int) -> Refusal | None:
@@ -93,36 +85,36 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
 # --- without a worker --------------------------------------------------------------------------
 
 
-def _moot(command: Json, _header: Json) -> Json:
+def _moot(_header: Json, command: Json) -> Json:
     """There is nothing that it could act on."""
     return {"sessionUpdate": "_done", "command": command["do"]}
 
 
-def _queue_up(command: Json, _header: Json) -> Json:
+def _queue_up(_header: Json, command: Json) -> Json:
     """No more workers may be awake: it waits for one."""
     item = {"op": "add", "id": command["id"], "prompt": command["prompt"]}
     return {"sessionUpdate": "_queue", **item, "placeless": True}
 
 
-def _change_queue(command: Json, _header: Json) -> Json | None:
+def _change_queue(_header: Json, command: Json) -> Json | None:
     if command.get("op") not in CHANGES:
         return None
     given: Json = {key: command[key] for key in ("op", "prompt", "to") if key in command}
     return {"sessionUpdate": "_queue", **given, "id": lenient.text(command, "item")}
 
 
-def _rename(command: Json, _header: Json) -> Json:
+def _rename(_header: Json, command: Json) -> Json:
     return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
 
 
-def _put_away(command: Json, _header: Json) -> Json:
+def _put_away(_header: Json, command: Json) -> Json:
     """Archived, or snoozed until a time, in milliseconds of the epoch; 0: no more."""
     if command["do"] == "snooze":
         return {"sessionUpdate": "_session", "snoozed": command["until"]}
     return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
 
 
-def _set(command: Json, _header: Json) -> Json | None:
+def _set(_header: Json, command: Json) -> Json | None:
     option, value = command["option"], command["value"]
     chosen: Json = {}
     if option in CHOICES:
@@ -142,23 +134,11 @@ def pinned(option: str, value: str | bool) -> str | bool | None:
     return None if (option, value) == ("effort", "default") else value
 
 
-def _switch(command: Json, header: Json) -> Json:
-    return switching.switched(header, command)
-
-
-def _clear(_command: Json, _header: Json) -> Json:
+def _clear(_header: Json, _command: Json) -> Json:
     return clearing.cleared("later", None, None).update
 
 
 # --- which wake a session, and which only a user may send --------------------------------------
-
-
-def _always(_command: Json) -> bool:
-    return True
-
-
-def _never(_command: Json) -> bool:
-    return False
 
 
 def _decides(command: Json) -> bool:
@@ -182,19 +162,19 @@ def _is_slash(command: Json) -> bool:
 
 type Check = Callable[[Json, int], Refusal | None]
 type Offline = Callable[[Json, Json], Json | None]
-type Test = Callable[[Json], bool]
+type Test = bool | Callable[[Json], bool]
 
 
 class Command(NamedTuple):
     handler: str = "record"
     """The method of `worker/commands.py` that carries it out; `record` logs its update."""
-    check: Check = _no_arguments
+    check: Check | None = None
     """Of its arguments; with the number of bytes that a prompt may have."""
     offline: Offline | None = None
     """The update that carries it out without a worker, given the header; None: it needs one."""
     wakes: Test | None = None
     """Whether it wakes a sleeping session; None: where it cannot be done offline."""
-    guarded: Test = _never
+    guarded: Test = False
     """Whether it may loosen what the user decides: it needs proof that a user sent it."""
 
 
@@ -203,11 +183,11 @@ NO_TITLE = Refusal("no_title", "A title needs at least one character.")
 NO_SETTINGS = Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
 
 COMMANDS = {
-    "prompt": Command("prompt", _check_prompt, _queue_up, _always, _is_slash),
+    "prompt": Command("prompt", _check_prompt, _queue_up, True, _is_slash),
     "queue": Command("queue", _check_queue, _change_queue, None, _is_slash),
     "cancel": Command("cancel", offline=_moot),
     "force_end": Command("force_end", offline=_moot),
-    "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, _always),
+    "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, True),
     "set": Command("set_option", _check_set, _set, None, _loosens),
     "rename": Command("record", _requires("title", NO_TITLE), _rename),
     "start": Command("start"),
@@ -216,10 +196,10 @@ COMMANDS = {
     "archive": Command("put_away", offline=_put_away),
     "unarchive": Command("put_away", offline=_put_away),
     "snooze": Command("put_away", _check_snooze, _put_away),
-    "switch": Command("handover.switch", _check_switch, _switch, None, _always),
+    "switch": Command("handover.switch", switching.check, switching.switched, guarded=True),
     "clear": Command("handover.clear", offline=_clear),
     "delete": Command("handover.delete", offline=_moot),
-    "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=_always),
+    "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=True),
 }
 NAMES = tuple(COMMANDS)
 
@@ -236,22 +216,26 @@ def check(command: Json, prompt_bytes: int) -> Refusal | None:
         wrong = dumps(command.get("do"))[:100]
         words = f"There is no command {wrong}. Known: {', '.join(NAMES)}."
         return Refusal("unknown_command", words)
-    return row.check(command, prompt_bytes)
+    return row.check(command, prompt_bytes) if row.check else None
 
 
 def offline(command: Json, header: Json = EMPTY) -> Json | None:
     """The update that does a command without a worker, under the lock; None: it needs one."""
     row = _row(command)
-    return None if row is None or row.offline is None else row.offline(command, header)
+    return None if row is None or row.offline is None else row.offline(header, command)
 
 
 def wakes(command: Json) -> bool:
     row = _row(command)
     if row is None or row.wakes is None:
         return offline(command) is None
-    return row.wakes(command)
+    return _holds(row.wakes, command)
 
 
 def is_guarded(command: Json) -> bool:
     row = _row(command)
-    return row is not None and row.guarded(command)
+    return row is not None and _holds(row.guarded, command)
+
+
+def _holds(test: Test, command: Json) -> bool:
+    return test if isinstance(test, bool) else test(command)

@@ -303,10 +303,6 @@ def _ends_message(header: Json, event: Event) -> Json:
     return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
 
 
-def _settings(header: Json, event: Event) -> Json:
-    return {"settings": held.after(header, event)}
-
-
 def _nothing(_header: Json, _event: Event) -> Json:
     return {}
 
@@ -321,7 +317,7 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_context": _context,
     "_rate_limit": _rate_limit,
     "_terminal": _terminal,
-    "_settings": _settings,
+    "_settings": lambda header, event: {"settings": held.after(header, event)},
     "_done": _nothing,
     "_notice": _nothing,  # it stands below the message that goes on
     "_rejected": _nothing,

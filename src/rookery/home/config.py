@@ -1,7 +1,7 @@
 """`config.toml`: a wrong value is refused with its line, and nothing starts; an unknown key is
 reported with its line, and everything else applies.
 
-    version = 1                 # of the file's format: core.settings.migrations
+    version = 1                 # of the file's format: core.settings.definitions
     default_agent = "claude"
 
     [worker]                    # core.limits.Policy, clamped

@@ -158,20 +158,8 @@ class Tick(NamedTuple):
     pass
 
 
-type Input = (
-    Wanted
-    | Spawned
-    | SpawnFailed
-    | Initialized
-    | Opened
-    | Replayed
-    | Applied
-    | Exited
-    | EndWanted
-    | Replaced
-    | ClearWanted
-    | Tick
-)
+type OfProcess = Spawned | SpawnFailed | Initialized | Opened | Replayed | Applied | Exited
+type Input = OfProcess | Wanted | EndWanted | Replaced | ClearWanted | Tick
 
 
 # --- effects -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ OF_THE_AGENT = (
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""
 
 
-def check(command: Json) -> Refusal | None:
+def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
     """Whether a command says who is to take over."""
     if not lenient.text(command, "agent").strip():
         return Refusal("no_agent", "Name the new agent.")

@@ -42,14 +42,11 @@ def fields(ask: Json, header: Json) -> Json:
 
         items = of([call], header["cwd"], header["roots"], "~") if call else []
     items += _long_words(call)
-    told, texts = [], []
-    for item in _few(items):
-        entry, text = _packed(item)
-        told.append(entry)
-        texts.append(text)
+    packed = [_packed(item) for item in _few(items)]
+    told, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
     title = lenient.text(call, "title")
     called = title[:500] if items and not _same(title, items) and not is_bare(title) else ""
-    return {"does": told, "text": "".join(texts), "called": called} if told else {}
+    return {"does": told, "text": text, "called": called} if told else {}
 
 
 def changes(ask: Json) -> list[Json]:
@@ -62,8 +59,7 @@ def changes(ask: Json) -> list[Json]:
 
 def _part(item: Json) -> Json:
     path, new, old = (lenient.text(item, key) for key in ("path", "new", "old"))
-    line = lenient.integer(item, "line") or 1
-    return {"type": "diff", "path": path, "old": old or None, "new": new, "line": line}
+    return parts.diff_part(path, old or None, new, lenient.integer(item, "line") or 1)
 
 
 def block_of(ask: Json, header: Json) -> Block:
@@ -165,9 +161,8 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
     what, call, kind = (lenient.text(entry, key) for key in ("what", "call", "kind"))
     if what == "diff":
         path, old = lenient.text(entry, "path"), lenient.integer(entry, "old") or 0
-        sides = (whole or "")[:old], (whole or "")[old:]
-        part: Json = {"type": "diff", "path": path, "old": sides[0] or None, "new": sides[1]}
-        part["line"] = lenient.integer(entry, "line") or 1
+        text, line = whole or "", lenient.integer(entry, "line") or 1
+        part = parts.diff_part(path, text[:old] or None, text[old:], line)
         return Item(what, path, call, kind, "", part, size)
     note = safe_text.told(lenient.integer(entry, "removed") or 0)
     if whole is None:
@@ -234,13 +229,8 @@ def headline(block: Block, cwd: str, clean: Clean) -> str:
 
 def as_text(block: Block) -> str:
     """Whole, as the user copies it."""
-    found = []
-    for item in items(block):
-        if item.part is None:
-            found.append(item.text)
-        else:
-            found.append(f"--- {item.text}\n{item.part['new']}")
-    return "\n".join(found)
+    found = [(item.text, item.part) for item in items(block)]
+    return "\n".join(f"--- {text}\n{part['new']}" if part else text for text, part in found)
 
 
 def brief(ask: Json) -> str:

@@ -7,17 +7,8 @@ from rookery.core.json import lenient, safe_text
 from rookery.core.policy import call_input
 from rookery.core.policy.danger import PATH_KEYS
 
-DONE = {
-    "read": "Read",
-    "edit": "Edited",
-    "delete": "Deleted",
-    "move": "Moved",
-    "search": "Searched",
-    "run": "Ran",
-    "fetch": "Fetched",
-    "think": "Thought about",
-}
-
+DONE = {"read": "Read", "edit": "Edited", "delete": "Deleted", "move": "Moved"}
+DONE |= {"search": "Searched", "run": "Ran", "fetch": "Fetched", "think": "Thought about"}
 _OF_A_FILE = ("read", "edit", "delete")
 _ABOUT = (*PATH_KEYS, "url", "uri", "pattern", "query", "name", "description")
 """What names the object of a call whose title is no more than a tool's name, best first."""

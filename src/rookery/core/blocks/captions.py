@@ -14,28 +14,13 @@ from rookery.core.json.safe_text import clean_line
 
 type Clean = Callable[[str], str]
 
-VERBS = {
-    "read": "read",
-    "edit": "edit",
-    "delete": "delete",
-    "move": "move",
-    "search": "search",
-    "execute": "run",
-    "fetch": "fetch",
-    "think": "think",
-}
+VERBS = {kind: kind for kind in ("read", "edit", "delete", "move", "search", "fetch", "think")}
+VERBS["execute"] = "run"
 ASKED = ("execute", "edit", "delete", "move", "fetch")
 """Kinds of calls that an ask names by their verb."""
 
-MARKS = {
-    "pending": "pending",
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "interrupted": "stopped",
-    "unfinished": "stopped",
-    "cancelled": "stopped",
-}
+MARKS = {status: status for status in ("pending", "running", "done", "failed")}
+MARKS |= dict.fromkeys(("interrupted", "unfinished", "cancelled"), "stopped")
 """By a call's status: the name of its mark."""
 
 QUIET = ("read", "search", "fetch", "think")

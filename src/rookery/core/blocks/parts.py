@@ -77,16 +77,15 @@ def _name(image: object) -> Part:
 def diff(path: str, old: str | None, new: str) -> Part:
     """A diff of just what changed: whole files come often, and their equal ends say nothing."""
     if not old:
-        return {"type": "diff", "path": path, "old": old, "new": new, "line": 1}
+        return diff_part(path, old, new, 1)
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     head, tail = (max(0, equal - CONTEXT) for equal in equal_ends(before, after))
-    return {
-        "type": "diff",
-        "path": path,
-        "old": "".join(before[head : len(before) - tail]),
-        "new": "".join(after[head : len(after) - tail]),
-        "line": head + 1,
-    }
+    cut_old, cut_new = ("".join(text[head : len(text) - tail]) for text in (before, after))
+    return diff_part(path, cut_old, cut_new, head + 1)
+
+
+def diff_part(path: str, old: str | None, new: str, line: int) -> Part:
+    return {"type": "diff", "path": path, "old": old, "new": new, "line": line}
 
 
 def equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
@@ -116,14 +115,9 @@ def exceeds(value: Any, room: int) -> bool:
     left, heap = room, [value]
     while heap and left >= 0:
         value = heap.pop()
-        if isinstance(value, str):
-            left -= len(value)
-        elif isinstance(value, dict):
-            left -= len(value)
-            heap += [*value, *value.values()] if left >= 0 else []
-        elif isinstance(value, list):
-            left -= len(value)
-            heap += value if left >= 0 else []
+        left -= len(value) if isinstance(value, str | dict | list) else 0
+        if isinstance(value, dict | list) and left >= 0:
+            heap += [*value, *value.values()] if isinstance(value, dict) else value
     return left < 0
 
 

@@ -1,11 +1,14 @@
 """Patterns that no text can make slow: `*`, for paths also `**` and `?`. `[*]` is a star itself."""
 
+import re
 from functools import lru_cache
 
 LONGEST = 1000
 """Characters of a pattern."""
 
 _ANY = "\0any"
+_SIGNS = re.compile(r"\[(.)\]|(.)", re.DOTALL)
+"""One that stands for itself, or any other."""
 
 
 def escaped(text: str) -> str:
@@ -33,18 +36,12 @@ def matches_text(pattern: str, text: str) -> bool:
 @lru_cache(maxsize=512)
 def pieces(pattern: str) -> tuple[str, ...]:
     """The literal texts between the stars."""
-    found, place = [""], 0
-    while place < len(pattern):
-        sign = pattern[place]
-        if sign == "[" and pattern[place + 2 : place + 3] == "]":
-            found[-1] += pattern[place + 1]
-            place += 3
-            continue
+    found = [""]
+    for itself, sign in _SIGNS.findall(pattern):
         if sign == "*":
             found.append("")
         else:
-            found[-1] += sign
-        place += 1
+            found[-1] += itself or sign
     return tuple(found)
 
 
@@ -110,13 +107,5 @@ def _matches_name(pattern: str, name: str) -> bool:
 
 def _signs(pattern: str) -> list[str]:
     """Any number, any one (`?`), or `=x` for the sign x itself."""
-    found, place = list[str](), 0
-    while place < len(pattern):
-        sign = pattern[place]
-        if sign == "[" and pattern[place + 2 : place + 3] == "]":
-            found.append("=" + pattern[place + 1])
-            place += 3
-            continue
-        found.append(_ANY if sign == "*" else "?" if sign == "?" else "=" + sign)
-        place += 1
-    return found
+    special = {"*": _ANY, "?": "?"}
+    return [special.get(sign, f"={itself or sign}") for itself, sign in _SIGNS.findall(pattern)]

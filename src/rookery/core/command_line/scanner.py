@@ -126,7 +126,7 @@ class Scanner(ABC):
             parts.quoted, self.at = True, end + 1
         elif sign == '"':
             self.at += 1
-            self._read_quoted(parts)
+            self._read_quoted(parts, _PLAIN_QUOTED, '"')
             parts.quoted = True
         elif sign == "\\":
             self._read_escape(parts)
@@ -160,40 +160,31 @@ class Scanner(ABC):
         parts.texts.append(self.text[self.at : end + 1])
         parts.certain, self.at = False, end + 1
 
-    def _read_quoted(self, parts: _Parts) -> None:
-        """Up to the closing double quote."""
+    def _read_quoted(self, parts: _Parts, plain: re.Pattern[str], closer: str) -> None:
+        """Up to the closing double quote, or to the text's end."""
         while self.at < len(self.text):
-            if found := _PLAIN_QUOTED.match(self.text, self.at):
+            sign = self.text[self.at]
+            if found := plain.match(self.text, self.at):
                 parts.texts.append(found.group())
                 self.at = found.end()
-                continue
-            sign = self.text[self.at]
-            if sign == '"':
+            elif sign == closer:
                 self.at += 1
                 return
-            self._read_within(parts, sign, '"\\$`')
-
-    def _read_within(self, parts: _Parts, sign: str, escapable: str) -> None:
-        """What means something also between double quotes."""
-        if sign == "$":
-            self._read_dollar(parts, quoted=True)
-        elif sign == "`":
-            self._read_backticks(parts)
-        else:
-            after = self.text[self.at + 1 : self.at + 2]
-            if after != "\n":
-                parts.texts.append(after if after and after in escapable else sign + after)
-            self.at += 2
+            elif sign == "$":
+                self._read_dollar(parts, quoted=True)
+            elif sign == "`":
+                self._read_backticks(parts)
+            else:
+                after = self.text[self.at + 1 : self.at + 2]
+                if after != "\n":
+                    escapable = after and after in closer + "\\$`"
+                    parts.texts.append(after if escapable else sign + after)
+                self.at += 2
 
     def read_body(self) -> Word:
         """The whole text, as between double quotes: a here-document."""
         parts = _Parts()
-        while self.at < len(self.text):
-            if found := _PLAIN_BODY.match(self.text, self.at):
-                parts.texts.append(found.group())
-                self.at = found.end()
-            else:
-                self._read_within(parts, self.text[self.at], "\\$`")
+        self._read_quoted(parts, _PLAIN_BODY, "")
         return parts.word()
 
     # --- what a dollar begins --------------------------------------------------------------------

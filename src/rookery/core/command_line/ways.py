@@ -111,16 +111,12 @@ def _ssh(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
         yield FROM_INPUT._replace(remote="host")
 
 
-def _container(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+def _container(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     """`docker exec NAME cmd`, `docker run IMAGE cmd`, `docker compose exec SERVICE cmd`."""
-    place = first_operand(rest, values_of("docker"))
+    place = first_operand(rest, values_of(program))
     if place < len(rest) and rest[place].text in ("compose", "container"):
         place += 1 + first_operand(rest[place + 1 :], values_of("compose"))
     yield from _in_container(rest[place:])
-
-
-def _compose(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    yield from _in_container(rest[first_operand(rest, values_of("compose")) :])
 
 
 _CONTAINER_VALUES = listed(
@@ -231,10 +227,6 @@ def _cmd(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             return
 
 
-def _wsl(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
-    yield Inner(rest[first_operand(rest, ("-d", "-u")) :])
-
-
 def _concurrently(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     values = ("-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-m", "--max-processes")
     yield from (Inner(script=each.text) for each in Arguments(rest, values).operands)
@@ -309,15 +301,13 @@ _NAMES = {
     "find gfind": _find,
     "fd fdfind": _fd,
     "ssh mosh autossh": _ssh,
-    "docker podman nerdctl": _container,
-    "docker-compose podman-compose": _compose,
+    "docker podman nerdctl docker-compose podman-compose": _container,
     "kubectl oc k lxc incus multipass adb heroku": _behind_dashes,
     "tmux screen": _tmux,
     "git": _git,
     "tar gtar": _tar,
     "at batch": _at,
     "cmd cmd.exe powershell pwsh": _cmd,
-    "wsl": _wsl,
     "concurrently": _concurrently,
     "java": _java,
     "sed gsed": _sed,

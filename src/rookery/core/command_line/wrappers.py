@@ -47,6 +47,7 @@ sshpass: -p -f -P
 npx bunx: -p --package
 uvx: --from --with --python -p
 rlwrap: -f -H -s -C
+wsl: -d -u
 env: -u -C -S --unset --chdir --split-string
 command builtin nohup setsid taskset chroot valgrind firejail dbus-run-session torsocks unbuffer:
 setarch busybox toybox catchsegv cross-env pnpx entr faketime direnv microk8s k3s rke2:

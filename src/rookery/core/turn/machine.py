@@ -29,6 +29,7 @@ from rookery.core.turn.messages import (
     EndAgent,
     ForceWanted,
     Freed,
+    FromAgent,
     Input,
     LetDecide,
     Orphaned,
@@ -85,9 +86,7 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
             return _force(turn, given, now, policy)
 
 
-def _of_agent(
-    turn: Turn, given: AgentReady | Answered | AgentLost | SteerAnswered, policy: Policy
-) -> Step:
+def _of_agent(turn: Turn, given: FromAgent, policy: Policy) -> Step:
     match given:
         case AgentReady() if turn.phase == "waiting" and turn.owes is None:
             return _run(turn, given, policy)
@@ -118,9 +117,8 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> Step:
 
 
 def _ask_again(turn: Turn, given: AskedAgain) -> Step:
-    more: Json = {"origin": kept_asks.ORIGIN, "how": given.how, "of": given.of}
     shown = [] if given.how == kept_asks.CONTINUE else given.prompt
-    begun, effects = _begin(turn, shown, more=more)
+    begun, effects = _begin(turn, shown, origin=kept_asks.ORIGIN, how=given.how, of=given.of)
     return begun._replace(prompt=tuple(given.prompt), again=given.how), effects
 
 
@@ -136,7 +134,7 @@ def _run(turn: Turn, given: AgentReady, policy: Policy) -> Step:
 def _prompted(turn: Turn, given: Prompted, policy: Policy) -> Step:
     if turn.phase == "idle" and not given.behind:
         cause = None if given.origin else given.id
-        return _begin(turn, given.prompt, cause=cause, by=given.by, origin=given.origin)
+        return _begin(turn, given.prompt, cause, given.by, origin=given.origin)
     return _enqueue(turn, Queued(given.id, given.prompt, reason=given.reason), given.by, policy)
 
 
@@ -225,24 +223,17 @@ def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
     item = queues.find(turn.queue, given.item)
     assert item is not None
     rest = turn._replace(queue=queues.without(turn.queue, item.id))
-    begun, effects = _begin(rest, item.prompt, queued=(item.id,))
+    begun, effects = _begin(rest, item.prompt, queued=[item.id])
     return begun, [done, *effects]
 
 
 def _begin(
-    turn: Turn,
-    prompt: list[Json],
-    *,
-    cause: str | None = None,
-    by: str | None = None,
-    queued: tuple[str, ...] = (),
-    origin: str = "",
-    more: Json | None = None,
+    turn: Turn, prompt: list[Json], cause: str | None = None, by: str | None = None, **more: object
 ) -> Step:
-    n = turn.n + 1
+    """`more`: what else the `_prompt` says."""
+    n, origin = turn.n + 1, more.get("origin")
     update: Json = {"sessionUpdate": "_prompt", "turn": n, "prompt": prompt}
-    update |= {"queued": list(queued)} if queued else {}
-    update |= more or ({"origin": origin} if origin else {})
+    update |= {key: value for key, value in more.items() if value}
     resumed = turn.resumed + 1 if origin == rate_limit.ORIGIN else 0
     running = {"sessionUpdate": "_turn", "state": "running", "turn": n}
     begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
@@ -353,6 +344,6 @@ def _drain(turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Que
     batch = batch or queues.next_batch(ready, policy.queue_drain)
     if not batch:
         return turn, []
-    names = tuple(item.id for item in batch)
+    names = [item.id for item in batch]
     rest = turn._replace(queue=queues.without(turn.queue, *names))
     return _begin(rest, queues.joined(batch), queued=names)

@@ -137,22 +137,9 @@ class Tick(NamedTuple):
     pass
 
 
-type Input = (
-    Prompted
-    | SteerWanted
-    | SteerAnswered
-    | QueueChanged
-    | AgentReady
-    | Answered
-    | AgentLost
-    | AskedAgain
-    | Deferred
-    | Freed
-    | CancelWanted
-    | ForceWanted
-    | Orphaned
-    | Tick
-)
+type FromAgent = AgentReady | Answered | AgentLost | SteerAnswered
+type FromUser = Prompted | SteerWanted | QueueChanged | CancelWanted | ForceWanted
+type Input = FromAgent | FromUser | AskedAgain | Deferred | Freed | Orphaned | Tick
 
 
 # --- effects: what to do -----------------------------------------------------------------------

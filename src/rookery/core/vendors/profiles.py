@@ -85,16 +85,9 @@ _CLAUDE_MODES = (
 )
 
 _CLAUDE_TOOLS = (
-    ("Bash", "execute"),
-    ("Edit", "edit"),
-    ("MultiEdit", "edit"),
-    ("NotebookEdit", "edit"),
-    ("Write", "edit"),
-    ("Read", "read"),
-    ("Glob", "search"),
-    ("Grep", "search"),
-    ("WebFetch", "fetch"),
-    ("WebSearch", "fetch"),
+    *(("Bash", "execute"), ("Read", "read"), ("Glob", "search"), ("Grep", "search")),
+    *((name, "edit") for name in ("Edit", "MultiEdit", "NotebookEdit", "Write")),
+    *(("WebFetch", "fetch"), ("WebSearch", "fetch")),
 )
 
 _OPENCODE_TOOLS = (("bash", "execute"), ("write", "edit"), ("edit", "edit"), ("read", "read"))
@@ -140,9 +133,7 @@ _TABLE = {
     "vibe": Profile(confirms=(("every", "ask"),)),
     "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True),
     "crow": Profile(
-        never_asks=True,
-        clear=("clear",),
-        own_servers=(("crow-mcp", "crow-cli", "mcp"),),
+        never_asks=True, clear=("clear",), own_servers=(("crow-mcp", "crow-cli", "mcp"),)
     ),
     "swival": Profile(
         never_asks=True,
@@ -186,7 +177,7 @@ def offers_of(profile: Profile) -> Json:
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {
             "rookery": {"judge": True},  # core.policy.auto_answer
-            **({"terminal_output": True} if profile.output_offered else {}),  # core.tools.outputs
+            **({"terminal_output": True} if profile.output_offered else {}),  # core.tools.terminals
         },
     }
 

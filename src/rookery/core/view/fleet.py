@@ -11,10 +11,7 @@ ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
 
 FAILED = frozenset(
-    {
-        *("failed", "agent_exited", "unresponsive"),
-        *("orphaned", "rate_limited", "interrupted"),
-    }
+    {*("failed", "agent_exited", "unresponsive"), *("orphaned", "rate_limited", "interrupted")}
 )
 """Reasons for which a turn ended."""
 
