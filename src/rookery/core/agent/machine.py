@@ -9,30 +9,8 @@ Every way out of the middle gives the turn machine exactly one AgentLost.
 """
 
 from rookery.core.agent import failures, opening
-from rookery.core.agent.messages import (
-    Agent,
-    Applied,
-    Call,
-    ClearWanted,
-    Effect,
-    End,
-    EndWanted,
-    Exited,
-    Initialized,
-    Input,
-    Leave,
-    Opened,
-    Replaced,
-    Replayed,
-    Spawn,
-    Spawned,
-    SpawnFailed,
-    Step,
-    Tell,
-    Tick,
-    Wanted,
-    Wish,
-)
+from rookery.core.agent import messages as msg
+from rookery.core.agent.messages import Agent, Effect, Input, Step, Wish
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, notice
 from rookery.core.limits import Policy
@@ -50,11 +28,11 @@ REPLAY_GAP = 0.1
 
 def step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) -> Step:
     match given:
-        case Replaced():
+        case msg.Replaced():
             after, effects = _replaced(agent, given, policy)
-        case ClearWanted():
+        case msg.ClearWanted():
             after, effects = _clear(agent, given.clearing, now, wish, policy)
-        case Replayed() | Tick() if agent.phase == "settling":
+        case msg.Replayed() | msg.Tick() if agent.phase == "settling":
             after, effects = _settle(agent, given, now, policy)
         case _:
             after, effects = _step(agent, given, now, wish, policy)
@@ -71,33 +49,35 @@ def _tells(effects: list[Effect], agent: Agent) -> bool:
 
 def _step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) -> Step:
     match given:
-        case Wanted():
+        case msg.Wanted():
             return _wanted(agent, now, wish)
-        case Spawned() if agent.phase == "spawning":
+        case msg.Spawned() if agent.phase == "spawning":
             until = now + _patience(wish, policy)
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
-        case SpawnFailed():
+        case msg.SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
-            past, update = failures.gone(failed, Exited(127, [given.message]), now, wish, policy)
+            past, update = failures.gone(
+                failed, msg.Exited(127, [given.message]), now, wish, policy
+            )
             if agent.heir is not None:
                 return _succeeded(agent, [Append(Draft(update))])
-            return Agent(past=past), [Append(Draft(update)), Tell(AgentLost(given.message))]
-        case Initialized() if agent.phase == "initializing":
+            return Agent(past=past), [Append(Draft(update)), msg.Tell(AgentLost(given.message))]
+        case msg.Initialized() if agent.phase == "initializing":
             return _initialized(agent, given, now, wish, policy)
-        case Opened() if agent.phase == "opening":
+        case msg.Opened() if agent.phase == "opening":
             return _opened(agent, given, now, wish, policy)
-        case Applied() if agent.phase == "applying":
+        case msg.Applied() if agent.phase == "applying":
             return _applied(agent, given, now, wish, policy)
-        case Exited():
+        case msg.Exited():
             return _exited(agent, given, now, wish, policy)
-        case EndWanted() if agent.phase not in ("absent", "ending"):
-            return Agent(phase="ending", born=agent.born, past=agent.past), [End()]
-        case EndWanted():
+        case msg.EndWanted() if agent.phase not in ("absent", "ending"):
+            return Agent(phase="ending", born=agent.born, past=agent.past), [msg.End()]
+        case msg.EndWanted():
             return agent._replace(wanted_again=False), []
-        case Tick() if agent.until is not None and now >= agent.until:
+        case msg.Tick() if agent.until is not None and now >= agent.until:
             why = f"{wish.name} did not answer {_asked(agent)} in time"
             failing = _failing(_unrestored(agent, why, wish), {"message": why})
-            return failing, [End(), Tell(AgentLost(why))]
+            return failing, [msg.End(), msg.Tell(AgentLost(why))]
     return agent, []
 
 
@@ -108,13 +88,13 @@ def _wanted(agent: Agent, now: float, wish: Wish) -> Step:
         case "absent":
             starting = _state("starting", wish, argv=wish.argv)
             spawning = Agent(phase="spawning", born=now, past=agent.past)
-            return spawning, [Append(Draft(starting)), Spawn()]
+            return spawning, [Append(Draft(starting)), msg.Spawn()]
         case "ending":
             return agent._replace(wanted_again=True), []
     return agent, []
 
 
-def _replaced(agent: Agent, given: Replaced, policy: Policy) -> Step:
+def _replaced(agent: Agent, given: msg.Replaced, policy: Policy) -> Step:
     """The log says that another has taken over once nothing of the old one can speak any more."""
     if agent.phase == "absent":
         start: list[Effect] = [WantAgent()] if given.start else []
@@ -124,7 +104,7 @@ def _replaced(agent: Agent, given: Replaced, policy: Policy) -> Step:
         return ending, []
     past, again = agent.past, ending.wanted_again
     ended = Agent("ending", born=agent.born, past=past, heir=given.heir, wanted_again=again)
-    return ended, [End(policy.switch_grace)]
+    return ended, [msg.End(policy.switch_grace)]
 
 
 def _succeeded(agent: Agent, effects: list[Effect]) -> Step:
@@ -141,13 +121,15 @@ def _clear(agent: Agent, clearing: clears.Clearing, now: float, wish: Wish, poli
     return _open(agent._replace(session="", clearing=leaving), "session/new", now, wish, policy)
 
 
-def _initialize(wish: Wish) -> Call:
+def _initialize(wish: Wish) -> msg.Call:
     client = {"name": "rookery", "title": "Rookery", "version": wish.version}
     params = {"protocolVersion": PROTOCOL, "clientCapabilities": wish.offers, "clientInfo": client}
-    return Call("initialize", params)
+    return msg.Call("initialize", params)
 
 
-def _initialized(agent: Agent, given: Initialized, now: float, wish: Wish, policy: Policy) -> Step:
+def _initialized(
+    agent: Agent, given: msg.Initialized, now: float, wish: Wish, policy: Policy
+) -> Step:
     if given.error is not None or not isinstance(given.result, dict):
         error = given.error or {"message": "initialize did not return an object"}
         return _refused(agent, error, wish)
@@ -184,14 +166,14 @@ def _open(agent: Agent, method: str, now: float, wish: Wish, policy: Policy) -> 
     if method != "session/new":
         params["sessionId"] = wish.stored
     until = now + _patience(wish, policy)
-    return agent._replace(phase="opening", method=method, until=until), [Call(method, params)]
+    return agent._replace(phase="opening", method=method, until=until), [msg.Call(method, params)]
 
 
 def _patience(wish: Wish, policy: Policy) -> float:
     return policy.cold_start_timeout if wish.cold else policy.start_timeout
 
 
-def _opened(agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy) -> Step:
+def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Policy) -> Step:
     fresh = agent.method == "session/new"
     if given.error is not None and agent.clearing is not None:
         said = error_words(given.error)
@@ -244,8 +226,8 @@ def _opened(agent: Agent, given: Opened, now: float, wish: Wish, policy: Policy)
     return applying, [*before, Append(Draft(update)), *amber, *effects]
 
 
-def _settle(agent: Agent, given: Replayed | Tick, now: float, policy: Policy) -> Step:
-    if isinstance(given, Replayed):
+def _settle(agent: Agent, given: msg.Replayed | msg.Tick, now: float, policy: Policy) -> Step:
+    if isinstance(given, msg.Replayed):
         return agent._replace(until=min(now + REPLAY_GAP, agent.settled_by)), []
     over = agent.until is not None and now >= agent.until
     return _apply(agent, now, policy) if over else (agent, [])
@@ -253,7 +235,7 @@ def _settle(agent: Agent, given: Replayed | Tick, now: float, policy: Policy) ->
 
 def _leave(agent: Agent, session: str) -> list[Effect]:
     """Some keep a whole process for each session: where it can be closed, it is."""
-    return [Leave(session)] if opening.can(agent.capabilities, "close") else []
+    return [msg.Leave(session)] if opening.can(agent.capabilities, "close") else []
 
 
 def _not_opened(agent: Agent, error: Json, now: float, wish: Wish, policy: Policy) -> Step:
@@ -284,10 +266,10 @@ def _apply(agent: Agent, now: float, policy: Policy) -> Step:
         return agent._replace(phase="ready", until=None), [_ready(agent)]
     first = agent.settings[0]
     applying = agent._replace(phase="applying", until=now + policy.start_timeout)
-    return applying, [Call(first.method, first.params)]
+    return applying, [msg.Call(first.method, first.params)]
 
 
-def _applied(agent: Agent, given: Applied, now: float, wish: Wish, policy: Policy) -> Step:
+def _applied(agent: Agent, given: msg.Applied, now: float, wish: Wish, policy: Policy) -> Step:
     setting = agent.settings[0]
     update = opening.applied(setting, given, wish)
     rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
@@ -297,7 +279,7 @@ def _applied(agent: Agent, given: Applied, now: float, wish: Wish, policy: Polic
 def _refused(agent: Agent, error: Json, wish: Wish) -> Step:
     error = logins.told(error, agent.logins)
     lost = AgentLost(f"{wish.name}: {error_words(error)}", error)
-    return _failing(agent, error), [End(), Tell(lost)]
+    return _failing(agent, error), [msg.End(), msg.Tell(lost)]
 
 
 def _failing(agent: Agent, fault: Json) -> Agent:
@@ -310,7 +292,7 @@ def _asked(agent: Agent) -> str:
     return agent.method if agent.phase == "opening" else "initialize"
 
 
-def _exited(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy) -> Step:
+def _exited(agent: Agent, given: msg.Exited, now: float, wish: Wish, policy: Policy) -> Step:
     if agent.phase == "absent":
         return agent, []
     past, update = failures.gone(agent, given, now, wish, policy)
@@ -326,12 +308,12 @@ def _exited(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy)
         why = f"status {given.status}" + (f": {last}" if last else "")
         if given.status not in failures.KILLED:  # which says nothing of the conversation
             agent = _unrestored(agent, why, wish)
-        effects.append(Tell(AgentLost(why)))
+        effects.append(msg.Tell(AgentLost(why)))
     return Agent(past=agent.past), effects
 
 
-def _ready(agent: Agent) -> Tell:
-    return Tell(AgentReady(agent.continues, agent.forgot))
+def _ready(agent: Agent) -> msg.Tell:
+    return msg.Tell(AgentReady(agent.continues, agent.forgot))
 
 
 def _state(state: str, wish: Wish, **fields: object) -> Json:

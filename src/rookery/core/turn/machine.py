@@ -15,37 +15,9 @@ from rookery.core.json.events import Draft, Json
 from rookery.core.limits import Policy
 from rookery.core.stop_reasons import KEEPING, STOP_REASONS
 from rookery.core.turn import clearing, rate_limit
+from rookery.core.turn import messages as msg
 from rookery.core.turn import queue as queues
-from rookery.core.turn.messages import (
-    AgentLost,
-    AgentReady,
-    Answered,
-    Append,
-    AskedAgain,
-    CancelWanted,
-    CloseAsks,
-    Deferred,
-    Effect,
-    EndAgent,
-    ForceWanted,
-    Freed,
-    FromAgent,
-    Input,
-    LetDecide,
-    Orphaned,
-    Prompted,
-    QueueChanged,
-    SendCancel,
-    SendPrompt,
-    SendSteer,
-    SteerAnswered,
-    SteerWanted,
-    Step,
-    Tick,
-    Turn,
-    WantAgent,
-    rejected,
-)
+from rookery.core.turn.messages import Append, Effect, FromAgent, Input, Step, Turn, rejected
 from rookery.core.turn.queue import Queued
 from rookery.core.units import duration
 
@@ -58,49 +30,50 @@ def deadline(turn: Turn) -> float | None:
 
 def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
     match given:
-        case Tick():
+        case msg.Tick():
             return _ticked(turn, now, policy)
-        case AgentReady() | Answered() | AgentLost() | SteerAnswered():
+        case msg.AgentReady() | msg.Answered() | msg.AgentLost() | msg.SteerAnswered():
             return _of_agent(turn, given, policy)
-        case Orphaned() if turn.phase == "running":
+        case msg.Orphaned() if turn.phase == "running":
             turn = turn._replace(cancel_by=now + policy.cancel_grace, because=given.why)
-            return turn._replace(phase="cancelling"), [SendCancel(kept=False)]
-        case AskedAgain() if turn.phase == "idle":
+            return turn._replace(phase="cancelling"), [msg.SendCancel(kept=False)]
+        case msg.AskedAgain() if turn.phase == "idle":
             return _ask_again(turn, given)
-        case Deferred() if turn.phase == "running":
+        case msg.Deferred() if turn.phase == "running":
             ended, effects = _end(turn, "waiting", policy, detail="deferred")
-            return ended, [*effects, EndAgent("deferred")]
-        case Freed() if turn.phase == "idle":
+            return ended, [*effects, msg.EndAgent("deferred")]
+        case msg.Freed() if turn.phase == "idle":
             return _drain(turn, policy, place=given.place)
-        case Orphaned() | AskedAgain() | Deferred() | Freed():
+        case msg.Orphaned() | msg.AskedAgain() | msg.Deferred() | msg.Freed():
             return turn, []
-        case Prompted():
+        case msg.Prompted():
             return _prompted(turn, given, policy)
-        case SteerWanted():
+        case msg.SteerWanted():
             return _steer(turn, given, policy)
-        case QueueChanged():
+        case msg.QueueChanged():
             return _change_queue(turn, given, policy)
-        case CancelWanted():
+        case msg.CancelWanted():
             return _cancel(turn, given, now, policy)
-        case ForceWanted():
+        case msg.ForceWanted():
             return _force(turn, given, now, policy)
 
 
 def _of_agent(turn: Turn, given: FromAgent, policy: Policy) -> Step:
+    sent = turn.phase not in ("idle", "waiting")
     match given:
-        case AgentReady() if turn.phase == "waiting" and turn.owes is None:
+        case msg.AgentReady() if turn.phase == "waiting" and turn.owes is None:
             return _run(turn, given, policy)
-        case AgentReady():
+        case msg.AgentReady():
             return turn, []
-        case Answered() if given.turn not in (None, turn.n) or turn.phase in ("idle", "waiting"):
+        case msg.Answered() if given.turn not in (None, turn.n) or not sent:
             return _paid(turn) if turn.owes is not None else (turn, [])
-        case Answered():
+        case msg.Answered():
             return _answered(turn, given, policy)
-        case SteerAnswered():
+        case msg.SteerAnswered():
             return _steered(turn, given, policy)
-        case AgentLost() if turn.phase == "idle":
+        case msg.AgentLost() if turn.phase == "idle":
             return _settled(turn)._replace(owes=None), []
-        case AgentLost():
+        case msg.AgentLost():
             reason = given.reason if given.error is None else _reason_of(given.error)
             lost, keep = _settled(turn)._replace(owes=None), given.reason != "cancelled"
             return _end(lost, reason, policy, error=given.error, detail=given.detail, keep=keep)
@@ -109,29 +82,29 @@ def _of_agent(turn: Turn, given: FromAgent, policy: Policy) -> Step:
 def _ticked(turn: Turn, now: float, policy: Policy) -> Step:
     if turn.owes is not None and now >= turn.owes:
         paid, effects = _paid(turn)
-        return paid, [EndAgent("unresponsive"), *effects]
+        return paid, [msg.EndAgent("unresponsive"), *effects]
     if turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by:
         late = f"not ended {duration(policy.cancel_grace)} after the cancel"
         return _escalate(turn, policy, late)
     return turn, []
 
 
-def _ask_again(turn: Turn, given: AskedAgain) -> Step:
+def _ask_again(turn: Turn, given: msg.AskedAgain) -> Step:
     shown = [] if given.how == kept_asks.CONTINUE else given.prompt
     begun, effects = _begin(turn, shown, origin=kept_asks.ORIGIN, how=given.how, of=given.of)
     return begun._replace(prompt=tuple(given.prompt), again=given.how), effects
 
 
-def _run(turn: Turn, given: AgentReady, policy: Policy) -> Step:
+def _run(turn: Turn, given: msg.AgentReady, policy: Policy) -> Step:
     how = kept_asks.way(turn.again, continues=given.continues, forgot=given.forgot)
     if how == kept_asks.DECIDE:
         ended, effects = _end(turn, "waiting", policy, extra={"decide": True})
-        return ended, [*effects, LetDecide()]
-    prompt = SendPrompt(list(turn.prompt), how == kept_asks.CONTINUE)
+        return ended, [*effects, msg.LetDecide()]
+    prompt = msg.SendPrompt(list(turn.prompt), how == kept_asks.CONTINUE)
     return turn._replace(phase="running"), [prompt]
 
 
-def _prompted(turn: Turn, given: Prompted, policy: Policy) -> Step:
+def _prompted(turn: Turn, given: msg.Prompted, policy: Policy) -> Step:
     if turn.phase == "idle" and not given.behind:
         cause = None if given.origin else given.id
         return _begin(turn, given.prompt, cause, given.by, origin=given.origin)
@@ -153,22 +126,22 @@ def _queue(op: str, item: str, cause: str, by: str | None, **fields: object) -> 
     return Append(Draft(update, cause, by), full=True)
 
 
-def _done(command: str, given: QueueChanged | CancelWanted | ForceWanted) -> Append:
+def _done(command: str, given: msg.QueueChanged | msg.CancelWanted | msg.ForceWanted) -> Append:
     return Append(Draft({"sessionUpdate": "_done", "command": command}, given.id, given.by))
 
 
-def _steer(turn: Turn, given: SteerWanted, policy: Policy) -> Step:
+def _steer(turn: Turn, given: msg.SteerWanted, policy: Policy) -> Step:
     """Kept in the queue until the agent has taken it: a refusal, or a death, loses nothing."""
     if turn.phase != "running" or not given.able:
-        return _prompted(turn, Prompted(given.id, given.prompt, given.by), policy)
+        return _prompted(turn, msg.Prompted(given.id, given.prompt, given.by), policy)
     offered = Queued(given.id, given.prompt, steering=True)
     queued, effects = _enqueue(turn, offered, given.by, policy)
     if queued is turn:
         return turn, effects
-    return queued, [*effects, SendSteer(given.id, given.prompt)]
+    return queued, [*effects, msg.SendSteer(given.id, given.prompt)]
 
 
-def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> Step:
+def _steered(turn: Turn, given: msg.SteerAnswered, policy: Policy) -> Step:
     item = queues.find(turn.queue, given.id)
     if item is None or not item.steering:
         return turn, []
@@ -182,7 +155,7 @@ def _steered(turn: Turn, given: SteerAnswered, policy: Policy) -> Step:
     return taken, [Append(Draft(update), full=True)]
 
 
-def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
+def _change_queue(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
     item = queues.find(turn.queue, given.item)
     if item is None and (given.item or given.op != "send"):
         message = "That prompt is no longer in the queue."
@@ -203,7 +176,7 @@ def _change_queue(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
     return turn._replace(queue=queue), [_queue(given.op, item.id, given.id, given.by, **fields)]
 
 
-def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
+def _send_now(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
     """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head, and
     from there into the turn if the agent can take it."""
     done = _done("queue", given)
@@ -216,7 +189,7 @@ def _send_now(turn: Turn, given: QueueChanged, policy: Policy) -> Step:
         if turn.phase != "running" or not given.able or item is None or item.steering:
             return first, moved
         offered = first._replace(queue=queues.replaced(first.queue, item._replace(steering=True)))
-        return offered, [*moved, SendSteer(item.id, item.prompt)]
+        return offered, [*moved, msg.SendSteer(item.id, item.prompt)]
     if not given.item:
         begun, effects = _drain(turn, policy)
         return begun, [done, *effects]
@@ -239,10 +212,10 @@ def _begin(
     begun = turn._replace(phase="waiting", n=n, prompt=tuple(prompt), cancel_by=None, held=False)
     begun = begun._replace(resumed=resumed, clears=origin == clearing.ORIGIN, again="")
     effects: list[Effect] = [Append(Draft(update, cause, by), full=True), Append(Draft(running))]
-    return begun, effects if turn.owes is not None else [*effects, WantAgent()]
+    return begun, effects if turn.owes is not None else [*effects, msg.WantAgent()]
 
 
-def _answered(turn: Turn, given: Answered, policy: Policy) -> Step:
+def _answered(turn: Turn, given: msg.Answered, policy: Policy) -> Step:
     if turn.because:
         return _end(turn, "orphaned", policy, error=given.error, detail=turn.because)
     if given.error is not None:
@@ -264,7 +237,7 @@ def _reason_of(error: Json) -> str:
     return "rate_limited" if rate_limit.is_limit(error) else "failed"
 
 
-def _cancel(turn: Turn, given: CancelWanted, now: float, policy: Policy) -> Step:
+def _cancel(turn: Turn, given: msg.CancelWanted, now: float, policy: Policy) -> Step:
     done: list[Effect] = [] if given.id is None else [_done("cancel", given)]
     match turn.phase:
         case "waiting":
@@ -272,7 +245,7 @@ def _cancel(turn: Turn, given: CancelWanted, now: float, policy: Policy) -> Step
             return ended, [*done, *effects]
         case "running":
             cancelling = turn._replace(phase="cancelling", cancel_by=now + policy.cancel_grace)
-            return cancelling, [*done, SendCancel()]
+            return cancelling, [*done, msg.SendCancel()]
         case "cancelling":
             ended, effects = _escalate(turn, policy, "a second cancel")
             return ended, [*done, *effects]
@@ -282,21 +255,21 @@ def _cancel(turn: Turn, given: CancelWanted, now: float, policy: Policy) -> Step
 def _escalate(turn: Turn, policy: Policy, why: str) -> Step:
     reason, detail = ("orphaned", turn.because) if turn.because else ("unresponsive", why)
     ended, effects = _end(turn, reason, policy, detail=detail)
-    return ended, [*effects, EndAgent(reason)]
+    return ended, [*effects, msg.EndAgent(reason)]
 
 
-def _force(turn: Turn, given: ForceWanted, now: float, policy: Policy) -> Step:
+def _force(turn: Turn, given: msg.ForceWanted, now: float, policy: Policy) -> Step:
     done = _done("force_end", given)
     if turn.phase == "idle":
         return turn, [done]
     owes = None if turn.phase == "waiting" else now + policy.cancel_grace
     ended, effects = _end(turn, "forced", policy, detail=turn.because)
-    return ended._replace(owes=owes), [done, SendCancel(), *effects]
+    return ended._replace(owes=owes), [done, msg.SendCancel(), *effects]
 
 
 def _paid(turn: Turn) -> Step:
     """The agent is free again: what waited for it may go on."""
-    effects: list[Effect] = [WantAgent()] if turn.phase == "waiting" else []
+    effects: list[Effect] = [msg.WantAgent()] if turn.phase == "waiting" else []
     return turn._replace(owes=None), effects
 
 
@@ -316,7 +289,7 @@ def _end(
     update |= {"error": error} if error is not None else {}
     update |= {"detail": detail} if detail else {}
     update |= extra or {}
-    closing = CloseAsks(reason, kept=reason != "orphaned")
+    closing = msg.CloseAsks(reason, kept=reason != "orphaned")
     effects: list[Effect] = [] if keep or reason == "waiting" else [closing]
     if reason in (*KEEPING, "unresponsive", "orphaned"):
         turn = _settled(turn)
