@@ -166,13 +166,13 @@ HANDLER = """    def greet(self, command: Json, by: str) -> None:
 
 """
 
-UPDATE = """def _greet(_command: Json, _header: Json) -> Json:
+UPDATE = """def _greet(_header: Json, _command: Json) -> Json:
     return {"sessionUpdate": "_notice", "level": "info", "text": "Hello."}
 
 
 """
 
-RECORDED = """    "greet": Command(offline=_greet, wakes=_always),
+RECORDED = """    "greet": Command(offline=_greet, wakes=True),
 """
 
 
