@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,27 +12,18 @@ if TYPE_CHECKING:
 
 type Command = Callable[..., Any]
 
-override = click.option(
-    "--override-with-envs",
-    "override",
-    is_flag=True,
-    help="Let LLM_MODEL, LLM_API_KEY and LLM_BASE_URL override the saved model.",
-)
+flag = partial(click.option, is_flag=True)
+text = partial(click.option, default="")
+several = partial(click.option, multiple=True)
+
+_LLM = "Let LLM_MODEL, LLM_API_KEY and LLM_BASE_URL override the saved model."
+override = flag("--override-with-envs", "override", help=_LLM)
 line = click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
 yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
-attach = click.option(
-    "--attach",
-    "files",
-    multiple=True,
-    metavar="FILE",
-    help="Attach an image or another file. Repeatable.",
-)
-destructive = click.option(
-    "--confirm-destructive",
-    "destructive",
-    is_flag=True,
-    help="With --approve all: also allow destructive actions.",
-)
+_FILES = "Attach an image or another file. Repeatable."
+attach = several("--attach", "files", metavar="FILE", help=_FILES)
+_ALSO = "With --approve all: also allow destructive actions."
+destructive = flag("--confirm-destructive", "destructive", help=_ALSO)
 
 
 def as_json(words: str) -> Callable[[Command], Command]:
@@ -53,18 +45,14 @@ def check_output(*, as_json: bool, verbose: bool) -> None:
 
 def critic(command: Command) -> Command:
     """For the rest of the session."""
-    off = click.option("--no-critic", is_flag=True, help="Turn the critic off for this session.")
-    on = click.option(
-        "--refine", is_flag=True, help="Send poor verdicts of the critic back to the agent."
-    )
+    off = flag("--no-critic", help="Turn the critic off for this session.")
+    on = flag("--refine", help="Send poor verdicts of the critic back to the agent.")
     return off(on(command))
 
 
 def first_thread(command: Command) -> Command:
     """Which session an ACP client's first thread continues."""
-    resume = click.option(
-        "--resume", metavar="ID", help="Continue this session in the first thread."
-    )
+    resume = text("--resume", metavar="ID", help="Continue this session in the first thread.")
     last = click.option("--last", is_flag=True, help="Continue the directory's latest session.")
     return resume(last(command))
 

@@ -15,21 +15,11 @@ from rookery.cli.output.screen import Screen, standard
 from rookery.client.guard import require_person
 from rookery.home import paths
 from rookery.models import profiles
+from rookery.models import setup as models
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
 from rookery.models.providers import PROVIDERS
-from rookery.models.secrets import NONE, Secret
-from rookery.models.setup import (
-    Outcome,
-    attempt,
-    condense,
-    forget,
-    judge,
-    lacks_key,
-    probed,
-    saved,
-    use,
-)
+from rookery.models.secrets import Secret
 
 if TYPE_CHECKING:
     from rookery.models.probe import Answer
@@ -41,17 +31,11 @@ NO_MODEL = "none"
 
 @click.group(cls=Verbs, invoke_without_command=True)
 @click.option("--provider", default="", metavar="NAME", help=f"Provider: {PROVIDER_NAMES}.")
-@click.option(
-    "--model", default="", metavar="MODEL", help="PROVIDER/MODEL, or a model of --provider."
-)
-@click.option(
-    "--key", default="", metavar="KEY", help="API key. Stays in your shell history; better:"
-)
+@flags.text("--model", metavar="MODEL", help="PROVIDER/MODEL, or a model of --provider.")
+@flags.text("--key", metavar="KEY", help="API key. Stays in your shell history; better:")
 @click.option("--key-stdin", is_flag=True, help="Read the key from stdin.")
 @click.option("--key-env", default="", metavar="VARIABLE", help="Read the key from this variable.")
-@click.option(
-    "--base-url", default="", metavar="URL", help="API address (none: the provider's own)."
-)
+@flags.text("--base-url", metavar="URL", help="API address (none: the provider's own).")
 @click.option("--timeout", type=click.FloatRange(min=0), help="Seconds per answer (0: default).")
 @click.option("--name", default="", metavar="NAME", help="Name for this model.")
 @click.option("--default", "default", is_flag=True, help="Use it for new sessions.")
@@ -92,12 +76,12 @@ def setup(
         return _set_up(screen, home, {**given, "json": as_json})
     except BadDraft as error:
         if as_json:
-            _tell(screen, Outcome(False, f"{error}.", error.field))
+            _tell(screen, models.Outcome(False, f"{error}.", error.field))
             return exits.USAGE
         raise _refused(error) from None
 
 
-def _tell(screen: Screen, outcome: Outcome) -> int:
+def _tell(screen: Screen, outcome: models.Outcome) -> int:
     """The outcome, for programs; `option` is the flag that is wrong."""
     from rookery.core.json.events import dumps
 
@@ -191,7 +175,7 @@ def condenser(**given: Any) -> int:
     rookery setup condenser --off
     """
     try:
-        return _told(lambda: condense(paths.home(), _wanted(given, "profile")))
+        return _told(lambda: models.condense(paths.home(), _wanted(given, "profile")))
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
 
@@ -208,7 +192,7 @@ def critic(**given: Any) -> int:
     rookery setup critic --judge big
     rookery setup critic --off
     """
-    return _told(lambda: judge(paths.home(), _wanted(given, "judge")))
+    return _told(lambda: models.judge(paths.home(), _wanted(given, "judge")))
 
 
 # ---------------------------------------------------------------- set up
@@ -216,17 +200,11 @@ def critic(**given: Any) -> int:
 
 def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     settings = profiles.load(home)
-    draft = Draft(
-        given["provider"].strip(),
-        given["model"].strip(),
-        _key(given),
-        given["base_url"],
-        given["name"].strip(),
-        given["timeout"],
-    )
+    texts = {name: given[name].strip() for name in ("provider", "model", "name")}
+    draft = Draft(key=_key(given), base_url=given["base_url"], timeout=given["timeout"], **texts)
     known = settings.profiles.get(draft.name)
     if known is not None and given["default"] and draft == Draft(name=draft.name):
-        return _told(lambda: use(home, known.name))
+        return _told(lambda: models.use(home, known.name))
     asking = sys.stdin.isatty() and not given["key_stdin"] and not given["json"]
     if asking and not draft.model and (known is None or not known.model):
         from rookery.cli.setup.dialogue import ask
@@ -236,24 +214,25 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         _refuse_nothing(draft)
     if given["json"]:
         wanted = {"test": not given["no_test"], "keep": not given["trial"]}
-        return _tell(screen, attempt(home, draft, default=given["default"], **wanted))
+        return _tell(screen, models.attempt(home, draft, default=given["default"], **wanted))
     profile = profile_of(draft, settings.profiles.get(draft.name))
-    if lacks_key(profile):
+    if models.lacks_key(profile):
         if not asking:
             raise BadDraft("key", f"{profile.model} needs a key (or pipe it to --key-stdin)")
-        profile = profile._replace(key=Secret(_ask_key(profile.model)))
+        words = f"Key for {profile.model} (not shown)"
+        key = click.prompt(words, hide_input=True, err=True)
+        profile = profile._replace(key=Secret(str(key).strip()))
     if not given["no_test"]:
         answer = _tested(screen, profile)
         if given["trial"] or not (answer.ok or _save_anyway(screen, asking=asking)):
             return exits.DONE if answer.ok else exits.FAILED
-    saved(home, profile, default=given["default"])
+    models.saved(home, profile, default=given["default"])
     return _tell_saved(screen, home, profile)
 
 
 def _refuse_nothing(draft: Draft) -> None:
     if draft.name:
-        why = f"there is no saved model {draft.name!r}; a new one needs --model"
-        raise BadDraft("name", why)
+        raise BadDraft("name", f"there is no saved model {draft.name!r}; a new one needs --model")
     raise click.UsageError(
         "nothing to set up. Pass --model, or run it in a terminal to be asked. For example:\n"
         "  rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY"
@@ -264,21 +243,14 @@ def _key(given: dict[str, Any]) -> Secret:
     ways = [bool(given["key"]), given["key_stdin"], bool(given["key_env"])]
     if sum(ways) > 1:
         raise click.UsageError("--key, --key-stdin and --key-env cannot be combined.")
+    key, missing = given["key"], None
     if given["key_stdin"]:
-        key = sys.stdin.readline().strip()
-        if not key:
-            raise BadDraft("key_stdin", "there is no key on stdin")
-        return Secret(key)
-    if name := given["key_env"]:
-        key = os.environ.get(name, "").strip()
-        if not key:
-            raise BadDraft("key", f"{name} is not set")
-        return Secret(key)
-    return Secret(given["key"].strip()) if given["key"] else NONE
-
-
-def _ask_key(model: str) -> str:
-    return str(click.prompt(f"Key for {model} (not shown)", hide_input=True, err=True)).strip()
+        key, missing = sys.stdin.readline(), BadDraft("key_stdin", "there is no key on stdin")
+    elif name := given["key_env"]:
+        key, missing = os.environ.get(name, ""), BadDraft("key", f"{name} is not set")
+    if missing and not key.strip():
+        raise missing
+    return Secret(key.strip())
 
 
 def _tested(screen: Screen, profile: profiles.Profile) -> "Answer":
@@ -288,7 +260,7 @@ def _tested(screen: Screen, profile: profiles.Profile) -> "Answer":
         wait = "" if is_direct(model) else " (its library takes a few seconds to load)"
         screen.note(f"Testing {clean_line(profile.model)}{wait} …")
 
-    answer = probed(profile, announce)
+    answer = models.probed(profile, announce)
     screen.note(clean_line(answer.words))
     return answer
 
@@ -303,13 +275,9 @@ def _save_anyway(screen: Screen, *, asking: bool) -> bool:
 def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
     default = profiles.load(home).default
     screen.line(f"Saved {profile.name} ({clean_line(profile.model)}) in {profiles.path(home)}.")
-    if default == profile.name:
-        screen.note('New sessions use it: rookery run "…"')
-    else:
-        screen.note(
-            f"New sessions use {default}; to change that: "
-            f"rookery setup --name {profile.name} --default"
-        )
+    change = f"rookery setup --name {profile.name} --default"
+    other = f"New sessions use {default}; to change that: {change}"
+    screen.note('New sessions use it: rookery run "…"' if default == profile.name else other)
     own = registry.resolve(registry.OWN, {})
     if registry.lacks_module(own):
         screen.note(str(registry.NotInstalled(own)))
@@ -323,13 +291,10 @@ def _list(screen: Screen, home: str, *, as_json: bool) -> int:
     from rookery.core.json.events import dumps
 
     settings = profiles.load(home)
-    chosen = settings.chosen
     for each in settings.profiles.values():
-        now = chosen is not None and each.name == chosen.name
-        usable = isinstance(
-            profiles.effective(settings, os.environ, override=False, profile=each.name),
-            profiles.Profile,
-        )
+        now = each == settings.chosen
+        found = profiles.effective(settings, os.environ, override=False, profile=each.name)
+        usable = not isinstance(found, profiles.Missing)
         if as_json:
             row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
             screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
@@ -344,7 +309,7 @@ def _list(screen: Screen, home: str, *, as_json: bool) -> int:
 
 
 def _remove(screen: Screen, home: str, name: str) -> int:
-    _told(lambda: forget(home, name))
+    _told(lambda: models.forget(home, name))
     if default := profiles.load(home).default:
         screen.note(f"New sessions use {default}.")
     return exits.DONE
