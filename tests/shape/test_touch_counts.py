@@ -65,7 +65,11 @@ USE = """    standard().line(f"Naps for {files.load(paths.home()).policy.nap:g} 
 
 def test_a_setting_takes_two_files(scratch: Scratch) -> None:
     scratch.insert("core/limits.py", "    cancel_grace: float", NAP)
-    scratch.insert("cli/commands/setup/config.py", "    standard().line(_path())\n", USE)
+    scratch.insert(
+        "cli/commands/setup/config.py",
+        "    standard().line(os.path.join(paths",
+        USE,
+    )
     assert "how long a worker naps" in scratch.run("config", "explain")
     assert "1 to 60 seconds" in scratch.run("config", "explain", "nap")
     assert "Naps for 5 s." in scratch.run("config", "path")

@@ -25,23 +25,9 @@ def _one(screen: Screen, session: str, work: Work) -> int:
     except click.ClickException as error:
         errors.say(f"rookery: {session}: {error.format_message()}")
         return error.exit_code
-    except _faults() as error:
+    except Exception as error:
         known = errors.explain(error)
         if known is None:
             raise
         errors.say(f"rookery: {session}: {known[0]}")
         return known[1]
-
-
-def _faults() -> tuple[type[Exception], ...]:
-    """What a command to one session may meet; loaded where it has met something."""
-    from rookery.client.fleet import StillAlive
-    from rookery.client.guard import FromAgent
-    from rookery.client.session import Refused, Rejected, Trouble
-    from rookery.client.start import StartError
-    from rookery.home.config import ConfigError
-    from rookery.home.paths import PathError
-    from rookery.log.errors import LogError
-
-    ours = (FromAgent, Refused, Rejected, StartError, StillAlive, Trouble)
-    return (*ours, ConfigError, LogError, OSError, PathError)

@@ -83,10 +83,10 @@ class _Import:
 
     def read(self, name: str, folder: str = "") -> Json:
         """A file of theirs; empty if there is none that can be used."""
+        found = None
         with self.reporting():
-            path = os.path.join(folder or self.place, name)
-            return documents.read(path, private=False) or {}
-        return {}
+            found = documents.read(os.path.join(folder or self.place, name), private=False)
+        return found or {}
 
     # --- what came of it ---------------------------------------------------------------------
 

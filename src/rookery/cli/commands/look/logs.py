@@ -45,8 +45,11 @@ def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool
     while True:
         for file in files:
             if lines := file.news():
-                _print(screen, file, lines, titled=len(files) > 1)
-                found = True
+                if len(files) > 1 and not file.titled:
+                    screen.line(screen.paint.faint(f"== {os.path.basename(file.path)} =="))
+                shown = clean_output(lines.removesuffix("\n"), colour=screen.paint.colour)
+                screen.line("\n".join(shown))
+                found = file.titled = True
         if not follow:
             break
         if not os.path.isdir(directory):
@@ -55,13 +58,6 @@ def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool
         time.sleep(PAUSE)
     if not found and not follow:
         screen.note("The logs are empty.")
-
-
-def _print(screen: Screen, file: "_File", lines: str, *, titled: bool) -> None:
-    if titled and not file.titled:
-        file.titled = True
-        screen.line(screen.paint.faint(f"== {os.path.basename(file.path)} =="))
-    screen.line("\n".join(clean_output(lines.removesuffix("\n"), colour=screen.paint.colour)))
 
 
 class _File:

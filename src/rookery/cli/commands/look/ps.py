@@ -17,13 +17,7 @@ from rookery.client.waking import bell
 from rookery.core.json.events import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
-from rookery.core.view.fleet import (
-    ORDER,
-    STATE_WORDS,
-    is_hidden,
-    is_snoozed,
-    state_of,
-)
+from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_snoozed, state_of
 from rookery.home import paths
 
 SHAPE = (

@@ -13,10 +13,7 @@ from rookery.log.reader import Reader
 @click.command()
 @session_argument
 @click.option(
-    "--before",
-    type=click.IntRange(min=1),
-    metavar="SEQ",
-    help="Only what came before this event.",
+    "--before", type=click.IntRange(min=1), metavar="SEQ", help="Only what came before this event."
 )
 def recap(session: str, before: int | None) -> None:
     """Print a recap of a session, to send to an agent that does not know it.

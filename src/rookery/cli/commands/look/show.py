@@ -1,7 +1,7 @@
 """`show`: a session from its log, as text, as a document, or as events."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 import click
 
@@ -27,23 +27,13 @@ from rookery.log.reader import Reader
 @click.command()
 @sessions_argument
 @click.option(
-    "--turn",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Print this turn (0: before the first).",
+    "--turn", type=click.IntRange(min=0), metavar="N", help="Print this turn (0: before the first)."
 )
 @click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
 @click.option("--full", is_flag=True, help="Print thoughts, and long outputs in full.")
 @flags.as_json("Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
-def show(
-    sessions: tuple[str, ...],
-    turn: int | None,
-    everything: bool,
-    full: bool,
-    as_json: bool,
-    as_events: bool,
-) -> None:
+def show(sessions: tuple[str, ...], **wanted: Any) -> None:
     """Print sessions: the last turn of each, another turn, or all of it.
 
     If the last turn is very long, only its last 5 MiB are printed. --turn and --all print it all.
@@ -54,30 +44,27 @@ def show(
     rookery show 3f2a --full
     rookery show 3f2a --all --events > session.jsonl
     """
-    if everything and turn is not None:
+    if wanted["everything"] and wanted["turn"] is not None:
         raise click.UsageError("--turn and --all cannot be combined.")
-    if as_json and as_events:
+    if wanted["as_json"] and wanted["as_events"]:
         raise click.UsageError("--json and --events cannot be combined.")
     screen = standard()
-    wanted = Wanted(turn, everything, full, as_json, as_events)
     for place, session in enumerate(sessions):
-        if len(sessions) > 1 and not as_json and not as_events:
+        if len(sessions) > 1 and not wanted["as_json"] and not wanted["as_events"]:
             head_line(screen, session, first=not place)
-        _show(screen, session, wanted)
+        _show(screen, session, **wanted)
 
 
-class Wanted(NamedTuple):
-    """The options."""
-
-    turn: int | None
-    everything: bool
-    full: bool
-    as_json: bool
-    as_events: bool
-
-
-def _show(screen: Screen, session: str, wanted: Wanted) -> None:
-    turn, everything, full, as_json, as_events = wanted
+def _show(
+    screen: Screen,
+    session: str,
+    *,
+    turn: int | None,
+    everything: bool,
+    full: bool,
+    as_json: bool,
+    as_events: bool,
+) -> None:
     directory = paths.session_dir(paths.home(), session)
     with Reader.open(directory) as log:
         last = log.turns()
@@ -124,7 +111,7 @@ def _say_fold(screen: Screen, log: Reader, header: Json, last: int) -> bool:
     fold_ = header["fold"]
     if not fold_ or not fold_["turn"]:
         return False
-    turns = "1 earlier turn" if fold_["turn"] == 1 else f"{fold_['turn']} earlier turns"
+    turns = count(fold_["turn"], "earlier turn")
     screen.note(f"Cleared: {turns} folded away; --all prints every turn.")
     if last > fold_["turn"]:
         return False

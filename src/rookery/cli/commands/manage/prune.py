@@ -1,6 +1,7 @@
 """`prune`: finds old, large and archived sessions, and deletes them on request."""
 
 import time
+from typing import Any
 
 import click
 
@@ -33,14 +34,7 @@ SHAPE = (
 @click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
 @flags.yes
 @flags.as_json("Print one JSON object per session.")
-def prune(
-    older_than: float | None,
-    larger_than: float | None,
-    archived: bool,
-    damaged: bool,
-    yes: bool,
-    as_json: bool,
-) -> None:
+def prune(yes: bool, as_json: bool, **filters: Any) -> None:
     """Show which sessions match and how much space they take, then delete them.
 
     Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
@@ -51,12 +45,12 @@ def prune(
     rookery prune --archived --larger-than 100M
     rookery prune --older-than 8w --yes
     """
-    if older_than is None and larger_than is None and not archived and not damaged:
+    if all(value is None or value is False for value in filters.values()):
         raise click.UsageError(
             "Pass a filter: --older-than 30d, --larger-than 100M, --archived or --damaged."
         )
     screen, home = standard(), paths.home()
-    meant, awake = _meant(home, older_than, larger_than, archived=archived, damaged=damaged)
+    meant, awake = _meant(home, **filters)
     if as_json:
         for head in meant:
             fields = ("id", "title", "agent", "at", "archived", "bytes")
@@ -75,12 +69,7 @@ def prune(
 
 
 def _meant(
-    home: str,
-    older_than: float | None,
-    larger_than: float | None,
-    *,
-    archived: bool,
-    damaged: bool,
+    home: str, *, older_than: float | None, larger_than: float | None, archived: bool, damaged: bool
 ) -> tuple[list[Json], int]:
     """The sessions with their sizes, largest first; and how many only their being awake saves."""
     now = time.time() * 1000

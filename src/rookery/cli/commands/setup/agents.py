@@ -85,15 +85,12 @@ def install(name: str, yes: bool) -> int:
     _check_name(name)
     node_path = settings.load().node_path
     _refuse_other(home, name, node_path)
-    try:
-        plan = installing.plan(home, name, os.environ, node_path)
-        _tell(screen, plan)
-        if not (yes or flags.confirmed(screen, "Go ahead?", "installed", as_json=False)):
-            return exits.CANCELLED
-        paths.ensure_home(home)
-        installing.install(plan, os.environ)
-    except installing.InstallError as error:
-        raise click.ClickException(str(error)) from None
+    plan = installing.plan(home, name, os.environ, node_path)
+    _tell(screen, plan)
+    if not (yes or flags.confirmed(screen, "Go ahead?", "installed", as_json=False)):
+        return exits.CANCELLED
+    paths.ensure_home(home)
+    installing.install(plan, os.environ)
     place = paths.with_tilde(plan.place)
     screen.note(f"{name} is installed in {place}. To test it: rookery doctor {name}")
     if variables := registry.AGENTS[name].environment:
@@ -114,17 +111,14 @@ def remove(name: str, yes: bool) -> int:
     require_person(home, "remove agents")
     _check_name(name)
     if not installing.is_ours(home, name):
-        raise click.ClickException(f"{name} is not installed in {_short(home)}.")
+        folder = paths.with_tilde(os.path.join(home, programs.FOLDER))
+        raise click.ClickException(f"{name} is not installed in {folder}.")
     place = installing.folder(home, name)
-    used = [
-        head["id"]
-        for head in heads(home)
-        if head["awake"] and head["agent"] == name and _program(name).startswith(place + os.sep)
-    ]
-    if used:
-        raise click.ClickException(
-            f"{name} is in use. First: rookery stop {' '.join(used)}, then try again."
-        )
+    program = programs.find(registry.AGENTS[name].argv[0], os.environ) or ""
+    awake = [head["id"] for head in heads(home) if head["awake"] and head["agent"] == name]
+    if awake and program.startswith(place + os.sep):
+        words = f"{name} is in use. First: rookery stop {' '.join(awake)}, then try again."
+        raise click.ClickException(words)
     question = f"Remove {paths.with_tilde(place)}?"
     if not (yes or flags.confirmed(screen, question, "removed", as_json=False)):
         return exits.CANCELLED
@@ -148,10 +142,6 @@ def _refuse_other(home: str, name: str, node_path: str) -> None:
         raise click.ClickException(f"{name} is already installed: {place}.")
 
 
-def _program(name: str) -> str:
-    return programs.find(registry.AGENTS[name].argv[0], os.environ) or ""
-
-
 def _tell(screen: Screen, plan: installing.Plan) -> None:
     """What will be run, and where it goes."""
     packages = " and ".join(plan.recipe.packages)
@@ -159,7 +149,3 @@ def _tell(screen: Screen, plan: installing.Plan) -> None:
     screen.note(f"{verb} {packages} ({plan.recipe.source}) in {paths.with_tilde(plan.place)}:")
     for line in plan.commands:
         screen.note(f"  {clean_line(shlex.join(line))}")
-
-
-def _short(home: str) -> str:
-    return paths.with_tilde(os.path.join(home, programs.FOLDER))

@@ -5,18 +5,20 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
-from rookery.cli.commands.setup import config_set
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
+from rookery.cli.session.form_fields import TRUTHS
 from rookery.client import guard
 from rookery.client.config import in_force, rules
+from rookery.client.config.edit import change
 from rookery.core.json.events import Json, dumps
-from rookery.core.limits import AT_ONCE, range_of, written
+from rookery.core.limits import AT_ONCE, Setting, range_of, written
 from rookery.core.policy.rules import described
 from rookery.core.settings import definitions
 from rookery.home import config as files
@@ -40,38 +42,25 @@ def config() -> None:
     """
 
 
-config.add_command(config_set.set_)
-
-
 @config.command()
-def path() -> int:
+def path() -> None:
     """Print the path of config.toml."""
-    standard().line(_path())
-    return exits.DONE
-
-
-def _path() -> str:
-    return os.path.join(paths.home(), files.FILE)
+    standard().line(os.path.join(paths.home(), files.FILE))
 
 
 # ---------------------------------------------------------------- show
 
 
 @config.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per setting.")
-def show(as_json: bool) -> int:
+@flags.as_json("Print one JSON object per setting.")
+def show(as_json: bool) -> None:
     """Print every setting with its value and source: the default, or a line of the file.
 
     A number out of range is clamped to the nearest allowed value; both are shown.
     """
     screen = standard()
-    rows = current(paths.home())
-    for row in rows:
-        if as_json:
-            screen.line(dumps(row))
-        else:
-            screen.line(_shown(screen, row))
-    return exits.DONE
+    for row in current(paths.home()):
+        screen.line(dumps(row) if as_json else _shown(screen, row))
 
 
 def current(home: str) -> list[Json]:
@@ -117,24 +106,21 @@ def current(home: str) -> list[Json]:
 
 
 def _shown(screen: Screen, row: Json) -> str:
-    paint = screen.paint
     value = row["value"]
-    said = dumps(value) if isinstance(value, list) else written(value)
-    if value == "":
-        said = "not set"
+    said = dumps(value) if isinstance(value, list) else written(value) if value != "" else "not set"
     source = f"{files.FILE}, line {row['line']}" if row["line"] else "default"
     if "written" in row:
         source += f", which says {written(row['written'])}"
     line = f"{clean_line(row['key']):<27} {clean_line(said):<12} "
-    return line + (source if row["line"] else paint.faint(source))
+    return line + (source if row["line"] else screen.paint.faint(source))
 
 
 # ---------------------------------------------------------------- confirm
 
 
 @config.command(short_help="Confirm settings that were loosened while an agent was running.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--json", "as_json", is_flag=True, help="Only show it, as JSON.")
+@flags.flag("--yes", help="Do not ask for confirmation.")
+@flags.as_json("Only show it, as JSON.")
 def confirm(yes: bool, as_json: bool) -> int:
     """Show which settings were loosened while an agent was running, and confirm them.
 
@@ -163,10 +149,7 @@ def confirm(yes: bool, as_json: bool) -> int:
     if not yes and not click.confirm("Confirm these changes?", default=False, err=True):
         screen.note("Not confirmed. To undo the changes: rookery config edit")
         return exits.FAILED
-    try:
-        in_force.confirm(home, held.fingerprint)
-    except (in_force.Changed, confirmed.Busy) as error:
-        raise click.ClickException(str(error)) from None
+    in_force.confirm(home, held.fingerprint)
     screen.note("Confirmed. Running sessions use it too.")
     return exits.DONE
 
@@ -176,7 +159,7 @@ def confirm(yes: bool, as_json: bool) -> int:
 
 @config.command()
 @click.argument("key", required=False)
-def explain(key: str | None) -> int:
+def explain(key: str | None) -> None:
     """Explain a setting: meaning, allowed values, when a change takes effect. Without KEY: all.
 
     \b
@@ -187,27 +170,25 @@ def explain(key: str | None) -> int:
     if key is None:
         for setting in definitions.SETTINGS:
             screen.line(f"{setting.key:<27} {setting.brief}")
-        return exits.DONE
+        return
     found = definitions.find(key)
     if found is None:
         raise click.BadParameter(_unknown(key), param_hint="KEY")
+    loose = "any change" if found.runs else "a looser value" if found.strict_first else ""
+    about = {
+        "allowed": range_of(found),
+        "default": "none" if found.default is None else written(found.default),
+        "example": f"{found.name} = {found.example}" if found.example else "",
+        "changes": f"take effect {found.effect}",
+        "secret": "rookery config show prints the names alone" if found.secret else "",
+        "guarded": loose and f"{loose} written while an agent runs needs: rookery config confirm",
+    }
     screen.line(f"{found.key}: {found.brief}")
     if found.more:
         screen.line(f"  {found.more}")
-    screen.line(f"  allowed   {range_of(found)}")
-    default = "none" if found.default is None else written(found.default)
-    screen.line(f"  default   {default}")
-    if found.example:
-        screen.line(f"  example   {found.name} = {found.example}")
-    screen.line(f"  changes   take effect {found.effect}")
-    if found.secret:
-        screen.line("  secret    rookery config show prints the names alone")
-    if found.strict_first or found.runs:
-        loose = "any change" if found.runs else "a looser value"
-        screen.line(
-            f"  guarded   {loose} written while an agent runs needs: rookery config confirm"
-        )
-    return exits.DONE
+    for word, said in about.items():
+        if said:
+            screen.line(f"  {word:<9} {said}")
 
 
 def _unknown(key: str) -> str:
@@ -219,7 +200,43 @@ def _unknown(key: str) -> str:
     return f"{clean_line(key)!r} is not a setting. {guess}"
 
 
-# ---------------------------------------------------------------- edit
+# ---------------------------------------------------------------- set and edit
+
+
+@config.command("set")
+@click.argument("key")
+@click.argument("value")
+def set_(key: str, value: str) -> None:
+    """Set one value in config.toml; "default" removes it.
+
+    \b
+    rookery config set session.confirm risky
+    rookery config set default_agent claude
+    rookery config set worker.cancel_grace default
+    """
+    setting = definitions.find(key)
+    if setting is None or setting not in definitions.SINGLE:
+        words = f"{clean_line(key)!r} is not a setting with one value. {LISTED}"
+        raise click.BadParameter(words, param_hint="KEY")
+    if setting is definitions.OLDER:
+        words = "this is the old name. Use: rookery config set session.confirm all"
+        raise click.BadParameter(words, param_hint="KEY")
+    given = None if value == "default" else _typed(setting, value)
+    change(paths.ensure_home(paths.home()), {setting.key: given})
+    said = "the default" if given is None else written(given)
+    standard().note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
+
+
+def _typed(setting: Setting, value: str) -> str | float | int | bool:
+    """As TOML would have it."""
+    default = setting.default
+    if isinstance(default, bool):
+        return TRUTHS.get(value.lower(), value)
+    if isinstance(default, int | float):
+        for kind in (int, float):
+            with suppress(ValueError):
+                return kind(value)
+    return value
 
 
 @config.command()
@@ -247,7 +264,8 @@ def edit() -> int:
                 files.parse(new, target)
             except files.ConfigError as error:
                 screen.note(clean_line(str(error)))
-                if _go_on():
+                again = "Continue editing?"
+                if sys.stdin.isatty() and click.confirm(again, default=True, err=True):
                     continue
                 return _reject(screen, target, new)
             return _save(screen, home, target, old, new)
@@ -308,15 +326,10 @@ def _open_editor(file: str) -> None:
     try:
         status = subprocess.run([*shlex.split(line), file], check=False).returncode
     except (OSError, ValueError) as error:
-        raise click.ClickException(
-            f"could not start the editor {line!r}: {error}. Set EDITOR."
-        ) from None
+        words = f"could not start the editor {line!r}: {error}. Set EDITOR."
+        raise click.ClickException(words) from None
     if status:
         raise click.ClickException(f"the editor {line!r} ended with {status}; nothing was changed.")
-
-
-def _go_on() -> bool:
-    return sys.stdin.isatty() and click.confirm("Continue editing?", default=True, err=True)
 
 
 def _reject(screen: Screen, target: str, new: bytes) -> int:

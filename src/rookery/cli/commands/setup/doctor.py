@@ -27,12 +27,7 @@ STDERR_LINES = 10
 @click.command()
 @click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=complete_agents)
 @flags.line
-@click.option(
-    "--prompt",
-    default="",
-    metavar="TEXT",
-    help="Also run two turns with this prompt (costs tokens).",
-)
+@flags.text("--prompt", metavar="TEXT", help="Also run two turns with this prompt (costs tokens).")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1),
@@ -204,13 +199,8 @@ def _facts(card: Card) -> list[tuple[str, str]]:
 def _offered(capabilities: object, prefix: str = "") -> list[str]:
     """The names of what is offered: true, or an object."""
     found: list[str] = []
-    if not isinstance(capabilities, dict):
-        return found
-    for key, value in capabilities.items():
-        if key == "_meta":
-            continue
-        if value is True or value == {}:
-            found.append(prefix + str(key))
-        elif isinstance(value, dict):
-            found += _offered(value, f"{key}.")
+    for key, value in capabilities.items() if isinstance(capabilities, dict) else ():
+        if key != "_meta":
+            offers = value is True or value == {}
+            found += [prefix + str(key)] if offers else _offered(value, f"{key}.")
     return found

@@ -21,6 +21,7 @@ from rookery.home import mcp as files
 from rookery.home import paths
 
 WITHIN = 20.0
+FAR = ("http", "sse")
 
 
 @click.group(cls=Verbs)
@@ -67,20 +68,8 @@ def list_(as_json: bool) -> None:
 
 def _told(server: files.Server, *, reveal: bool = False) -> Json:
     entry = server.entry if reveal or not isinstance(server.entry, dict) else masked(server.entry)
-    fault = {"fault": server.fault} if server.fault else {}
-    return {
-        "name": server.name,
-        "transport": server.kind,
-        "enabled": server.enabled,
-        **fault,
-        "server": entry,
-    }
-
-
-def _state(server: files.Server) -> str:
-    if server.fault:
-        return "broken"
-    return "on" if server.enabled else "off"
+    about = {"name": server.name, "transport": server.kind, "enabled": server.enabled}
+    return about | ({"fault": server.fault} if server.fault else {}) | {"server": entry}
 
 
 COLUMNS = (
@@ -94,7 +83,7 @@ TOKENS = {"on": "done", "broken": "failed", "off": "faint"}
 
 
 def _write(screen: Screen, found: list[files.Server]) -> None:
-    states = [_state(server) for server in found]
+    states = ["broken" if each.fault else "on" if each.enabled else "off" for each in found]
     rows = [
         [clean_line(server.name), state, server.kind, clean_line(server.fault or _what(server))]
         for server, state in zip(found, states, strict=True)
@@ -151,36 +140,13 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--url", help="Address of a remote server.")
 @click.option("--transport", type=click.Choice(["http", "sse"]), help="Transport (default: http).")
+@flags.several("--header", metavar="KEY=VALUE", help="Header sent with each request.")
+@flags.several("--env", metavar="KEY=VALUE", help="Environment variable for the command.")
 @click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Header sent with each request.",
-)
-@click.option(
-    "--env",
-    "variables",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Environment variable for the command.",
-)
-@click.option(
-    "--cwd",
-    type=click.Path(exists=True, file_okay=False),
-    help="Working directory of the command.",
+    "--cwd", type=click.Path(exists=True, file_okay=False), help="Working directory of the command."
 )
 @click.option("--force", is_flag=True, help="Replace an existing server of that name.")
-def add(
-    name: str,
-    command: tuple[str, ...],
-    url: str | None,
-    transport: str | None,
-    headers: tuple[str, ...],
-    variables: tuple[str, ...],
-    cwd: str | None,
-    force: bool,
-) -> None:
+def add(name: str, command: tuple[str, ...], url: str | None, force: bool, **more: Any) -> None:
     """Add a server: a command or a URL. Put the command and its arguments after `--`.
 
     To keep secrets out of the file, use the environment: --env 'TOKEN=${MY_TOKEN}'.
@@ -192,20 +158,18 @@ def add(
     """
     if bool(command) == bool(url):
         raise click.UsageError("Pass either --url URL, or -- and a command.")
-    of_command = {"--env": variables, "--cwd": cwd}
-    of_url = {"--header": headers, "--transport": transport}
-    for option, given in (of_command if url else of_url).items():
-        if given:
+    for option in ("env", "cwd") if url else ("header", "transport"):
+        if more[option]:
             which = "a command" if url else "a URL"
-            raise click.UsageError(f"{option} needs a server with {which}.")
+            raise click.UsageError(f"--{option} needs a server with {which}.")
     entry: Json
     if url:
-        entry = {"type": transport, "url": url} if transport else {"url": url}
-        entry |= {"headers": _pairs(headers, "--header")} if headers else {}
+        entry = {"type": more["transport"], "url": url} if more["transport"] else {"url": url}
+        entry |= {"headers": _pairs(more["header"], "--header")} if more["header"] else {}
     else:
         entry = {"command": command[0], "args": list(command[1:])}
-        entry |= {"env": _pairs(variables, "--env")} if variables else {}
-        entry |= {"cwd": os.path.abspath(cwd)} if cwd else {}
+        entry |= {"env": _pairs(more["env"], "--env")} if more["env"] else {}
+        entry |= {"cwd": os.path.abspath(more["cwd"])} if more["cwd"] else {}
     with in_force.editing(paths.home(), adds=True):
         files.add(paths.home(), name, entry, replace=force)
     standard().note(
@@ -304,7 +268,7 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
             return {"error": str(error)}
 
     async def visit_all() -> bool:
-        far = {each.name: asyncio.ensure_future(visit(each)) for each in chosen if _is_far(each)}
+        far = {each.name: asyncio.ensure_future(visit(each)) for each in chosen if each.kind in FAR}
         good = True
         for server in chosen:
             # Processes one after the other: each visit ends everything that was started.
@@ -315,10 +279,6 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
 
     screen.status(f"testing {count(len(chosen), 'server')}")
     return exits.DONE if asyncio.run(visit_all()) else exits.FAILED
-
-
-def _is_far(server: files.Server) -> bool:
-    return server.kind in ("http", "sse")
 
 
 def _write_visit(screen: Screen, server: files.Server, told: Json, *, as_json: bool) -> None:

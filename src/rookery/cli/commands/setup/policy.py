@@ -1,12 +1,14 @@
 """`policy`: the rules that answer for you, listed, added, removed, and tried on what was asked."""
 
 import os
+import shlex
 from typing import Any
 
 import click
 
-from rookery.cli import exits, settings
+from rookery.cli import flags, settings
 from rookery.cli.aliases import Verbs
+from rookery.cli.names import find_session
 from rookery.cli.output.safe import clean_line, columns, cut, pad
 from rookery.cli.output.screen import Screen, standard
 from rookery.core.json.events import Json, dumps
@@ -14,10 +16,6 @@ from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
 from rookery.home import call_paths, config, paths
 from rookery.processes.lineage import MARK
-
-
-class NotChanged(click.ClickException):
-    exit_code = exits.FAILED
 
 
 @click.group(cls=Verbs)
@@ -39,8 +37,8 @@ def policy() -> None:
 
 
 @policy.command("list", short_help="List the rules in order.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per rule.")
-def list_(as_json: bool) -> int:
+@flags.as_json("Print one JSON object per rule.")
+def list_(as_json: bool) -> None:
     """List the rules in the order they are tried, with their line in the file.
 
     \b
@@ -65,7 +63,6 @@ def list_(as_json: bool) -> int:
         _write(screen, [["", "DO", "NAME", "ON", "FROM"], *rows])
     if not as_json:
         _warn(screen, known)
-    return exits.DONE
 
 
 def _warn(screen: Screen, known: tuple[policy_rules.Rule, ...]) -> None:
@@ -111,27 +108,21 @@ def _write(screen: Screen, table: list[list[str]], widest: int = 60) -> None:
 def _check_author() -> None:
     """Against mistakes: an agent is held to the rules and does not make them."""
     if os.environ.get(MARK):
-        raise NotChanged("An agent cannot change the rules, and this command was started by one.")
+        words = "An agent cannot change the rules, and this command was started by one."
+        raise click.ClickException(words)
 
 
 def _grounds(command: Any) -> Any:
-    several = "Repeatable."
+    again = "Repeatable."
     for option in (
-        click.option("--tool", multiple=True, help=f"Tool name, including MCP tools. {several}"),
-        click.option(
-            "--path", multiple=True, help=f'Path pattern like "src/**" or "~/.ssh/**". {several}'
+        flags.several("--tool", help=f"Tool name, including MCP tools. {again}"),
+        flags.several("--path", help=f'Path pattern like "src/**" or "~/.ssh/**". {again}'),
+        flags.several("--exact", help="Exact command line."),
+        flags.several("--command", help=f'Command pattern like "git status *". {again}'),
+        flags.several(
+            "--kind", type=click.Choice(policy_rules.KINDS), help=f"Kind of tool. {again}"
         ),
-        click.option("--exact", multiple=True, help="Exact command line."),
-        click.option(
-            "--command", multiple=True, help=f'Command pattern like "git status *". {several}'
-        ),
-        click.option(
-            "--kind",
-            type=click.Choice(policy_rules.KINDS),
-            multiple=True,
-            help=f"Kind of tool. {several}",
-        ),
-        click.option("--agent", multiple=True, metavar="NAME", help=several),
+        flags.several("--agent", metavar="NAME", help=again),
     ):
         command = option(command)
     return command
@@ -144,7 +135,7 @@ def _grounds(command: Any) -> Any:
 @click.option("--destructive", is_flag=True, help="Also allow destructive actions.")
 @click.option("--reason", default="", metavar="TEXT", help="With deny: reason, sent to the agent.")
 @click.option("--first", is_flag=True, help="Put it before all other rules (default: last).")
-def add(do: str, name: str, destructive: bool, reason: str, first: bool, **grounds: Any) -> int:
+def add(do: str, first: bool, **given: Any) -> None:
     """Add a rule to config.toml. Running workers use it at once.
 
     In a command, * matches anything: "git diff *" matches git diff with or without arguments. A
@@ -160,10 +151,8 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
     from rookery.client.config import rules as config_rules
 
     _check_author()
-    table: Json = {"do": do} | {key: list(value) for key, value in grounds.items() if value}
-    table |= {"name": name} if name else {}
-    table |= {"destructive": True} if destructive else {}
-    table |= {"reason": reason} if reason else {}
+    lists = {key: list(each) if isinstance(each, tuple) else each for key, each in given.items()}
+    table: Json = {"do": do} | {key: each for key, each in lists.items() if each}
 
     def made(known: Any) -> policy_rules.Rule:
         rule = rule_tables.rule_of(table, len(known) + 1)
@@ -171,31 +160,21 @@ def add(do: str, name: str, destructive: bool, reason: str, first: bool, **groun
             where = f"--{rule.key} {rule.why}" if rule.key else f"the rule {rule.why}"
             raise click.UsageError(f"{where}.")
         if rule.name in [each.name for each in known]:
-            raise click.UsageError(
-                f"a rule named {rule.name!r} already exists: rookery policy list."
-            )
+            words = f"a rule named {rule.name!r} already exists: rookery policy list."
+            raise click.UsageError(words)
         return rule
 
-    try:
-        rule = config_rules.add(paths.home(), made, first=first)
-    except config_rules.NotEdited as error:
-        raise NotChanged(str(error)) from None
+    rule = config_rules.add(paths.home(), made, first=first)
     number = 1 if first else len(config.load(paths.home()).rules)
     standard().note(f"Rule {number}: {rule.do} {clean_line(policy_rules.described(rule))}")
-    standard().note(f"To undo: rookery policy remove {_called(rule, number)}")
+    called = str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
+    standard().note(f"To undo: rookery policy remove {called}")
     _warn(standard(), (rule,))
-    return exits.DONE
-
-
-def _called(rule: policy_rules.Rule, number: int) -> str:
-    import shlex
-
-    return str(number) if rule.name.isdecimal() else shlex.quote(rule.name)
 
 
 @policy.command(short_help="Remove a rule by number or name.")
 @click.argument("rule")
-def remove(rule: str) -> int:
+def remove(rule: str) -> None:
     """Remove a rule by number or name. The rest of config.toml stays unchanged.
 
     \b
@@ -208,35 +187,23 @@ def remove(rule: str) -> int:
     try:
         gone = config_rules.remove(paths.home(), rule)
     except KeyError:
-        raise click.BadParameter(
-            f"there is no rule {rule!r}: rookery policy list.", param_hint="RULE"
-        ) from None
-    except config_rules.NotEdited as error:
-        raise NotChanged(str(error)) from None
+        words = f"there is no rule {rule!r}: rookery policy list."
+        raise click.BadParameter(words, param_hint="RULE") from None
     standard().note(f"Removed: {gone.do} {clean_line(policy_rules.described(gone))}")
-    return exits.DONE
 
 
 # ---------------------------------------------------------------- test
 
 
-def _find_session(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
-    from rookery.client.fleet import find
-
-    return tuple(dict.fromkeys(find(paths.home(), name) for name in value))
-
-
 @policy.command(short_help="Test the rules on past questions or on a call.")
-@click.argument("sessions", nargs=-1, callback=_find_session)
+@click.argument("sessions", nargs=-1, callback=find_session)
 @_grounds
 @click.option("--cwd", default=".", metavar="DIR", help="With a call: its working directory.")
-@click.option(
-    "--all", "everything", is_flag=True, help="Include questions whose answer would not change."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per question.")
+@flags.flag("--all", "everything", help="Include questions whose answer would not change.")
+@flags.as_json("Print one JSON object per question.")
 def test(
     sessions: tuple[str, ...], cwd: str, everything: bool, as_json: bool, **grounds: Any
-) -> int:
+) -> None:
     """Test the rules on past questions from SESSIONS (default: all), or on a call you describe.
     Nothing is answered.
 
@@ -252,7 +219,8 @@ def test(
     if any(grounds.values()):
         if sessions:
             raise click.UsageError("Pass either sessions or a call, not both.")
-        return _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
+        _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
+        return
     from rookery.cli.commands.setup.policy_replay import replay
     from rookery.client.fleet import heads
 
@@ -262,7 +230,7 @@ def test(
     if as_json:
         for each in shown:
             screen.line(dumps(each.as_json()))
-        return exits.DONE
+        return
     rows = [
         [each.session, str(each.turn), each.what, each.said or "open", _verdict(each.verdict)]
         for each in shown
@@ -273,7 +241,6 @@ def test(
     differ = sum(each.differs for each in found)
     screen.note(f"{len(found)} questions, {persons} answered by you, {differ} would differ.")
     _warn(screen, known)
-    return exits.DONE
 
 
 def _verdict(verdict: policy_rules.Verdict) -> str:
@@ -285,7 +252,7 @@ def _verdict(verdict: policy_rules.Verdict) -> str:
 
 def _test_call(
     screen: Screen, known: tuple[policy_rules.Rule, ...], cwd: str, as_json: bool, **grounds: Any
-) -> int:
+) -> None:
     lines = [*grounds["command"], *grounds["exact"]]
     if any(len(grounds[key]) > 1 for key in ("agent", "kind", "tool")) or len(lines) > 1:
         raise click.UsageError("A call has one agent, one kind, one tool and one command.")
@@ -299,7 +266,7 @@ def _test_call(
     if as_json:
         about = {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
         screen.line(dumps(about | {"danger": asked.danger}))
-        return exits.DONE
+        return
     said = {
         "": "no rule matches: the session's confirmation mode decides",
         "ask": f"asks you ({verdict.names})",
@@ -314,4 +281,3 @@ def _test_call(
     for each in held_back(known, asked):
         screen.note(clean_line(each))
     _warn(screen, verdict.rules)
-    return exits.DONE

@@ -39,18 +39,10 @@ class Replayed(NamedTuple):
         return self.verdict.do != self.said
 
     def as_json(self) -> Json:
-        return {
-            "session": self.session,
-            "seq": self.seq,
-            "turn": self.turn,
-            "what": self.what,
-            "said": self.said,
-            "by": self.by,
-            "rules": self.verdict.do,
-            "rule": self.verdict.names,
-            "why": self.verdict.why,
-            "differs": self.differs,
-        }
+        found, verdict = self._asdict(), self.verdict
+        del found["verdict"]
+        found |= {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
+        return found | {"differs": self.differs}
 
 
 def replay(session: str, known: tuple[rules.Rule, ...]) -> list[Replayed]:

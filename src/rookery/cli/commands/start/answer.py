@@ -46,12 +46,8 @@ DETAILS = {
     metavar="[N]",
     help="Allow it and add a rule for exactly this action, or the Nth rule listed.",
 )
-@click.option(
-    "--set",
-    "values",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Fill in a field of a form. Repeatable.",
+@flags.several(
+    "--set", "values", metavar="FIELD=VALUE", help="Fill in a field of a form. Repeatable."
 )
 def answer(
     session: str,

@@ -19,9 +19,7 @@ STEERED_WITHIN = 2.0
 @click.command()
 @session_argument
 @click.argument("text", nargs=-1)
-@click.option(
-    "--steer", is_flag=True, help="Send it into the running turn, if the agent supports that."
-)
+@flags.flag("--steer", help="Send it into the running turn, if the agent supports that.")
 @flags.attach
 @click.option("--wait", is_flag=True, help="Stream the answer and exit when the turn ends.")
 @flags.as_json("With --wait: print one JSON event per line.")

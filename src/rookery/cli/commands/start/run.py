@@ -9,6 +9,12 @@ from rookery.cli.output.screen import standard
 from rookery.cli.session import new_session
 from rookery.cli.session.prompt_input import message_of
 
+RISKY = (
+    "Approve actions that are not risky (the agent's own judgement, if it has one); "
+    "reject the rest."
+)
+STOP = "Put the session to sleep when the turn ends, if you are still watching."
+
 
 @click.command()
 @new_session.options
@@ -18,22 +24,10 @@ from rookery.cli.session.prompt_input import message_of
     "How to answer the agent's questions: approve all (default), reject, or wait for you."
 )
 @click.option("--always-approve", "--yolo", "always", is_flag=True, help="Same as --approve all.")
-@click.option(
-    "--llm-approve",
-    "risky",
-    is_flag=True,
-    help=(
-        "Approve actions that are not risky (the agent's own judgement, if it has one); "
-        "reject the rest."
-    ),
-)
+@flags.flag("--llm-approve", "risky", help=RISKY)
 @flags.destructive
 @flags.attach
-@click.option(
-    "--stop",
-    is_flag=True,
-    help="Put the session to sleep when the turn ends, if you are still watching.",
-)
+@flags.flag("--stop", help=STOP)
 @click.argument("text", nargs=-1)
 def run(  # noqa: PLR0913, PLR0917 - each is an option
     as_json: bool,
