@@ -89,10 +89,8 @@ def plan(home: str, name: str, environment: Mapping[str, str], node_path: str = 
     if found.source == NPM:
         npm = programs.find(NPM, environment, node_path=node_path)
         if npm is None:
-            raise InstallError(
-                f"{name} is an npm package, and npm is not installed. It comes with Node.js: "
-                "https://nodejs.org"
-            )
+            words = "is an npm package, and npm is not installed. It comes with Node.js"
+            raise InstallError(f"{name} {words}: https://nodejs.org")
         line = [npm, "install", "--prefix", place, "--no-global", "--no-audit", "--no-fund"]
         return Plan(place, found, [[*line, *found.packages]], npm)
     return _python_plan(name, place, found, environment)
@@ -109,13 +107,10 @@ def _python_plan(name: str, place: str, found: Recipe, environment: Mapping[str,
     own = ".".join(map(str, sys.version_info[:2]))
     base = sys.executable
     if found.python and found.python != own:
-        named = programs.find(f"python{found.python}", environment)
-        if named is None:
-            raise InstallError(
-                f"{name} needs Python {found.python}, which is not installed. uv fetches it: "
-                "https://docs.astral.sh/uv"
-            )
-        base = named
+        base = programs.find(f"python{found.python}", environment) or ""
+        if not base:
+            words = f"needs Python {found.python}, which is not installed. uv fetches it"
+            raise InstallError(f"{name} {words}: https://docs.astral.sh/uv")
     line = [python, "-m", "pip", "install", "--no-user", "--upgrade", *found.packages]
     return Plan(place, found, [[base, "-m", "venv", inside], line], base)
 
@@ -129,7 +124,8 @@ def install(wanted: Plan, environment: Mapping[str, str]) -> None:
     try:
         os.makedirs(place, mode=0o700, exist_ok=True)
         if wanted.recipe.source == NPM:
-            _write(os.path.join(place, "package.json"), '{"private": true}\n')
+            with suppress(FileExistsError), open(f"{place}/package.json", "x") as file:
+                file.write('{"private": true}\n')
         for line in wanted.commands:
             _run(line, place, _surroundings(wanted, environment))
         _link(wanted)
@@ -220,9 +216,3 @@ def _python_programs(wanted: Plan) -> dict[str, str]:
     name = wanted.recipe.program
     program = os.path.join(wanted.place, ENVIRONMENT, BIN, name)
     return {name: program} if programs.is_program(program) else {}
-
-
-def _write(path: str, text: str) -> None:
-    if not os.path.exists(path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)

@@ -61,24 +61,34 @@ def say(text: str) -> None:
         return
 
 
-def explain(error: BaseException) -> tuple[str, int] | None:
-    """A known error's message and exit code; None: a bug."""
+def faults() -> tuple[type[Exception], ...]:
+    """What a command may meet that says itself what is wrong."""
     from rookery.agents.install import InstallError
-    from rookery.agents.registry import NotInstalled, UnknownAgent
     from rookery.client.config.in_force import Changed, Waiting
     from rookery.client.config.rules import NotEdited
-    from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
+    from rookery.client.fleet import StillAlive
     from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
     from rookery.home.config import ConfigError
     from rookery.home.confirmed import Busy
-    from rookery.home.mcp import BadServer, McpError
+    from rookery.home.mcp import McpError
     from rookery.log.errors import LogError
     from rookery.models.documents import SettingsError
 
-    ours = (FromAgent, InstallError, Refused, Rejected, StillAlive, Waiting, Changed, Busy)
-    of_files = (ConfigError, McpError, LogError, SettingsError, paths.PathError, NotEdited)
+    ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
+    of_files = (Busy, Changed, ConfigError, LogError, McpError, NotEdited, SettingsError)
+    return (*ours, *of_files, paths.PathError)
+
+
+def explain(error: BaseException) -> tuple[str, int] | None:
+    """A known error's message and exit code; None: a bug."""
+    from rookery.agents.registry import NotInstalled, UnknownAgent
+    from rookery.client.fleet import Ambiguous, UnknownSession
+    from rookery.client.session import Trouble
+    from rookery.client.start import StartError
+    from rookery.home.mcp import BadServer
+
     match error:
         case UnknownSession():
             return _unknown_session(error.name), exits.USAGE
@@ -94,7 +104,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return str(error), exits.USAGE
         case Trouble():
             return str(error), exits.DISK_FULL
-        case _ if isinstance(error, (*ours, *of_files)):
+        case _ if isinstance(error, faults()):
             return str(error), exits.FAILED
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
             return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED

@@ -45,6 +45,8 @@ class Given(NamedTuple):
     leave_at_once: bool = False
 
 
+ALL = "Approve all in this session (same as `rookery set SESSION confirm all`)."
+AT_ONCE = "Quit without confirmation. Running turns continue."
 OPTIONS = (
     click.option(
         "--agent", metavar="NAME", help="Agent for new sessions in the terminal interface."
@@ -65,26 +67,13 @@ OPTIONS = (
         metavar="FILE",
         help="Read the first prompt from this file.",
     ),
-    click.option(
-        "--always-approve",
-        "--yolo",
-        "always",
-        is_flag=True,
-        help="Approve all in this session (same as `rookery set SESSION confirm all`).",
-    ),
-    click.option("--llm-approve", "risky", is_flag=True, help="Ask only about risky actions."),
-    click.option(
-        "--headless", is_flag=True, help="No interface, like `rookery run`. Needs a task."
-    ),
+    flags.flag("--always-approve", "--yolo", "always", help=ALL),
+    flags.flag("--llm-approve", "risky", help="Ask only about risky actions."),
+    flags.flag("--headless", help="No interface, like `rookery run`. Needs a task."),
     flags.as_json("With --headless: print one JSON event per line."),
     flags.verbose("With --headless, in a pipe: print the whole transcript."),
     flags.override,
-    click.option(
-        "--exit-without-confirmation",
-        "leave_at_once",
-        is_flag=True,
-        help="Quit without confirmation. Running turns continue.",
-    ),
+    flags.flag("--exit-without-confirmation", "leave_at_once", help=AT_ONCE),
 )
 
 
@@ -99,10 +88,9 @@ def begin(context: click.Context, given: Given) -> int:
         raise click.UsageError("--always-approve and --llm-approve cannot be combined.")
     if given.task and given.file:
         raise click.UsageError("--task and --file cannot be combined.")
-    if given.as_json and not given.headless:
-        raise click.UsageError("--json needs --headless. Or use rookery run --json.")
-    if given.verbose and not given.headless:
-        raise click.UsageError("--verbose needs --headless. Or use rookery run --verbose.")
+    for flag, is_given in (("--json", given.as_json), ("--verbose", given.verbose)):
+        if is_given and not given.headless:
+            raise click.UsageError(f"{flag} needs --headless. Or use rookery run {flag}.")
     flags.check_output(as_json=given.as_json, verbose=given.verbose)
     task = given.file.read().rstrip("\n") if given.file else given.task
     if given.headless and not (given.file or task):
@@ -152,9 +140,9 @@ def _open(given: Given, task: str) -> int:
     if tui_launch.can_open():
         session = tui_launch.session_of(given.resume, given.last)
         return tui_launch.open_screen(
-            given.agent or "",
-            session,
-            task,
+            agent=given.agent or "",
+            session=session,
+            task=task,
             choose=given.resume == "" and not session,
             confirm="all" if given.always else "risky" if given.risky else "",
             leave_at_once=given.leave_at_once,

@@ -35,33 +35,15 @@ def why_not(session: str = "") -> str:
     return f"{words} In a script, use rookery run or --headless."
 
 
-def open_screen(
-    agent: str = "",
-    session: str = "",
-    task: str = "",
-    *,
-    choose: bool = False,
-    confirm: str = "",
-    leave_at_once: bool = False,
-) -> int:
+def open_screen(**asked: Any) -> int:
+    """`asked`: what tui.shell.Start takes."""
     gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
     _paint_often()
     from rookery.tui.entry import run
     from rookery.tui.shell import Start
 
     home = paths.ensure_home(paths.home())
-    start = Start(
-        home,
-        paths.work_directory(),
-        agent=agent,
-        session=session,
-        task=task,
-        choose=choose,
-        taste=taste_of(home),
-        confirm=confirm,
-        leave_at_once=leave_at_once,
-    )
-    return run(start)
+    return run(Start(home, paths.work_directory(), taste=taste_of(home), **asked))
 
 
 def _paint_often() -> None:

@@ -83,7 +83,7 @@ def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
         {key: value_of(config, SINGLE[key]) for key in STRICT_FIRST}
         | {_confined(name): False for name in config.unconfined},
         {key: value_of(config, SINGLE[key]) for key in RUNS}
-        | {_agent(name): list(argv) for name, argv in config.agents.items()}
+        | {f"agents.{name}.command": list(argv) for name, argv in config.agents.items()}
         | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
         _table(home, HOOKS, "", known.hooks),
@@ -160,7 +160,3 @@ def applied(config: Config, guarded: Guarded) -> Config:
 
 def _confined(name: str) -> str:
     return f"agents.{name}.confined"
-
-
-def _agent(name: str) -> str:
-    return f"agents.{name}.command"

@@ -26,16 +26,8 @@ SHAPE = f'{{"{SERVERS}": {{…}}}}'
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@/-]{0,63}")
 
-KINDS = {
-    "stdio": "stdio",
-    "local": "stdio",
-    "http": "http",
-    "streamable-http": "http",
-    "streamable_http": "http",
-    "streamablehttp": "http",
-    "remote": "http",
-    "sse": "sse",
-}
+_HTTP = ("http", "streamable-http", "streamable_http", "streamablehttp", "remote")
+KINDS = {"stdio": "stdio", "local": "stdio", "sse": "sse"} | dict.fromkeys(_HTTP, "http")
 """What other programs call a transport, and its name in ACP."""
 
 LONGEST_TIMEOUT = 3600
@@ -90,12 +82,11 @@ def listed(table: Mapping[str, Any]) -> list[Server]:
 
 def find(home: str, name: str) -> Server:
     """Raises McpError."""
-    known = load(home)
-    for server in known:
-        if server.name == name:
-            return server
-    names = ", ".join(server.name for server in known) or "none yet"
-    raise BadServer(f"There is no MCP server {name!r}. Known: {names}.")
+    known = {server.name: server for server in load(home)}
+    if name not in known:
+        names = ", ".join(known) or "none yet"
+        raise BadServer(f"There is no MCP server {name!r}. Known: {names}.")
+    return known[name]
 
 
 def add(home: str, name: str, entry: Json, *, replace: bool = False) -> None:
@@ -251,23 +242,20 @@ def for_agent(
     `${NAME}` and `${NAME:-default}` come from the session's environment. A server with an unset
     variable is left out: it would fail later without saying why.
     """
-    given, faults = list[Json](), list[str]()
-    for server in servers:
-        if not server.enabled:
-            continue
-        if server.fault:
-            faults.append(f"{server.name}: {server.fault}")
-            continue
+    found = Resolved([], [])
+    for server in [each for each in servers if each.enabled]:
         try:
-            given.append(to_acp(server, environment, node_path))
+            found.servers.append(to_acp(server, environment, node_path))
         except ValueError as error:
-            faults.append(f"{server.name}: {error}")
-    return Resolved(given, faults)
+            found.faults.append(f"{server.name}: {error}")
+    return found
 
 
 def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") -> Json:
-    """Raises ValueError if a variable is not set."""
+    """Raises ValueError if it has a fault, or a variable is not set."""
     entry = server.entry
+    if server.fault:
+        raise ValueError(server.fault)
 
     def said(value: object) -> str:
         return expanded(str(value), environment)

@@ -163,10 +163,9 @@ class Pieces:
 
     def _open(self, text: str, least: int) -> int:
         """Where a secret may begin at the end of a text, else its length."""
-        near = len(text) - self._longest + 1
-        coded = _has_code(text[-CODES * self._longest :])
-        if coded:
-            near = len(text) - CODES * self._longest
+        end = text[-CODES * self._longest :]
+        coded = "\x1b" in end or "\\" in end
+        near = len(text) - (CODES * self._longest if coded else self._longest - 1)
         for at in range(max(least, near, 0), len(text)):
             if text[at] not in self._begun_by:
                 continue
@@ -177,10 +176,6 @@ class Pieces:
             if any(len(form) > len(begun) and form.startswith(begun) for form in self._forms):
                 return at
         return len(text)
-
-
-def _has_code(text: str) -> bool:
-    return "\x1b" in text or "\\" in text
 
 
 KNOWN = Redactor()

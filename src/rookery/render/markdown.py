@@ -72,12 +72,10 @@ def _node(kind: str, token: Any, inner: tuple[Node, ...]) -> Node:
         case "bullet_list" | "ordered_list":
             return Node(kind, inner, info=str(token.attrs.get("start", 1)), tight=token.level > 1)
         case "fence":
-            return Node(kind, text=token.content.removesuffix("\n"), info=_first(token.info))
+            return Node(
+                kind, text=token.content.removesuffix("\n"), info=(token.info.split() or [""])[0]
+            )
     return Node(kind, inner, text=token.content.removesuffix("\n"))
-
-
-def _first(info: str) -> str:
-    return info.split(maxsplit=1)[0] if info.strip() else ""
 
 
 def _ticked(item: Node) -> Node:

@@ -144,10 +144,8 @@ class Program:
 class Subject(Program):
     """An agent under test: everything it says is recorded."""
 
-    def __init__(
-        self, argv: list[str], cwd: str, environment: Mapping[str, str] = os.environ
-    ) -> None:
-        super().__init__(argv, cwd, environment)
+    def __init__(self, argv: list[str], cwd: str) -> None:
+        super().__init__(argv, cwd)
         self.updates: list[tuple[str, Json]] = []
         self.requests: list[Incoming] = []
         self.noise: list[str] = []

@@ -1,13 +1,13 @@
 """A tool call as a card: a line with its state, verb and object, then what the user would check."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.cli.output import lines
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean_line
 from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block
+from rookery.core.blocks.document import Block, Document
 from rookery.core.json import lenient
 
 
@@ -73,3 +73,34 @@ def _arguments(block: Block) -> list[str]:
     if _is_command(block) or "input" not in block:
         return []
     return [lines.short_json(block["input"]["value"], 200)]
+
+
+class LateOutput:
+    """What commands print after their cards were written: a command may outlive its call."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, int] = {}
+        """Characters written, by terminal."""
+        self._cut: dict[str, Document] = {}
+        """Terminals whose last line is incomplete."""
+
+    def written(self, terminals: Iterable[Block]) -> None:
+        """A card shows them."""
+        self._sent |= {each["id"]: len(each["text"]) for each in terminals}
+
+    def take(self, document: Document, terminal: Block, *, rest: bool) -> str:
+        """The lines not written yet; `rest`: also an incomplete one."""
+        name, text = str(terminal["id"]), str(terminal["text"])
+        sent = self._sent.get(name, 0)
+        over = rest or terminal.get("exit") is not None or bool(terminal.get("signal"))
+        end = max(sent, len(text) if over else text.rfind("\n") + 1)
+        self._sent[name] = end
+        self._cut.pop(name, None)
+        if end < len(text):
+            self._cut[name] = document
+        return text[sent:end]
+
+    def left(self) -> list[tuple[Document, Block]]:
+        """Terminals with an incomplete line."""
+        found = [(document, document.blocks.get(name)) for name, document in self._cut.items()]
+        return [(document, block) for document, block in found if block is not None]

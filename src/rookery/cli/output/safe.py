@@ -22,12 +22,12 @@ RESET = "\x1b[0m"
 
 def clean_output(text: str, *, colour: bool) -> list[str]:
     """The lines that a terminal would show at the end; all else as it is, for pipes."""
-    text = _SEQUENCE.sub(lambda found: _kept(found.group(), colour), text.replace("\r\n", "\n"))
-    return [_output_line(line, colour) for line in text.replace("\b", "").split("\n")]
 
+    def kept(found: re.Match[str]) -> str:
+        return found[0] if colour and _COLOUR.fullmatch(found[0]) else ""
 
-def _kept(sequence: str, colour: bool) -> str:
-    return sequence if colour and _COLOUR.fullmatch(sequence) else ""
+    text = _SEQUENCE.sub(kept, text.replace("\r\n", "\n")).replace("\b", "")
+    return [_output_line(line, colour) for line in text.split("\n")]
 
 
 def _output_line(line: str, colour: bool) -> str:

@@ -7,7 +7,6 @@ nothing is cut; a plan is written again only where it changed.
 from typing import Any
 
 from rookery.cli.output import card, lines, words
-from rookery.cli.output.late_output import LateOutput
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
@@ -50,7 +49,7 @@ class Transcript:
         self._wrap = Wrap(screen.width)
         self._sent: dict[str, int] = {}  # of each message, how many characters are written
         self._written: set[str] = set()
-        self._late = LateOutput()
+        self._late = card.LateOutput()
         self._below = ""  # the terminal whose late output was written last
         self._plans: dict[str, list[Any]] = {}
         self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown

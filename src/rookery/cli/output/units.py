@@ -1,42 +1,32 @@
 """Sizes and ages as values of options: 100M, 30d."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, override
 
 import click
 
-UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])", re.IGNORECASE)
+class Quantity(click.ParamType[float]):
+    """A number with a unit; `like`: how it is written."""
 
-
-class Size(click.ParamType[float]):
-    """Bytes: 500K, 100M, 2G."""
-
-    name = "size"
+    def __init__(self, name: str, pattern: str, units: Mapping[str, int], like: str) -> None:
+        self.name = name
+        self._pattern = re.compile(rf"(\d+(?:\.\d+)?)\s*{pattern}", re.IGNORECASE)
+        self._units, self._like = units, like
 
     @override
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        found = _SIZE.fullmatch(str(value).strip())
+        found = self._pattern.fullmatch(str(value).strip())
         if found is None:
-            self.fail(f"{value!r} is not a size like 500K, 100M or 2G.", param, ctx)
-        return float(found[1]) * UNITS[found[2].upper()]
+            self.fail(f"{value!r} is not a {self._like}.", param, ctx)
+        return float(found[1]) * self._units[found[2].lower()]
 
 
-class Age(click.ParamType[float]):
-    """Seconds: 12h, 30d, 8w."""
+_BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
-    name = "age"
-
-    @override
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        found = _AGE.fullmatch(str(value).strip())
-        if found is None:
-            self.fail(f"{value!r} is not a duration like 12h, 30d or 8w.", param, ctx)
-        return float(found[1]) * SECONDS[found[2].lower()]
+SIZE = Quantity("size", "([KMGT]?)(?:i?B)?", _BYTES, "size like 500K, 100M or 2G")
+AGE = Quantity("age", "([smhdw])", _SECONDS, "duration like 12h, 30d or 8w")

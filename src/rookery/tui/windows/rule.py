@@ -23,10 +23,11 @@ class RulesScreen(RowsScreen[None]):
         return config.load(self.home).rules
 
     def shown(self, found: tuple[Rule, ...]) -> list[Row]:
-        return [
-            Row(rule.name, f"{rule.do} {described(rule)}", _more(rule), SIGNS.get(rule.do, ""))
-            for rule in found
-        ]
+        rows = []
+        for rule in found:
+            more = f"rule {rule.name}" + (f" · {rule.reason}" if rule.reason else "")
+            rows.append(Row(rule.name, f"{rule.do} {described(rule)}", more, SIGNS[rule.do]))
+        return rows
 
     def choose(self, row: Row) -> None:
         key = label(self.app, "rules.remove")
@@ -34,10 +35,6 @@ class RulesScreen(RowsScreen[None]):
 
     def drop(self, name: str) -> None:
         self.fetch(partial(_removed, self.home, name), self.ended)
-
-
-def _more(rule: Rule) -> str:
-    return f"rule {rule.name}" + (f" · {rule.reason}" if rule.reason else "")
 
 
 def _removed(home: str, name: str) -> str:

@@ -9,7 +9,7 @@ from rookery.cli import flags
 from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.output.units import Age, Size
+from rookery.cli.output.units import AGE, SIZE
 from rookery.client import fleet
 from rookery.client.damaged_logs import damage_of
 from rookery.client.fleet import heads, unreadable
@@ -28,8 +28,8 @@ SHAPE = (
 
 
 @click.command()
-@click.option("--older-than", type=Age(), help="Not active for this long: 12h, 30d, 8w.")
-@click.option("--larger-than", type=Size(), help="Larger than this: 500K, 100M, 2G.")
+@click.option("--older-than", type=AGE, help="Not active for this long: 12h, 30d, 8w.")
+@click.option("--larger-than", type=SIZE, help="Larger than this: 500K, 100M, 2G.")
 @click.option("--archived", is_flag=True, help="Only archived sessions.")
 @click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
 @flags.yes

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 import click
 
 from rookery.cli.names import sessions_argument
-from rookery.cli.output.units import Age
+from rookery.cli.output.units import AGE
 from rookery.cli.session import listing
 from rookery.core.view.fleet import is_snoozed
 
 
 @click.command()
 @sessions_argument
-@click.option("--for", "span", type=Age(), metavar="TIME", help="For this long: 30m, 2h, 3d.")
+@click.option("--for", "span", type=AGE, metavar="TIME", help="For this long: 30m, 2h, 3d.")
 @click.option(
     "--until",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%H:%M"]),

@@ -259,8 +259,6 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     environment, node = cleaned(os.environ), settings.settings().config.node_path
 
     async def visit(server: files.Server) -> Json:
-        if server.fault:
-            return {"error": server.fault}
         try:
             given = files.to_acp(server, environment, node)
             return (await mcp_probe.visit(given, environment, timeout))._asdict()

@@ -71,20 +71,16 @@ class Modal[Answer](ModalScreen[Answer | None]):
 def keys_line(screen: Modal[Any]) -> str:
     """The keys of a window, which can be clicked, too."""
     found = [
-        (each.id, label(screen.app, each.id), each.action, _word(screen, each))
+        (each.id, label(screen.app, each.id), each.action, each.description)
         for kind in type(screen).__mro__
         for each in vars(kind).get("BINDINGS", [])
         if isinstance(each, Binding) and each.id and each.show
     ]
     unique: dict[str, str] = {}
     for name, key, action, words in found:  # a window's own word for a key comes first
-        said = f" {words}".replace(" ", "\u00a0")
+        said = f" {screen.BACK if name == 'window.back' else words}".replace(" ", "\u00a0")
         unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
     return "   ".join(unique.values())
-
-
-def _word(screen: Modal[Any], binding: Binding) -> str:
-    return screen.BACK if binding.id == "window.back" else binding.description
 
 
 class LineScreen(Modal[str]):
