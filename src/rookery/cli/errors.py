@@ -62,7 +62,7 @@ def say(text: str) -> None:
 
 
 def faults() -> tuple[type[Exception], ...]:
-    """What a command may meet that says itself what is wrong."""
+    """What a command may meet that is no bug."""
     from rookery.agents.install import InstallError
     from rookery.client.config.in_force import Changed, Waiting
     from rookery.client.config.rules import NotEdited
@@ -78,7 +78,7 @@ def faults() -> tuple[type[Exception], ...]:
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
     of_files = (Busy, Changed, ConfigError, LogError, McpError, NotEdited, SettingsError)
-    return (*ours, *of_files, paths.PathError)
+    return (*ours, *of_files, paths.PathError, OSError)
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
@@ -104,15 +104,13 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return str(error), exits.USAGE
         case Trouble():
             return str(error), exits.DISK_FULL
-        case _ if isinstance(error, faults()):
-            return str(error), exits.FAILED
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
             return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED
         case OSError() if error.filename is not None and error.strerror:
-            return (
-                f"{os.fsdecode(error.filename)}: {error.strerror}.{_elsewhere(error)}",
-                exits.FAILED,
-            )
+            words = f"{os.fsdecode(error.filename)}: {error.strerror}.{_elsewhere(error)}"
+            return words, exits.FAILED
+        case _ if isinstance(error, faults()) and not isinstance(error, OSError):
+            return str(error), exits.FAILED
     return None
 
 

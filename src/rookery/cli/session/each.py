@@ -25,7 +25,7 @@ def _one(screen: Screen, session: str, work: Work) -> int:
     except click.ClickException as error:
         errors.say(f"rookery: {session}: {error.format_message()}")
         return error.exit_code
-    except (*errors.faults(), OSError) as error:
+    except errors.faults() as error:
         known = errors.explain(error)
         if known is None:
             raise
