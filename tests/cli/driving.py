@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from tests.rigs import forked
 from tests.rigs.player import player
 
-ROOKERY = [sys.executable, "-m", "rookery"]
+PLAIN = [sys.executable, "-m", "rookery"]
+ROOKERY = PLAIN
 SECONDS = 60.0
 RIGGED = ("--cmd", shlex.join(player("demo")))
 """Flags: the demo agent, with the steps that only tests need."""
@@ -40,7 +41,7 @@ def rookery(
     """Run a command to its end, piped; `environment` goes over our own."""
     given = text.encode() if isinstance(text, str) else text
     whole = os.environ | environment
-    if forked.can_run(arguments, whole):
+    if ROOKERY is PLAIN and forked.can_run(arguments, whole):
         code, out, err = forked.run(arguments, given, str(cwd or Path.cwd()), whole, SECONDS)
         return Result(code, out.decode(), err.decode())
     done = subprocess.run(
