@@ -10,6 +10,7 @@ import pytest
 
 from rookery.home import mcp, paths
 from rookery.home.log_rotation import LOG_BYTES
+from rookery.log.lock import becomes_free
 from tests.cli.driving import Running, Terminal, made, play, rookery
 
 HELLO = {"text": "hello"}
@@ -19,6 +20,10 @@ WAITS = {"until": "cancel"}
 def listed(*more: str) -> dict[str, dict[str, Any]]:
     lines = rookery("ps", "--json", *more).out.splitlines()
     return {head["id"]: head for head in map(json.loads, lines)}
+
+
+def until_asleep(home: Path, session: str) -> None:
+    assert becomes_free(paths.session_dir(str(home), session), 60)
 
 
 def worker(home: Path, session: str) -> int:
@@ -96,6 +101,7 @@ def test_W4_archive_is_a_stop_that_a_prompt_takes_back(home: Path) -> None:
     done = rookery("archive", session)
     assert (done.code, f"Archived {session}." in done.err) == (0, True)
     assert session not in listed()
+    until_asleep(home, session)
     head = listed("--all")[session]
     assert (head["archived"], head["awake"]) == (True, False)
     assert "(archived)" in rookery("ps", "--all").out
@@ -182,6 +188,7 @@ def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
 def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     old, awake = made(HELLO, title="old one"), made(HELLO)
     rookery("archive", old)
+    until_asleep(home, old)
     shown = rookery("prune", "--archived")
     assert shown.code == 0
     assert "old one" in shown.out
