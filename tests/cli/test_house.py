@@ -209,6 +209,7 @@ def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
 def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
     session = made(HELLO)
     rookery("archive", session)
+    until_asleep(home, session)
     for key, left in (("n", True), ("y", False)):
         with Terminal("prune", "--archived") as terminal:
             terminal.read_until("Permanently delete")
