@@ -33,7 +33,7 @@ from rookery.agent.conversation.choices import Choices, Wanted
 from rookery.agent.translate import Translator
 from rookery.agent.translate.arguments import Arguments
 from rookery.agent.translate.calls import Call
-from rookery.agent.translate.ids import Ids
+from rookery.agent.translate.open_calls import Ids
 from rookery.core.policy import rules
 from tests.acp.schema import check
 

@@ -2,7 +2,7 @@
 them a moment. The tools of a slow server are added when it answers, as are those it adds later."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from openhands.sdk import LocalConversation
@@ -59,17 +59,16 @@ class Connections:
             work = partial(self._keep_trying, name, server)
             threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
         with self._changed:
-            self._changed.wait_for(lambda: self._known(servers), MOMENT)
-            here = dict(self._clients)
+            self._changed.wait_for(lambda: not self._unknown(servers), MOMENT)
+            here, late = dict(self._clients), self._unknown(servers)
             self._begun = True
-            late = [name for name in servers if name not in here and name not in self._failures]
         for name in late:
             if not self._closed.is_set():
                 self._listener.mcp_late(name)
         return [tool for tools in self._tools(here).values() for tool in tools]
 
-    def _known(self, servers: Mapping[str, MCPServer]) -> bool:
-        return all(name in self._clients or name in self._failures for name in servers)
+    def _unknown(self, servers: Iterable[str]) -> list[str]:
+        return [name for name in servers if name not in {**self._clients, **self._failures}]
 
     def state(self, name: str) -> str:
         """Why a server has no tools; "" where it is connected."""

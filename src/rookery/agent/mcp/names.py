@@ -69,20 +69,14 @@ class Names:
         if known and known[0] not in taken:
             return known[0]
         twice = sum(tool in names for names in tools.values()) > 1
-        plain = tool if _fits(tool) and not twice else _prefixed(meant)
-        for name in (
-            plain,
-            _prefixed(meant),
-            *(f"{_prefixed(meant)[:60]}_{n}" for n in range(100)),
-        ):
+        fits = 0 < len(tool) <= LONGEST and not _FOREIGN.search(tool)
+        prefixed = _prefixed(meant)
+        numbered = [f"{prefixed[:60]}_{n}" for n in range(100)]
+        for name in (tool if fits and not twice else prefixed, prefixed, *numbered):
             if name not in taken and name not in self._reserved and name not in self.meaning:
                 self.meaning[name] = meant
                 return name
         raise ValueError(f"no name is left for {meant}")
-
-
-def _fits(name: str) -> bool:
-    return 0 < len(name) <= LONGEST and not _FOREIGN.search(name)
 
 
 def _prefixed(meant: str) -> str:

@@ -41,12 +41,8 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def status_of(error: BaseException) -> int:
     """The HTTP status nearest to the provider; 0: unknown."""
-    found = 0
-    for cause in chain(error):
-        status = getattr(cause, "status_code", None)
-        if isinstance(status, int):
-            found = status
-    return found
+    found = [getattr(cause, "status_code", None) for cause in chain(error)]
+    return next((status for status in reversed(found) if isinstance(status, int)), 0)
 
 
 def says(error: BaseException, words: tuple[str, ...]) -> bool:

@@ -9,9 +9,6 @@ type Json = dict[str, Any]
 type Read = Callable[[Any, str], Any]
 """Checks a value; the text is its place, for the error. Raises ScriptError."""
 
-AT_ONCE = 0
-"""Pieces before `drop` or `hang`."""
-
 
 class ScriptError(Exception):
     """The script cannot be played; the message says where and why."""
@@ -80,7 +77,7 @@ class Turn(NamedTuple):
 
 class Match(NamedTuple):
     contains: str
-    turns: tuple[Turn, ...]
+    turns: tuple[Turn, ...] = ()
 
 
 OVER = Turn(text="The script is over.")
@@ -132,11 +129,10 @@ def _read(value: object, place: str, keys: Mapping[str, Read], *, top: bool = Fa
 
 def _matches(value: object, place: str) -> tuple[Match, ...]:
     keys = {"contains": _text, "turns": turns_of}
-    found = [_read(each, at, keys) for at, each in _listed(value, place)]
-    for number, each in enumerate(found):
-        if "contains" not in each:
-            raise ScriptError(f"{place}[{number}].contains is missing")
-    return tuple(Match(each["contains"], each.get("turns", ())) for each in found)
+    found = {at: _read(each, at, keys) for at, each in _listed(value, place)}
+    if wrong := [at for at, each in found.items() if "contains" not in each]:
+        raise ScriptError(f"{wrong[0]}.contains is missing")
+    return tuple(Match(**each) for each in found.values())
 
 
 def _aside(value: object, place: str) -> Turn | None:
@@ -180,7 +176,7 @@ def _after(value: object, place: str) -> int | None:
         case None | False:
             return None
         case True:
-            return AT_ONCE
+            return 0
         case int() if value >= 0:
             return value
     raise ScriptError(f"{place} must be true, or a number of pieces")
@@ -197,6 +193,7 @@ _TOO_LONG = (
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 "
     "tokens. Please reduce the length of the messages."
 )
+_USED_UP = "You exceeded your current quota, please check your plan and billing details."
 
 NAMED = {
     "auth": Failure(401, "Incorrect API key provided.", "invalid_request_error", "invalid_api_key"),
@@ -204,12 +201,7 @@ NAMED = {
     "model": Failure(404, "The model does not exist.", "invalid_request_error", "model_not_found"),
     "context": Failure(400, _TOO_LONG, "invalid_request_error", "context_length_exceeded"),
     "rate_limit": Failure(429, "Rate limit reached.", "requests", "rate_limit_exceeded"),
-    "quota": Failure(
-        429,
-        "You exceeded your current quota, please check your plan and billing details.",
-        "insufficient_quota",
-        "insufficient_quota",
-    ),
+    "quota": Failure(429, _USED_UP, "insufficient_quota", "insufficient_quota"),
     "server": Failure(500, "The server had an error.", "server_error", None),
     "overloaded": Failure(503, "The model is overloaded.", "server_error", None),
 }

@@ -17,6 +17,7 @@ from openhands.sdk import TextContent
 
 from rookery.agent.provider import surrogates, think_tags
 from rookery.agent.provider.think_tags import ThinkTags
+from rookery.agent.translate.streams import text_in
 
 MAX_TOKENS = "max_tokens"
 REFUSAL = "refusal"
@@ -48,7 +49,7 @@ class Stream:
 
     def correct(self, chunk: Any) -> None:
         """In place: the library builds the answer from the same chunks."""
-        self._id = self._id or _text(chunk, "id")
+        self._id = self._id or text_in(chunk, "id")
         if self._id:
             chunk.id = self._id
         for choice in getattr(chunk, "choices", None) or []:
@@ -62,7 +63,7 @@ class Stream:
     def _correct_calls(self, delta: Any) -> None:
         for call in getattr(delta, "tool_calls", None) or []:
             function: Any = getattr(call, "function", None)
-            if words := _text(function, "arguments"):
+            if words := text_in(function, "arguments"):
                 pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
                 function.arguments = pieces.feed(words)
 
@@ -80,14 +81,14 @@ class Stream:
                 block["thinking"] = surrogates.whole(block["thinking"])
 
     def _correct_words(self, delta: Any, *, last: bool) -> None:
-        said = _text(delta, "content")
+        said = text_in(delta, "content")
         thought, words = self._tags.feed(self._text.feed(said)) if said else ("", "")
         if last:
             more, rest = self._tags.rest()
             thought, words = thought + more, words + rest
-        if words != _text(delta, "content"):
+        if words != text_in(delta, "content"):
             delta.content = words
-        reasoning = _text(delta, "reasoning_content")
+        reasoning = text_in(delta, "reasoning_content")
         meant = self._thought.feed(reasoning) + thought
         if meant != reasoning:
             delta.reasoning_content = meant
@@ -95,12 +96,12 @@ class Stream:
 
 def correct_message(message: Any) -> bool:
     """The same for a whole message. Returns whether it is a refusal."""
-    said, refusal = _text(message, "content"), _refusal(message)
+    said, refusal = text_in(message, "content"), _refusal(message)
     thought, words = think_tags.split(surrogates.whole(said))
     words = "\n\n".join(filter(None, (words, surrogates.whole(refusal))))
     if words != said:
         message.content = words
-    reasoning = _text(message, "reasoning_content")
+    reasoning = text_in(message, "reasoning_content")
     meant = "\n\n".join(filter(None, (surrogates.whole(reasoning), thought)))
     if meant != reasoning:
         message.reasoning_content = meant
@@ -109,7 +110,7 @@ def correct_message(message: Any) -> bool:
             block["thinking"] = surrogates.whole(block["thinking"])
     for call in getattr(message, "tool_calls", None) or []:
         function: Any = getattr(call, "function", None)
-        if arguments := _text(function, "arguments"):
+        if arguments := text_in(function, "arguments"):
             function.arguments = surrogates.whole_json(arguments)
     return bool(refusal)
 
@@ -117,7 +118,7 @@ def correct_message(message: Any) -> bool:
 def _refusal(message: Any) -> str:
     fields = getattr(message, "provider_specific_fields", None)
     other = fields.get("refusal") if isinstance(fields, dict) else ""
-    return _text(message, "refusal") or (other if isinstance(other, str) else "")
+    return text_in(message, "refusal") or (other if isinstance(other, str) else "")
 
 
 def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
@@ -126,7 +127,7 @@ def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
     if not reason:
         return Ending()
     calls = getattr(message, "tool_calls", None) or []
-    words = any(_text(part, "text").strip() for part in message.content)
+    words = any(text_in(part, "text").strip() for part in message.content)
     broken = any(not _is_json(call.arguments) for call in calls)
     return Ending(reason, silent=not words and not calls, stops=not calls or broken)
 
@@ -147,12 +148,12 @@ def correct_output(output: Any) -> list[str]:
     """The items of a Responses API answer, in place. Returns the words of refusals."""
     refused: list[str] = []
     for item in output or []:
-        if _text(item, "type") == "function_call" and (arguments := _text(item, "arguments")):
+        if text_in(item, "type") == "function_call" and (arguments := text_in(item, "arguments")):
             _put(item, "arguments", surrogates.whole_json(arguments))
         for part in [*_list(item, "content"), *_list(item, "summary")]:
-            if words := _text(part, "refusal"):
+            if words := text_in(part, "refusal"):
                 refused.append(surrogates.whole(words))
-            elif (words := _text(part, "text")) and words != surrogates.whole(words):
+            elif (words := text_in(part, "text")) and words != surrogates.whole(words):
                 _put(part, "text", surrogates.whole(words))
     return refused
 
@@ -166,11 +167,6 @@ def add_refusals(message: Any, refused: list[str]) -> None:
 def _list(thing: Any, name: str) -> list[Any]:
     value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
     return value if isinstance(value, list) else []
-
-
-def _text(thing: Any, name: str) -> str:
-    value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
-    return value if isinstance(value, str) else ""
 
 
 def _put(thing: Any, name: str, value: str) -> None:

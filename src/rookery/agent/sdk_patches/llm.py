@@ -55,21 +55,9 @@ class RookeryLLM(LLM):
     _own_summaries: bool = PrivateAttr(default=False)
     """We asked for summaries of thoughts, not the user: given up where refused."""
 
-    @property
-    def ending(self) -> Ending:
-        """How the last answer ended."""
-        return self._ending
-
-    def forget_ending(self) -> None:
-        self._ending = Ending()
-
     def start_over(self) -> None:
         """For another conversation."""
         self._ending, self._pressure = Ending(), windows.Pressure()
-
-    def note_condensed(self) -> None:
-        """Raises TooSmall if the conversation is condensed without end."""
-        self._pressure.condense(self.effective_max_input_tokens)
 
     def wish_for_summaries(self) -> None:
         if self.reasoning_summary is None and self.uses_responses_api():
@@ -239,26 +227,21 @@ def words_of(ending: Ending) -> str:
     return f"\n\n{REFUSED}\n" if ending.reason and ending.silent else ""
 
 
-def ending_of(conversation: Any) -> Ending:
-    llm = conversation.agent.llm
-    return llm.ending if isinstance(llm, RookeryLLM) else Ending()
+def ending_of(agent: Any) -> Ending:
+    """How its last answer ended."""
+    return agent.llm._ending if isinstance(agent.llm, RookeryLLM) else Ending()
 
 
-def forget_ending(conversation: Any) -> None:
-    llm = conversation.agent.llm
-    if isinstance(llm, RookeryLLM):
-        llm.forget_ending()
+def forget_ending(agent: Any) -> None:
+    if isinstance(agent.llm, RookeryLLM):
+        agent.llm._ending = Ending()
 
 
 def note_condensed(conversation: Any) -> None:
-    """After a step that only condensed the conversation. Raises TooSmall."""
+    """After a step that only condensed the conversation. Raises TooSmall if that has no end."""
     events, llm = conversation.state.events, conversation.agent.llm
     if isinstance(llm, RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
-        llm.note_condensed()
-
-
-def is_cut_short(llm: Any) -> bool:
-    return isinstance(llm, RookeryLLM) and bool(llm.ending.reason)
+        llm._pressure.condense(llm.effective_max_input_tokens)
 
 
 def refused_in(error: BaseException) -> str | None:

@@ -129,7 +129,7 @@ def _run(run: Around, self: TaskManager, task_id: str, conversation: LocalConver
             raise
         words = llm.refused_in(error) or failure_of(error).message
         raise Unfinished(words) from error
-    ending = llm.ending_of(conversation)
+    ending = llm.ending_of(conversation.agent)
     if ending.reason:
         said = get_agent_final_response(conversation.state.events)
         words = CUT if ending.reason == MAX_TOKENS else REFUSED
@@ -140,18 +140,18 @@ async def _step(
     step: Around, self: Agent, conversation: Any, on_event: Any, on_token: Any = None
 ) -> None:
     """Of every agent. Raises TooSmall."""
-    llm.forget_ending(conversation)
+    llm.forget_ending(conversation.agent)
     windows.check(conversation)
     await step(self, conversation, on_event, on_token)
     llm.note_condensed(conversation)
     state = conversation.state
-    if llm.ending_of(conversation).stops and state.execution_status == Status.RUNNING:
+    if llm.ending_of(conversation.agent).stops and state.execution_status == Status.RUNNING:
         state.execution_status = Status.FINISHED
 
 
 def _nudge(nudge: Around, self: Agent, on_event: Any) -> None:
     """An empty answer is asked for again, unless it was cut short: that ends the turn."""
-    if not llm.is_cut_short(self.llm):
+    if not llm.ending_of(self).reason:
         nudge(self, on_event)
 
 

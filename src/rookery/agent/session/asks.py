@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from openhands.sdk.event import ActionEvent
 
-from rookery.agent.conversation import auto_answer
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
+from rookery.agent.session import auto_answer
 from rookery.core.asks.asks import reason_of
 from rookery.core.json import lenient
 from rookery.core.json.events import Json

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, override
 from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
+from rookery.agent.conversation.choices import Choices
 from rookery.agent.conversation.steps import Conversation, waiting_in
 from rookery.agent.mcp.names import Names
 from rookery.agent.process.client import Client
@@ -60,6 +61,7 @@ class Child(NamedTuple):
 
 class ClientUpdates(Listener):
     turn: Running | None = None
+    choices: Choices
 
     def __init__(self, client: Client, record: Record, folder: str) -> None:
         self.client = client

@@ -59,9 +59,7 @@ class Models:
             return EFFORT_IDS
         if not found.get("supports_reasoning"):
             return EFFORT_IDS[:1]
-        not_taken = set()
-        if found.get("supports_none_reasoning_effort") is False or found.get("thinking_always_on"):
-            not_taken.add("none")
-        if not found.get("supports_xhigh_reasoning_effort"):
-            not_taken.add("xhigh")
-        return tuple(effort for effort in EFFORT_IDS if effort not in not_taken)
+        can_stop = found.get("supports_none_reasoning_effort") is not False
+        takes = {"none": can_stop and not found.get("thinking_always_on")}
+        takes["xhigh"] = bool(found.get("supports_xhigh_reasoning_effort"))
+        return tuple(effort for effort in EFFORT_IDS if takes.get(effort, True))

@@ -12,7 +12,7 @@ from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationReques
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
 
 from rookery.agent import terminal
-from rookery.agent.conversation import auto_answer, subagents
+from rookery.agent.conversation import subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
@@ -22,7 +22,7 @@ from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
 from rookery.agent.sdk_patches import install
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
-from rookery.agent.session import hooks
+from rookery.agent.session import auto_answer, hooks
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store

@@ -141,16 +141,14 @@ class Sessions:
             return found[0]
         if not self._arguments.resume:
             return None
-        id = store.known_form(self._arguments.resume) or ""
-        record = self._store.read(id) if id else None
+        record = self._store.read(self._arguments.resume)
         if record is None:
             raise RpcError(NOT_FOUND, f"--resume: there is no session {self._arguments.resume}")
         return record
 
     async def _stored(self, params: Json) -> Record:
         """The session that a request is about. Raises RpcError."""
-        id = store.known_form(session_id(params)) or ""
-        record = await asyncio.to_thread(self._store.read, id) if id else None
+        record = await asyncio.to_thread(self._store.read, session_id(params))
         if record is None:
             raise no_session()
         self._check_model()

@@ -235,7 +235,7 @@ class Turn:
 
     def _cut_short(self) -> str:
         """The stop reason of an answer that was cut short; "": it was not."""
-        ending = llms.ending_of(self.session.running)
+        ending = llms.ending_of(self.session.running.agent)
         if words := llms.words_of(ending):
             self.session.say(words)
         return ending.reason

@@ -119,8 +119,9 @@ class Store:
         path = os.path.join(self.folder(record.id), RECORD)
         paths.write_atomic(path, KNOWN.text(json.dumps(data, ensure_ascii=False)).encode())
 
-    def read(self, id: str) -> Record | None:
+    def read(self, text: str) -> Record | None:
         """None: there is none. One of another SDK program, without our record, counts."""
+        id = known_form(text) or "-"
         folder = self.folder(id)
         if not os.path.isfile(os.path.join(folder, STATE)):
             return None

@@ -24,20 +24,9 @@ from openhands.tools.terminal.utils.escape_filter import TerminalQueryFilter
 from rookery.agent.terminal.shell import Shell, ShellEnded
 
 INTERRUPTED = 130
-KEYS = {
-    "ENTER": "\n",
-    "TAB": "\t",
-    "BS": "\x7f",
-    "ESC": "\x1b",
-    "UP": "\x1b[A",
-    "DOWN": "\x1b[B",
-    "RIGHT": "\x1b[C",
-    "LEFT": "\x1b[D",
-    "HOME": "\x1b[H",
-    "END": "\x1b[F",
-    "PGUP": "\x1b[5~",
-    "PGDN": "\x1b[6~",
-}
+KEYS = {"ENTER": "\n", "TAB": "\t", "BS": "\x7f", "ESC": "\x1b"}
+KEYS |= {"UP": "\x1b[A", "DOWN": "\x1b[B", "RIGHT": "\x1b[C", "LEFT": "\x1b[D"}
+KEYS |= {"HOME": "\x1b[H", "END": "\x1b[F", "PGUP": "\x1b[5~", "PGDN": "\x1b[6~"}
 
 type Outcome = Literal["completed", "ended", "quiet", "late"]
 

@@ -248,11 +248,6 @@ class Shell:
             if not data:
                 break
             self._take(decoder.decode(data))
-        self._released(process, master, wake)
-
-    def _released(
-        self, process: subprocess.Popen[bytes], master: int, wake: tuple[int, int]
-    ) -> None:
         with self.changed:
             if self._master == master:
                 self._master, self._wake = -1, (-1, -1)

@@ -8,14 +8,8 @@ from rookery.agent.translate.calls import Call
 from rookery.core.json.events import Json
 
 ALIASES = {
-    "bash": "terminal",
-    "command": "terminal",
-    "execute": "terminal",
-    "execute_bash": "terminal",
-    "git": "terminal",
-    "reset": "terminal",
-    "str_replace": "file_editor",
-    "str_replace_editor": "file_editor",
+    **dict.fromkeys(("bash", "command", "execute", "execute_bash", "git", "reset"), "terminal"),
+    **dict.fromkeys(("str_replace", "str_replace_editor"), "file_editor"),
 }
 PROGRAMS = {"git", "reset"}
 """Names of programs: their argument is the rest of the command line."""

@@ -6,14 +6,9 @@ from rookery.agent.translate import content
 from rookery.core.json.events import Json
 
 INTERNAL = {
-    "SystemPromptEvent",
-    "ConversationStateUpdateEvent",
-    "SecurityAnalysisEvent",
-    "TokenEvent",
-    "LLMCompletionLogEvent",
-    "CondensationRequest",
-    "CondensationSummaryEvent",
-    "StreamingDeltaEvent",
+    *("SystemPromptEvent", "ConversationStateUpdateEvent", "SecurityAnalysisEvent"),
+    *("TokenEvent", "LLMCompletionLogEvent", "StreamingDeltaEvent"),
+    *("CondensationRequest", "CondensationSummaryEvent"),
 }
 """Events for the SDK alone."""
 
@@ -27,15 +22,12 @@ def notice(text: str, severity: str, understood: bool) -> list[Json]:
 
 
 def condensation(event: Any, understood: bool) -> list[Json]:
-    count = len(event.forgotten_event_ids)
     summary = (event.summary or "").strip()
     if understood:
-        update: Json = {
-            "sessionUpdate": "compaction_update",
-            "compactionId": event.id,
-            "status": "completed",
-        }
-        return [update | ({"summary": [content.text_block(summary)]} if summary else {})]
+        update: Json = {"sessionUpdate": "compaction_update", "compactionId": event.id}
+        told = {"summary": [content.text_block(summary)]} if summary else {}
+        return [update | {"status": "completed"} | told]
+    count = len(event.forgotten_event_ids)
     what = "1 event" if count == 1 else f"{count} events"
     text = f"The conversation was condensed: a summary replaces {what}."
     return content.thought(f"{text}\n\n{summary}" if summary else text, event.id)
@@ -46,12 +38,9 @@ def hook(event: Any, understood: bool) -> list[Json]:
     if event.success and not event.blocked:
         return []
     about = f" ({event.tool_name})" if event.tool_name else ""
-    if event.blocked:
-        text = f"A hook at {event.hook_event_type}{about} blocked this"
-        reason = event.reason or event.stderr.strip()
-    else:
-        text = f"A hook at {event.hook_event_type}{about} failed with exit code {event.exit_code}"
-        reason = event.error or event.stderr.strip()
+    what = "blocked this" if event.blocked else f"failed with exit code {event.exit_code}"
+    reason = (event.reason if event.blocked else event.error) or event.stderr.strip()
+    text = f"A hook at {event.hook_event_type}{about} {what}"
     text = f"{text}: {content.shortened(reason, 2_000)}" if reason else f"{text}."
     return notice(text, "warning", True) if understood else content.thought(text, event.id)
 

@@ -41,16 +41,9 @@ class Call(NamedTuple):
     """No more arguments will come."""
 
     def kind(self) -> str:
-        name = self.tool
-        if name in TERMINALS:
-            return "execute"
-        if name in EDITORS:
-            return "read" if self.arguments.get("command") == "view" else "edit"
-        if name.startswith("browser"):
-            return "fetch"
-        if name in PLANS:
-            return "think"
-        return _KINDS.get(name, "other")
+        if self.tool in EDITORS and self.arguments.get("command") == "view":
+            return "read"
+        return _KINDS.get(self.tool) or ("fetch" if self.tool.startswith("browser") else "other")
 
     def title(self) -> str:
         return _line(self._words()) or self.tool
@@ -89,18 +82,15 @@ class Call(NamedTuple):
 
     def locations(self) -> list[Json]:
         given = self.arguments
-        places: list[Json] = []
-        for key in ("path", "file_path", "directory", "dir_path"):
-            if path := _text(given, key):
-                places.append({"path": self.absolute(path)})
-                break
-        if not places and (url := _text(given, "url")).startswith("file:"):
-            places.append({"path": self.absolute(unquote(urlsplit(url).path))})
+        path = _text(given, "path", "file_path", "directory", "dir_path")
+        if not path and (url := _text(given, "url")).startswith("file:"):
+            path = unquote(urlsplit(url).path)
         span = given.get("view_range")
         line = span[0] if isinstance(span, list) and span else given.get("insert_line")
-        if places and type(line) is int and line >= 1:
-            places[0]["line"] = line
-        return places
+        place: Json = {"path": self.absolute(path)} if path else {}
+        if place and type(line) is int and line >= 1:
+            place["line"] = line
+        return [place] if place else []
 
     def raw_input(self) -> Json:
         given = {
@@ -127,7 +117,7 @@ class Call(NamedTuple):
         if self.tool in TERMINALS:
             command = _text(given, "command")
             return [content.fenced(command, "sh")] if command else []
-        path = _text(given, "path") or _text(given, "file_path")
+        path = _text(given, "path", "file_path")
         if path and (change := self._change(self.absolute(path))):
             return [change]
         if self.tool == "apply_patch":
@@ -155,8 +145,10 @@ class Call(NamedTuple):
 
 
 _KINDS = {
+    **dict.fromkeys(TERMINALS, "execute"),
+    **dict.fromkeys(PLANS, "think"),
     **dict.fromkeys(SEARCHES, "search"),
-    **dict.fromkeys(("edit", "write_file", "apply_patch"), "edit"),
+    **dict.fromkeys((*EDITORS, "edit", "write_file", "apply_patch"), "edit"),
     **dict.fromkeys(("read_file", "list_directory"), "read"),
 }
 
@@ -217,10 +209,7 @@ def _text(given: Json, *keys: str) -> str:
 
 def _line(text: str) -> str:
     """The first line with words, cut to a title's length."""
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    if not lines:
-        return ""
-    first = lines[0]
+    first, *more = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     if len(first) > LONGEST_TITLE:
         return first[: LONGEST_TITLE - 1] + "…"
-    return first + " …" if len(lines) > 1 else first
+    return first + " …" if more else first

@@ -1,5 +1,7 @@
 """A session's tool calls as its client knows them: announced once, changed, ended."""
 
+from dataclasses import dataclass
+
 from rookery.agent.provider.surrogates import whole
 from rookery.agent.translate import content
 from rookery.agent.translate.calls import TERMINALS, Call
@@ -11,17 +13,17 @@ LIVE_TAIL = 8_000
 ENDED = "The task ended before this did."
 
 
+@dataclass
 class Known:
     """What the client knows of one call."""
 
-    def __init__(self, call: Call) -> None:
-        self.call = call
-        self.told: Json = {}
-        self.status = "pending"
-        self.made = False
-        """By an event; not only by the model's stream."""
-        self.tail = ""
-        self.printed = False
+    call: Call
+    told: Json
+    made: bool
+    """By an event; not only by the model's stream."""
+    status: str = "pending"
+    tail: str = ""
+    printed: bool = False
 
     @property
     def open(self) -> bool:
@@ -62,8 +64,7 @@ class OpenCalls:
         fields = self.describe(name, call, about)
         known = self._calls.get(name)
         if known is None:
-            known = self._calls[name] = Known(call)
-            known.told, known.made = fields, made
+            self._calls[name] = Known(call, fields, made)
             meta = fields.get("_meta", {}) | self._terminal_info(name, call)
             first = {"sessionUpdate": "tool_call", **fields, "status": "pending"}
             return [first | self._meta(meta)]
@@ -150,23 +151,17 @@ class OpenCalls:
 
     def settle(self, reason: str, keep: set[str]) -> list[Json]:
         """End what is open as failed, except `keep`."""
-        result = Result("failed", [content.shown(reason)], {})
-        left = [name for name, known in self._calls.items() if known.open and name not in keep]
-        return [
-            update
-            for name in left
-            for update in self.end(name, result, self._calls[name].call.tool, "/")
-        ]
+        return self._fail([name for name in self._calls if name not in keep], reason)
 
     def drop_unmade(self, names: list[str]) -> list[Json]:
         """End calls that were streamed and never made."""
-        result = Result("failed", [content.shown("The model did not finish this call.")], {})
-        updates: list[Json] = []
-        for name in names:
-            known = self._calls.get(name)
-            if known is not None and known.open and not known.made:
-                updates += self.end(name, result, known.call.tool, "/")
-        return updates
+        unmade = [name for name in names if name in self._calls and not self._calls[name].made]
+        return self._fail(unmade, "The model did not finish this call.")
+
+    def _fail(self, names: list[str], reason: str) -> list[Json]:
+        """End those that are open."""
+        result = Result("failed", [content.shown(reason)], {})
+        return [update for name in names for update in self.end(name, result, "", "/")]
 
     # --- shape ----------------------------------------------------------------------------------
 
@@ -186,3 +181,27 @@ class OpenCalls:
             ours = meta.get("rookery", {}) | {"parentToolUseId": self.parent}
             meta = meta | {"rookery": ours}
         return {"_meta": meta} if meta else {}
+
+
+class Ids:
+    """Tool calls' ids: the model's own, made unique within the session, since some models count
+    from the start in every answer. The same events give the same ids after a load."""
+
+    def __init__(self) -> None:
+        self._uses: dict[str, int] = {}
+        self._of: dict[tuple[str, str], str] = {}
+        self._latest: dict[tuple[str, str], str] = {}
+
+    def of_call(self, scope: str, response: str, call: str) -> str:
+        """The id of a call in an answer. `scope`: the conversation, since a sub-agent's model
+        counts for itself."""
+        key = (f"{scope}\n{response}", call)
+        if key not in self._of:
+            uses = self._uses[call] = self._uses.get(call, 0) + 1
+            self._of[key] = call if uses == 1 else f"{call}-{uses}"
+        self._latest[scope, call] = self._of[key]
+        return self._of[key]
+
+    def latest(self, scope: str, call: str) -> str:
+        """The id of the newest call of that name."""
+        return self._latest.get((scope, call)) or self.of_call(scope, "", call)

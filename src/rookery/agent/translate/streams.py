@@ -1,20 +1,21 @@
 """An answer while it streams: what was sent of it, so that the event after it repeats nothing."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from rookery.agent.translate.arguments import Arguments
 from rookery.models.secrets import KNOWN, Pieces
 
 
+@dataclass
 class StreamedCall:
-    def __init__(self) -> None:
-        self.id = ""
-        self.name = ""
-        self.arguments = Arguments()
-        self.raw = ""
-        """Arguments that were not read yet."""
-        self.said = ""
-        """The words of a tool that is a way of speaking."""
+    id: str = ""
+    name: str = ""
+    arguments: Arguments = field(default_factory=Arguments)
+    raw: str = ""
+    """Arguments that were not read yet."""
+    said: str = ""
+    """The words of a tool that is a way of speaking."""
 
 
 class Stream:
@@ -47,9 +48,9 @@ class Stream:
         number = place if isinstance(place, int) else len(self.calls) - 1
         call = self.calls.setdefault(max(0, number), StreamedCall())
         function = getattr(fragment, "function", None)
-        call.id = call.id or _text(fragment, "id")
-        call.name = call.name or _text(function, "name")
-        call.raw += _text(function, "arguments")
+        call.id = call.id or text_in(fragment, "id")
+        call.name = call.name or text_in(function, "name")
+        call.raw += text_in(function, "arguments")
         return call
 
     def said_by(self, name: str, call_id: str) -> str:
@@ -76,10 +77,10 @@ def pieces(chunk: Any) -> list[tuple[str, Any]]:
         if delta is None:
             continue
         # The Responses API sends summaries of reasoning as text, known by the item's id.
-        kind = "thought" if _text(chunk, "id").startswith("rs_") else "text"
-        if reasoning := _text(delta, "reasoning_content"):
+        kind = "thought" if text_in(chunk, "id").startswith("rs_") else "text"
+        if reasoning := text_in(delta, "reasoning_content"):
             found.append(("thought", reasoning))
-        if words := _text(delta, "content"):
+        if words := text_in(delta, "content"):
             found.append((kind, words))
         found += [("call", call) for call in getattr(delta, "tool_calls", None) or []]
     return found
@@ -92,6 +93,7 @@ def _pass(mask: Pieces, piece: str) -> tuple[str, str]:
     return shown, whole.removesuffix(mask.held)
 
 
-def _text(thing: Any, name: str) -> str:
+def text_in(thing: Any, name: str) -> str:
+    """A text field of an object or a dictionary; "": it is none."""
     value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
     return value if isinstance(value, str) else ""

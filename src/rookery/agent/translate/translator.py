@@ -10,8 +10,7 @@ from rookery.agent.translate import asides, calls, content, results
 from rookery.agent.translate.aliases import real
 from rookery.agent.translate.calls import Call
 from rookery.agent.translate.content import chunk, message, thought
-from rookery.agent.translate.ids import Ids
-from rookery.agent.translate.open_calls import OpenCalls
+from rookery.agent.translate.open_calls import Ids, OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
 from rookery.core.json.events import Json
 from rookery.core.policy.auto_answer import DENIED
@@ -195,9 +194,8 @@ class Translator:
         result = results.of_observation(event.observation, self.cwd)
         updates = self._calls.end(name, result, event.tool_name, self.cwd)
         entries = results.plan_of(event.observation)
-        return updates + (
-            [] if entries is None else [{"sessionUpdate": "plan", "entries": entries}]
-        )
+        plan = [] if entries is None else [{"sessionUpdate": "plan", "entries": entries}]
+        return updates + plan
 
     def _failed(self, event: Any) -> list[Json]:
         return self._end(event, "failed", [content.shown(event.error)])
@@ -289,15 +287,14 @@ class Translator:
         if self._stream.is_whole:  # another model is asked again
             return []
         stream = self._stream
-        void: list[tuple[str, str]] = []
-        if stream.text:
-            void.append(("agent_message_chunk", stream.response))
-        if stream.thought:
-            void.append(("agent_thought_chunk", f"{stream.response}-thought"))
         meta = {"_meta": {"rookery": {"takenBack": True}}}  # an empty chunk voids the others
-        return self._begin("") + [
-            chunk(kind, content.text_block(""), id) | meta for kind, id in void
-        ]
+        void: list[Json] = []
+        empty, thoughts = content.text_block(""), f"{stream.response}-thought"
+        if stream.text:
+            void.append(chunk("agent_message_chunk", empty, stream.response) | meta)
+        if stream.thought:
+            void.append(chunk("agent_thought_chunk", empty, thoughts) | meta)
+        return self._begin("") + void
 
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream

@@ -41,8 +41,18 @@ class Wish(NamedTuple):
             os.close(number)
 
 
-def read_wish(connection: socket.socket) -> Wish | None:
-    """What the door asks for; None: not ours to serve, and nothing is left open."""
+def admit(listener: socket.socket) -> tuple[socket.socket, Wish] | None:
+    """The door that connects, and what it asks for; None: not ours to serve."""
+    connection, _ = listener.accept()
+    wish = _read_wish(connection)
+    if wish is None:
+        connection.close()
+        return None
+    return connection, wish
+
+
+def _read_wish(connection: socket.socket) -> Wish | None:
+    """None: nothing is left open but the connection."""
     descriptors: list[int] = []
     try:
         connection.settimeout(warm_agent.PATIENCE)

@@ -20,40 +20,34 @@ STDIO = (0, 1, 2)
 def up(place: str) -> None:
     """`place`: a folder that it makes and removes, also what a killed one left."""
     from rookery.agent.process import sdk_import
+    from rookery.agent.scripted.server import serving
 
-    before = dict(os.environ)
-    sdk_import.load()
-    os.environ.clear()
-    os.environ.update(before)
+    with _environment():
+        sdk_import.load()
     shutil.rmtree(place, ignore_errors=True)
     os.mkdir(place, 0o700)
     try:
-        with _model() as url, _environment(place, url), _pipes() as (requests, answers):
-            _take_turn(requests, answers, place)
+        with serving({"turns": []}) as model, _pipes() as (requests, answers):
+            settings = {
+                "ROOKERY_HOME": place,
+                "ROOKERY_CONVERSATIONS": os.path.join(place, "conversations"),
+                "OH_PERSISTENCE_DIR": os.path.join(place, "sdk"),
+                "LLM_MODEL": "openai/scripted",
+                "LLM_API_KEY": "none",
+                "LLM_BASE_URL": model.url,
+            }
+            with _environment(**settings):
+                _take_turn(requests, answers, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     _forget()
 
 
 @contextmanager
-def _model() -> Iterator[str]:
-    from rookery.agent.scripted.server import serving
-
-    with serving({"turns": []}) as model:
-        yield model.url
-
-
-@contextmanager
-def _environment(place: str, url: str) -> Iterator[None]:
+def _environment(**more: str) -> Iterator[None]:
+    """With these variables; all is as before after it."""
     before = dict(os.environ)
-    os.environ |= {
-        "ROOKERY_HOME": place,
-        "ROOKERY_CONVERSATIONS": os.path.join(place, "conversations"),
-        "OH_PERSISTENCE_DIR": os.path.join(place, "sdk"),
-        "LLM_MODEL": "openai/scripted",
-        "LLM_API_KEY": "none",
-        "LLM_BASE_URL": url,
-    }
+    os.environ |= more
     try:
         yield
     finally:
@@ -88,8 +82,7 @@ def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
     client.start()
     try:
-        with asyncio.Runner() as runner:
-            runner.run(serve(Arguments(override=True)))
+        asyncio.run(serve(Arguments(override=True)))
     finally:
         client.join()
         shutdown.stay()

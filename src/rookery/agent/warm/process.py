@@ -162,7 +162,9 @@ class Warm:
                     break
                 agent = self._agents.pop(pid, None)
                 if agent is not None:
-                    self._forget_door(agent, pid)
+                    if self._alone.pop(pid, None) is None:
+                        with suppress(KeyError):
+                            self._poll.unregister(agent.door)
                     roots.forget(self._home, pid, agent.start)
                     child.tell_status(agent.door, os.waitstatus_to_exitcode(status))
                     agent.door.close()
@@ -196,19 +198,12 @@ class Warm:
             root = [tree.Process(pid, agent.start)] if agent.start else []
             tree.kill([*tree.descendants(pid), *root])  # the rest falls to us, and ends then
 
-    def _forget_door(self, agent: Agent, pid: int) -> None:
-        if self._alone.pop(pid, None) is None:
-            with suppress(KeyError):
-                self._poll.unregister(agent.door)
-
     def _admit(self) -> None:
-        connection, _ = self._listener.accept()
-        wish = child.read_wish(connection)
-        if wish is None:
-            connection.close()
+        admitted = child.admit(self._listener)
+        if admitted is None:
             return
-        wrong = self.unfit(connection, wish)
-        if wrong:
+        connection, wish = admitted
+        if wrong := self.unfit(connection, wish):
             sys.stderr.write(f"not forked: {wrong}\n")
             wish.close()
             connection.close()
@@ -270,14 +265,12 @@ def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
     while True:
         if not select.select([listener], [], [], IDLE)[0]:
             return 0
-        connection, _ = listener.accept()
-        wish = child.read_wish(connection)
-        if wish is None:
-            connection.close()
+        admitted = child.admit(listener)
+        if admitted is None:
             continue
         # The next one takes the lock and the name.
         os.unlink(warm_agent.socket_path(home))
         listener.close()
         os.close(lock)
         warm_agent.start(home)
-        child.become(connection, wish)
+        child.become(*admitted)

@@ -5,15 +5,11 @@ Without a judgement nothing runs."""
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
 
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.mcp import MCPToolAction
 
-from rookery.agent.conversation.choices import Choices
-from rookery.agent.process.client import Client
-from rookery.agent.storage.store import Record
-from rookery.agent.translate import Translator
+from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
 from rookery.core.json.events import Json
 from rookery.core.policy import danger, modes
@@ -31,19 +27,8 @@ NAME = "rookery"
 """This agent in rules."""
 
 
-class Subject(Protocol):
-    """A session, as far as its actions are judged."""
-
-    client: Client
-    record: Record
-    choices: Choices
-    folder: str
-
-    def translator_of(self, conversation: str) -> Translator: ...
-
-
 async def judge_all(
-    session: Subject, actions: Sequence[ActionEvent], child: str = ""
+    session: ClientUpdates, actions: Sequence[ActionEvent], child: str = ""
 ) -> list[Judgement]:
     """What to do with each action. `child`: the conversation of the sub-agent that wants them."""
     translator = session.translator_of(child)
@@ -75,7 +60,7 @@ def _seen(call: Json) -> Json:
     return {"toolCallId": call["toolCallId"], **danger.gist(call), **kind}
 
 
-def _judge_here(session: Subject, wanted: Json) -> Judgement:
+def _judge_here(session: ClientUpdates, wanted: Json) -> Judgement:
     profile = profile_of(NAME, ())
     mode = session.choices.wanted.mode
     confirm = next((ours for ours, own in profile.confirms if own == mode), modes.EVERY)
