@@ -13,7 +13,7 @@ ALLOWED = Judgement("allow")
 
 def main() -> None:
     sdk_import.load()
-    from rookery.agent.conversation import auto_answer
+    from rookery.agent.session import auto_answer
 
     async def judge_all(_session: Any, actions: Sequence[Any], _child: str = "") -> list[Judgement]:
         return [ALLOWED] * len(actions)

@@ -12,13 +12,8 @@ from rookery.agent.server import Server
 from rookery.wire import reception
 
 
-def main(argv: list[str]) -> NoReturn:
-    """Ends the process without waiting for tools' threads."""
-    run(argv, os._exit)
-
-
-def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
-    """Speak over descriptors 0 and 1, then `end` the process."""
+def main(argv: list[str], end: Callable[[int], NoReturn] = os._exit) -> NoReturn:
+    """Speak over descriptors 0 and 1, then `end` the process without waiting for tools' threads."""
     arguments = parse(argv)
     if isinstance(arguments, str):
         print(f"rookery: {arguments}", file=sys.stderr, flush=True)
@@ -26,15 +21,10 @@ def run(argv: list[str], end: Callable[[int], NoReturn]) -> NoReturn:
     environment.keep(override=arguments.override)
     with asyncio.Runner() as runner:
         runner.run(serve(arguments))
-        _end_descendants()
+        from rookery.processes import tree
+
+        tree.end_below(os.getpid())  # shells, servers and what they started
         end(0)
-
-
-def _end_descendants() -> None:
-    """Shells, servers and what they started: nothing outlives us."""
-    from rookery.processes import tree
-
-    tree.end_below(os.getpid())
 
 
 async def serve(arguments: Arguments) -> None:

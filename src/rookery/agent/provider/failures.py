@@ -31,12 +31,7 @@ WORDS = {
     "rate_limit": "The model's provider limits the rate of requests.",
     "quota": "The account's quota or credit at the model's provider is used up.",
 }
-KINDS = {
-    "forbidden": "auth",
-    "model": "provider",
-    "request": "provider",
-    "quota": "rate_limit",
-}
+KINDS = {"forbidden": "auth", "model": "provider", "request": "provider", "quota": "rate_limit"}
 """What clients, which know fewer kinds, get instead."""
 WINDOW = "Choose a model with a larger window with /model, or enlarge this one at its server."
 DETAIL = 500

@@ -20,14 +20,7 @@ from openhands.sdk.llm.exceptions import (
     LLMContextWindowExceedError,
 )
 from pydantic import PrivateAttr
-from tenacity import (
-    RetryCallState,
-    retry,
-    retry_if_exception,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_exponential,
-)
+from tenacity import RetryCallState, retry_if_exception
 
 from rookery.agent.provider import retries, surrogates, windows
 from rookery.agent.provider.words import spoken
@@ -167,41 +160,28 @@ class RookeryLLM(LLM):
     # --- again -----------------------------------------------------------------------------------
 
     @override
-    def retry_decorator(
-        self,
-        num_retries: int = 5,
-        retry_exceptions: Any = (),
-        retry_min_wait: int = 8,
-        retry_max_wait: int = 64,
-        retry_multiplier: float = 2.0,
-        retry_listener: Any = None,
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        usual = wait_exponential(
-            multiplier=retry_multiplier, min=retry_min_wait, max=retry_max_wait
-        )
-        known = (
-            retry_if_exception_type(retry_exceptions)
-            if isinstance(retry_exceptions, tuple)
-            else retry_exceptions
-        )
-        longest = float(max(retry_min_wait, retry_max_wait))
+    def retry_decorator(self, *_: Any, **named: Any) -> Callable[[Callable[..., Any]], Any]:
+        """The SDK's, for other errors and with the pause that the provider asks for."""
+        longest = float(max(self.retry_min_wait, self.retry_max_wait))
+        broken_off = retry_if_exception(retries.is_broken_off)
+        worth_it = retry_if_exception(lambda error: retries.is_worth_it(error, longest))
+        named["retry_exceptions"] = (named["retry_exceptions"] | broken_off) & worth_it
+        decorate: Any = super().retry_decorator(**named)
 
-        def wait(state: RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome is not None else None
-            wanted = retries.delay_of(error) if error is not None else None
-            found = float(usual(state)) if wanted is None else wanted
-            if error is not None:
-                error.retry_in = found  # type: ignore[attr-defined]  # for the notice
-            return found
+        def decorated(function: Callable[..., Any]) -> Any:
+            retried = decorate(function)
 
-        return retry(
-            before_sleep=self._build_before_sleep(num_retries, retry_listener),
-            stop=stop_after_attempt(num_retries),
-            reraise=True,
-            retry=(known | retry_if_exception(retries.is_broken_off))
-            & retry_if_exception(lambda e: retries.is_worth_it(e, longest)),
-            wait=wait,
-        )
+            def wait(state: RetryCallState) -> float:
+                error = state.outcome.exception() if state.outcome is not None else None
+                wanted = retries.delay_of(error) if error is not None else None
+                found = float(retried.retry.wait(state)) if wanted is None else wanted
+                if error is not None:
+                    error.retry_in = found  # type: ignore[attr-defined]  # for the notice
+                return found
+
+            return retried.retry_with(wait=wait)
+
+        return decorated
 
 
 def _corrected(on_token: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:

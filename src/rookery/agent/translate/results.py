@@ -29,11 +29,9 @@ def of_observation(observation: Any, cwd: str) -> Result:
     blocks = content.blocks_of(observation.content)
     shown: list[Json] = [{"type": "content", "content": block} for block in blocks]
     if "FileEditorObservation" in kinds:
-        shown = _edit(observation, cwd) or _read(observation, shown)
-    elif "FileChangeObservation" in kinds:
-        shown = _change(observation, cwd) or shown
-    elif "ApplyPatchObservation" in kinds:
-        shown = _patch(observation, cwd) or shown
+        shown = _read(observation, shown)
+    absolute, changes = Call("", {}, cwd).absolute, _changes(observation, kinds)
+    shown = [content.diff(absolute(path), old, new) for path, old, new in changes] or shown
     if isinstance(shot := getattr(observation, "screenshot_data", None), str) and shot:
         mime = "image/jpeg" if shot.startswith("/9j/") else "image/png"
         image = content.image_block(f"data:{mime};base64,{shot}")
@@ -57,18 +55,6 @@ def _terminal(observation: Any) -> Result:
     return Result("failed" if failed else "completed", shown, output, output.get("exitCode"))
 
 
-def _edit(observation: Any, cwd: str) -> list[Json]:
-    new = observation.new_content
-    old = observation.old_content if observation.prev_exist else None
-    if observation.is_error or observation.command == "view" or observation.path is None:
-        return []
-    return [] if new is None or old == new else [_diff(cwd, observation.path, old, new)]
-
-
-def _diff(cwd: str, path: str, old: str | None, new: str) -> Json:
-    return content.diff(Call("", {}, cwd).absolute(path), old, new)
-
-
 def _read(observation: Any, shown: list[Json]) -> list[Json]:
     if observation.is_error:
         return shown
@@ -76,21 +62,26 @@ def _read(observation: Any, shown: list[Json]) -> list[Json]:
     return ([content.fenced(observation.text)] if observation.text.strip() else []) + images
 
 
-def _change(observation: Any, cwd: str) -> list[Json]:
-    if observation.is_error or not observation.file_path or observation.new_content is None:
+def _changes(observation: Any, kinds: set[str]) -> list[tuple[str, str | None, str]]:
+    """Each changed file's path, its old text (None: it is new) and its new one."""
+    if "ApplyPatchObservation" in kinds:
+        changes = getattr(getattr(observation, "commit", None), "changes", None) or {}
+        return [
+            (getattr(each, "move_path", None) or path, getattr(each, "old_content", None), new)
+            for path, each in changes.items()
+            if (new := getattr(each, "new_content", None)) is not None
+        ]
+    if "FileEditorObservation" in kinds:
+        path, old = observation.path, observation.old_content if observation.prev_exist else None
+        same = observation.command == "view" or old == observation.new_content
+    elif "FileChangeObservation" in kinds:
+        path, old = observation.file_path, observation.old_content
+        old, same = None if observation.is_new_file else old, False
+    else:
         return []
-    old = None if observation.is_new_file else observation.old_content
-    return [_diff(cwd, observation.file_path, old, observation.new_content)]
-
-
-def _patch(observation: Any, cwd: str) -> list[Json]:
-    changes = getattr(getattr(observation, "commit", None), "changes", None) or {}
-    found = []
-    for path, change in changes.items():
-        if (new := getattr(change, "new_content", None)) is not None:
-            place = getattr(change, "move_path", None) or path
-            found.append(_diff(cwd, place, getattr(change, "old_content", None), new))
-    return found
+    if same or observation.is_error or not path or observation.new_content is None:
+        return []
+    return [(path, old, observation.new_content)]
 
 
 def raw_output(observation: Any) -> Json:

@@ -105,9 +105,9 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
         watch.start()
         connection.send(warm_agent.TAKEN)
-        from rookery.agent.serving import run
+        from rookery.agent.serving import main
 
-        run(wish.arguments, end)
+        main(wish.arguments, end)
     except BaseException:  # noqa: BLE001 - the end of the process: it is reported, and nothing else is left
         sys.excepthook(*sys.exc_info())
         end(FAILED)
