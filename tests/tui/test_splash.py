@@ -8,10 +8,14 @@ import pytest
 
 from rookery.core.blocks.document import Block
 from rookery.core.settings.keys import DEFAULTS
+from rookery.core.vendors.demo import SECOND, TOUR
 from rookery.models import profiles
+from rookery.tui.actions.leaving import Left, farewell
+from rookery.tui.entrance import way_in
 from rookery.tui.look.key_names import shown
 from rookery.tui.splash import SetUp, look_around, window_of
 from tests.tui.homes import furnish
+from tests.tui.still import a_session
 
 
 @pytest.fixture
@@ -20,7 +24,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def blocks_of(found: SetUp) -> list[Block]:
-    window = window_of(found, lambda name: shown(DEFAULTS[name]))
+    way = way_in(found.agent, [], new=False)
+    window = window_of(found, lambda name: shown(DEFAULTS[name]), way)
     return list(window.pages[0].blocks.values())
 
 
@@ -124,3 +129,28 @@ def test_I12_2_a_file_that_cannot_be_read_says_why_wherever_it_is_shown(
     found, problem = profiles.look(str(tmp_path))
     assert (found, said in problem) == (profiles.Settings(), True), problem
     assert problem in look_around(str(tmp_path), str(tmp_path), "").troubles
+
+
+def test_I13_13_one_key_leads_to_a_session() -> None:
+    """The tour, the agent at hand, or the session that needs you most."""
+    asking = a_session("a1", "Fix it\x1b[2J", "running", "claude", asks=1)
+    done = a_session("b2", "", "idle", "demo")
+    assert way_in("demo", [], new=False).prompt == TOUR
+    assert way_in("demo", [done], new=True).prompt == SECOND
+    assert "claude" in way_in("claude", [], new=False).words
+    found = way_in("demo", [asking, done], new=False)
+    assert (found.session, found.prompt) == ("a1", "")
+    assert "\x1b" not in found.words
+    assert found.words.endswith("needs you")
+    assert "b2" in way_in("claude", [done], new=False).words
+
+
+def test_I13_13_leaving_names_what_goes_on_and_how_to_come_back() -> None:
+    going = [a_session(f"s{n}", f"Task {n}", "running", "demo", asks=n % 2) for n in range(7)]
+    said = farewell("s1", Left(4, 3), [*going, a_session("x", "Done", "idle", "demo")])
+    assert "  ◐ s0  Task 0\n  ▲ s1  Task 1\n" in said
+    assert "… and 2 more: rookery ps" in said
+    assert said.endswith("To come back: rookery open s1")
+    assert "Done" not in said
+    assert farewell("", Left(1, 0), going[:1]).endswith("To come back: rookery")
+    assert farewell("", Left(0, 0), []) == ""

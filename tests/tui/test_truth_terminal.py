@@ -102,5 +102,5 @@ def test_I9_12_leaving_one_that_waits_does_not_say_that_it_goes_on(home: Path) -
         screen.press("C-q")
         screen.wait_for("Leave?", "1 session waiting for your answer")
         screen.press("Enter")
-        shown = screen.wait_for("1 session waiting for your answer: rookery asks", "--resume")
+        shown = screen.wait_for("1 session waiting for your answer: rookery asks", "rookery open")
         assert "still running" not in shown

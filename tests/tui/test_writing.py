@@ -163,8 +163,8 @@ async def test_U4_a_shell_line_is_shown_and_sent_to_nobody() -> None:
         await pilot.press(*"!make", "enter")
         await pilot.pause()
         panel = app.query_one(ShellPanel)
-        app.desk.shell_said("\x1b[31mred\x1b[0m [bold]x\n")
-        app.desk.shell_said("", 2)
+        app.desk.shell.panel.say("\x1b[31mred\x1b[0m [bold]x\n", None)
+        app.desk.shell.panel.say("", 2)
         await pilot.pause()
         assert "exit 2" in panel.render_line(0).text
         assert "red [bold]x" in panel.render_line(1).text

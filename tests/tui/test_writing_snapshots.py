@@ -28,8 +28,8 @@ async def _files(pilot: Pilot[str]) -> None:
 
 async def _shell(pilot: Pilot[str]) -> None:
     await pilot.press(*"!make", "enter")
-    pilot.app.desk.shell_said("\x1b[32mok\x1b[0m one\ntwo\nthree\n")
-    pilot.app.desk.shell_said("", 0)
+    pilot.app.desk.shell.panel.say("\x1b[32mok\x1b[0m one\ntwo\nthree\n", None)
+    pilot.app.desk.shell.panel.say("", 0)
     await pilot.press("ctrl+t")
 
 

@@ -14,11 +14,12 @@ from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
+from rookery.core.vendors import demo
 
 OWN = "rookery"
 """Rookery's own agent: the default where a model is set up."""
 
-DEMO = "demo"
+DEMO = demo.NAME
 """Needs no model and no account."""
 
 PYTHON = "$python"

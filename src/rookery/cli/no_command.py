@@ -173,6 +173,7 @@ def _is_ready(agent: str) -> bool:
 
 def _overview() -> int:
     """What runs now, and the commands to try next."""
+    from rookery.cli import tui_launch
     from rookery.cli.commands.look.ps import write_table
     from rookery.cli.output.screen import standard
     from rookery.cli.output.wrap import wrapped
@@ -186,5 +187,8 @@ def _overview() -> int:
         write_table(screen, found, LISTED)
         screen.line()
     text = NEXT if found else FIRST_RUN
+    if not tui_launch.is_installed():
+        said, _, line = tui_launch.why_not().partition(": ")
+        text += f"\n{said}:\n\n  {line}\n"  # a line of its own can be copied
     screen.write(wrapped(text, screen.width) if screen.fits else text)
     return exits.DONE

@@ -16,6 +16,7 @@ from textual.events import Event, Key
 
 from rookery.tui import messages
 from rookery.tui.actions.composer import Desk
+from rookery.tui.actions.first_screen import FirstScreen
 from rookery.tui.actions.focus import Focus
 from rookery.tui.actions.slash_commands import choice
 from rookery.tui.actions.transcript_tools import TranscriptTools
@@ -25,7 +26,7 @@ from rookery.tui.look.themes import Colourless, themes
 from rookery.tui.seen import Looking
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
-from rookery.tui.splash import SetUp, window_of
+from rookery.tui.splash import SetUp
 from rookery.tui.surroundings import Surroundings
 from rookery.tui.system.garbage_collection import Sweeping
 from rookery.tui.system.notifications import Calling
@@ -63,6 +64,7 @@ class Rookery(Focus, TranscriptTools):
         self.sweeping = Sweeping()
         self._settled = False
         """Whether it is known what is set up."""
+        self.first_screen = FirstScreen(self, lambda prompt: self.desk.submit(prompt, ""))
         self.animation_level = "none"
         for theme in themes():
             self.register_theme(theme)
@@ -133,11 +135,7 @@ class Rookery(Focus, TranscriptTools):
         self.transcript.asks.begin_again()
 
     def _show_splash(self) -> None:
-        confirm = self.start.confirms(self.found.confirm)
-        found = self.found._replace(sessions=len(self.fleet.sessions), confirm=confirm)
-        self.transcript.show(window_of(found, lambda name: label(self, name)))
-        status = self.below(Status)
-        status.agent, status.confirm = self.found.agent, confirm
+        self.first_screen.show(self.found)
         self._show_header()
 
     # --- sessions ------------------------------------------------------------------------------
@@ -151,6 +149,7 @@ class Rookery(Focus, TranscriptTools):
         self.composer.put(self._drafts.pop(session, ""))
         self.desk.show_files()
         if session:
+            self.first_screen.is_asked_for = False
             self.reader.open(session)
         else:
             self._show_splash()
@@ -257,7 +256,10 @@ class Rookery(Focus, TranscriptTools):
         self.desk.submit(message.text, message.session, queue=message.queue)
 
     def on_composer_wanted(self, message: Composer.Wanted) -> None:
-        self.desk.want(message.what, message.word)
+        if message.what != "begin":
+            self.desk.want(message.what, message.word)
+        elif self._settled:
+            self.first_screen.enter()
 
     def on_composer_dropped(self, message: Composer.Dropped) -> None:
         self.desk.attach(*message.paths, pasted=message.pasted)
@@ -328,7 +330,7 @@ class Rookery(Focus, TranscriptTools):
         if self.focused is not self.composer:
             self.go_back()
             return
-        if self.desk.left_shell():
+        if self.desk.shell.leave():
             return
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
@@ -351,6 +353,7 @@ class Rookery(Focus, TranscriptTools):
             self._driver.write(text)
 
     def action_new(self) -> None:
+        self.first_screen.is_asked_for = True
         self.open_session("")
         self.composer.focus()
 
@@ -382,6 +385,7 @@ class Rookery(Focus, TranscriptTools):
             self._put_away()
             begun = self.desk.with_pasted(self._drafts)
             drafts.keep(self.start.home, begun, self._opened_here)
+            self.desk.shell.end()
             self.reader.stop()
             self.calling.end()
-            self.exit(farewell(self.session, left_in(self)))
+            self.exit(farewell(self.session, left_in(self), self.fleet.sessions))

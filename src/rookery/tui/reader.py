@@ -130,6 +130,10 @@ class ReaderThread:
         """Call something in the screen's thread."""
         self._tell(Fetched(then, found))
 
+    def call_in(self, call: Callable[..., object], *given: Any) -> None:
+        """Call something in this thread."""
+        self._soon(lambda: call(*given))
+
     def _soon(self, call: Callable[[], object]) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(call)

@@ -9,6 +9,7 @@ from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.home import paths
+from rookery.tui.entrance import MARK, Way
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:
@@ -51,15 +52,17 @@ type Names = Callable[[str], str]
 """A key's name on the keyboard."""
 
 
-def window_of(found: SetUp, key: Names) -> Window:
+def window_of(found: SetUp, key: Names, way: Way) -> Window:
     window = Window()
-    blocks = [make_block("0.splash", "answer", text=_words(found, key)), *_missing(found, key)]
+    mark = make_block("0.mark", "answer", parts=[{"type": "terminal", "text": MARK}])
+    words = make_block("0.splash", "answer", text=_words(found, key, way))
+    blocks = [mark, words, *_missing(found, key)]
     window.pages = [Page(0, {block["id"]: block for block in blocks})]
     return window
 
 
-def _words(found: SetUp, key: Names) -> str:
-    lines = ["# Rookery", "", _greeting(found, key("composer.send")), ""]
+def _words(found: SetUp, key: Names, way: Way) -> str:
+    lines = [f"**{key('composer.send')}** {way.words}. {_greeting(found)}", ""]
     lines += [
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{_why(found)}",
@@ -111,10 +114,10 @@ def _missing(found: SetUp, key: Names) -> list[Block]:
     return blocks
 
 
-def _greeting(found: SetUp, send: str) -> str:
+def _greeting(found: SetUp) -> str:
     if found.agent == "demo":
-        return f"Write something below and press {send}: the demo agent answers right away."
-    return f"Write a task below and press {send}: {found.agent} starts working on it."
+        return "Or write a task below."
+    return f"Or write a task for {found.agent} below."
 
 
 def _asks(found: SetUp) -> str:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from rookery.core.vendors.demo import SECOND, TOUR
+
 PLAN = ["Look around", "Make a small change", "Run a command"]
 
 GREETING = """\
@@ -14,8 +16,18 @@ SUMMARY = """\
 
 I made a plan, read a file, asked you about an edit, and ran a command. Rookery kept all of it, \
 and a turn goes on when you close this window.
+"""
 
-Try next:
+TRIAGE = """
+Now what Rookery is for: several agents at once. I have one more question, and it can wait.
+
+1. In the terminal interface, press `Ctrl+N`, then `Enter`: a second session starts.
+2. Once it asks too, press `F2` `y` `F2` `y`: `F2` goes to the next question in any session, and \
+`y` allows it.
+"""
+
+NEXT = """
+That was the tour. Try next:
 
 - `rookery ps` lists your sessions
 - `rookery tail` follows one as it happens
@@ -24,7 +36,7 @@ Try next:
 Then let a real agent move in: any that speaks the Agent Client Protocol will do.
 """
 
-TOUR: list[dict[str, Any]] = [
+SCENE: list[dict[str, Any]] = [
     {"title": "A tour of Rookery"},
     {"text": GREETING, "chunks": 12, "every": 0.03},
     {
@@ -72,6 +84,39 @@ TOUR: list[dict[str, Any]] = [
     {"text": SUMMARY, "chunks": 30, "every": 0.03},
 ]
 
+LAST: list[dict[str, Any]] = [
+    {"text": TRIAGE, "chunks": 12, "every": 0.03},
+    {
+        "command": "echo 'All birds are home.'",
+        "title": "Count the birds again",
+        "ask": True,
+        "takes": 0.2,
+        "output": "All birds are home.\n",
+        "rejected": [{"text": "\nAll right, they stay uncounted.\n"}],
+    },
+]
+
+BESIDE: list[dict[str, Any]] = [
+    {"title": "A second session"},
+    {
+        "text": "Hello from a second session. The first one is still there: each session has its "
+        "own agent, and you see here what each of them needs.\n",
+        "chunks": 6,
+        "every": 0.03,
+    },
+    {
+        "diff": "nest.py",
+        "old": "eggs = 2\n",
+        "new": "eggs = 3\n",
+        "title": "Edit nest.py (only a demo: nothing is written)",
+        "ask": True,
+        "takes": 0.2,
+        "allowed": [{"text": "\nThank you. `F2` goes to the next question, if there is one.\n"}],
+        "rejected": [{"text": "\nThen two it is. `F2` goes to the next question.\n"}],
+        "cancelled": [{"text": "\nNo answer, no edit.\n"}],
+    },
+]
+
 AGAIN: list[dict[str, Any]] = [
     {
         "text": "I am only the demo agent and have shown all that I can. A new session plays the "
@@ -83,6 +128,10 @@ AGAIN: list[dict[str, Any]] = [
 
 DEMO: dict[str, Any] = {
     "agent": {"name": "rookery-demo", "title": "Rookery demo", "version": "1"},
-    "turns": [TOUR],
+    "turns": [[*SCENE, {"text": NEXT}]],
+    "match": [
+        {"regex": f"^{TOUR}$", "steps": [*SCENE, *LAST, {"text": NEXT}]},
+        {"regex": f"^{SECOND}$", "steps": BESIDE},
+    ],
     "otherwise": AGAIN,
 }

@@ -27,7 +27,7 @@ SCREEN = _table("""
 writing: composer.send=enter composer.queue=alt+enter,ctrl+l composer.newline=shift+enter,ctrl+j
     composer.clear=ctrl+c past.older=up past.newer=down past.search=ctrl+r composer.editor=ctrl+g
     composer.attach=ctrl+o composer.paste=ctrl+v composer.detach=backspace queue.focus=ctrl+t
-    composer.complete=tab
+    shell.give=ctrl+s composer.complete=tab
 suggestions: suggestion.next=down suggestion.back=up suggestion.take=tab suggestion.do=enter
     suggestion.close=escape
 queue: queue.up=up,k queue.down=down,j queue.edit=e,enter queue.earlier=K,shift+up

@@ -15,6 +15,8 @@ FAILED = frozenset(
 )
 """Reasons for which a turn ended."""
 
+NO_TITLE = "(no title)"
+
 LATER = ("waiting",)
 """Of a head: what workers of earlier builds do not write."""
 
@@ -102,7 +104,7 @@ IN_BLOCK = (
 
 def fleet_block(head: Json, *, awake: bool) -> Block:
     fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
-    status, title = state_of(head, awake=awake), head["title"] or "(no title)"
+    status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
     return make_block(
         head["id"], "session", title=title, text=head["last"], status=status, **fields
     )

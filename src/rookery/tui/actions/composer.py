@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
-from rookery.tui.actions.shell_line import ShellLine
+from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue
-from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.suggestions import Suggestion
 from rookery.tui.writing import commands, history, pasted
 
@@ -26,7 +25,7 @@ FRESH = 10.0
 class Desk:
     def __init__(self, app: Shell) -> None:
         self._app = app
-        self._line = ShellLine(app.reader, self.shell_said)
+        self.shell = ShellLines(app)
         self._files: dict[str, list[Attachment]] = {}
         self._pasted: dict[str, list[str]] = {}
         self._mentioned: dict[str, None] = {}
@@ -39,10 +38,6 @@ class Desk:
         home, cwd = self._app.start.home, self._app.start.cwd
         past = self._app.composer.past
         self._app.reader.run(lambda: asyncio.to_thread(history.read, home, cwd), past.load)
-
-    @property
-    def _panel(self) -> ShellPanel:
-        return self._app.below(ShellPanel)
 
     @property
     def cwd(self) -> str:
@@ -59,7 +54,7 @@ class Desk:
             self._app.composer.past.add(text)
             self._app.reader.run(lambda: asyncio.to_thread(history.keep, home, cwd, text))
         if text.startswith("!") and text[1:].strip():
-            self.run_line(text[1:].strip())
+            self.shell.run(text[1:].strip(), self.cwd)
         elif (found := commands.parsed(text)) is not None:
             from rookery.tui.actions.slash_commands import carry_out
 
@@ -117,6 +112,8 @@ class Desk:
                 self._paste()
             case "detach":
                 self.detach(-1)
+            case "shell":
+                self.send_output()
             case "queue" if app.below(Queue).items:
                 app.composer.screen.set_focus(app.below(Queue))  # at once: the next key is for it
             case "queue":
@@ -269,28 +266,16 @@ class Desk:
         self._app.below(Chips).tell(shown)
         self._app.composer.has_files = bool(shown)
 
-    # --- shell lines ---------------------------------------------------------------------------
-
-    def run_line(self, line: str) -> None:
-        if self._panel.running:
-            key = label(self._app, "turn.cancel")
-            self._app.notify(f"A command is still running: {key} stops it.", severity="warning")
-            self._app.composer.put(f"!{line}")
-            return
-        self._panel.begin(line)
-        self._line.run(line, self.cwd)
-
-    def shell_said(self, text: str, code: int | None = None) -> None:
-        self._panel.say(text, code)
-
-    def left_shell(self) -> bool:
-        """Esc: stop the command, or close its output. Whether there was one."""
-        if self._panel.running:
-            self._line.stop()
-            return True
-        shown = bool(self._panel.display)
-        self._panel.close()
-        return shown
+    def send_output(self) -> None:
+        """Of a shell command, with what is written in the composer."""
+        session = self._app.session
+        written = pasted.joined(self._app.composer.text, self._pasted.get(session, []))
+        if prompt := self.shell.hand_over(written):
+            self._pasted.pop(session, None)
+            self._app.composer.clear()
+            self._prompt(prompt, session, queue=False)
+        else:
+            self._app.notify("There is no output to send: !command runs one.", timeout=3)
 
     # --- the queue -----------------------------------------------------------------------------
 

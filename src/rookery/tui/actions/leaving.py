@@ -7,10 +7,19 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Label
 
+from rookery.core.blocks.document import Block
 from rookery.core.json.safe_text import count
+from rookery.render.plain import clean_line
+from rookery.render.signs import SIGNS
 from rookery.tui.keys import bindings
 from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import Modal, keys_line
+
+LISTED = 5
+"""Sessions named when leaving."""
+
+LONGEST = 50
+"""Characters of a title."""
 
 
 class Left(NamedTuple):
@@ -39,15 +48,31 @@ def go_on(left: Left) -> str:
     return ", ".join(words)
 
 
-def farewell(session: str, left: Left) -> str:
+def farewell(session: str, left: Left, sessions: list[Block]) -> str:
     words = []
     if left.going:
         words.append(f"{go_on(left)}. To stop one: rookery stop")
     elif left.waiting:
         words.append(f"{go_on(left)}: rookery asks")
+    words += named(sessions)
     if session:
         words.append(f"To come back: rookery open {session}")
+    elif any(left):
+        words.append("To come back: rookery")
     return "\n".join(words)
+
+
+def named(sessions: list[Block]) -> list[str]:
+    """A line for each that goes on or waits."""
+    going = [block for block in sessions if block["status"] in ("running", "needs-you")]
+    lines = [
+        f"  {SIGNS[str(block['status'])][0]} {block['id']}  "
+        f"{clean_line(str(block['title']))[:LONGEST]}".rstrip()
+        for block in going[:LISTED]
+    ]
+    if len(going) > LISTED:
+        lines.append(f"  … and {len(going) - LISTED} more: rookery ps")
+    return lines
 
 
 class LeaveScreen(Modal[bool]):

@@ -1,74 +1,100 @@
-"""A shell command of the user's, run in the session's directory."""
+"""Lines that begin with `!`: they run in the user's own shell, one for each directory. The agent
+gets their output only by a key."""
 
-import asyncio
-import codecs
-import os
-import signal
-from collections.abc import Callable
-from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from rookery.tui.reader import ReaderThread
+from rookery.home import paths
+from rookery.render import terminal
+from rookery.tui.shell import Shell
+from rookery.tui.widgets.shell_panel import ShellPanel
 
-PIECE = 65_536
+if TYPE_CHECKING:
+    from rookery.tui.system.user_shell import UserShell
+
+EDGE = 4
+"""Columns of the panel that are not the shell's."""
 
 
-class ShellLine:
-    """`say` gets its output, and at the end its exit code."""
+class ShellLines:
+    def __init__(self, app: Shell) -> None:
+        self._app = app
+        self._shells: dict[str, UserShell] = {}
+        self._current: UserShell | None = None
+        """Whose line the panel shows."""
 
-    def __init__(self, reader: ReaderThread, say: Callable[[str, int | None], object]) -> None:
-        self._reader = reader
-        self._say = say
-        self._process: asyncio.subprocess.Process | None = None
+    @property
+    def panel(self) -> ShellPanel:
+        return self._app.below(ShellPanel)
 
     def run(self, line: str, cwd: str) -> None:
-        self._reader.run(lambda: self._run(line, cwd))
-
-    def _tell(self, text: str, code: int | None = None) -> None:
-        self._reader.call(self._say, text, code)
-
-    async def _run(self, line: str, cwd: str) -> None:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *(os.environ.get("SHELL") or "/bin/sh", "-c", line),
-                cwd=cwd,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._tell(f"{error.strerror or error}\n", 127)
+        """While a line runs, the next one is typed into it."""
+        if self.panel.running:
+            if self._current is not None:
+                self._app.reader.call_in(self._current.type, f"{line}\n")
             return
-        self._process = process
-        assert process.stdout is not None
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        try:
-            while data := await process.stdout.read(PIECE):
-                self._tell(decoder.decode(data))
-                await asyncio.sleep(0.05)  # a flood is shown, not chased
-            code = await process.wait()
-        finally:
-            self._process = None
-            _signal(process, signal.SIGKILL)
-        self._tell("", code)
+        columns = self._app.transcript.size.width - EDGE
+        self.panel.begin(line)
+        self._app.reader.run(lambda: self._run(line, cwd, columns))
 
-    def stop(self) -> None:
-        """SIGINT, then SIGKILL."""
+    async def _run(self, line: str, cwd: str, columns: int) -> None:
+        from rookery.tui.system.user_shell import UserShell
 
-        async def stop() -> None:
-            process = self._process
-            if process is None:
-                return
-            _signal(process, signal.SIGINT)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(1.0):
-                    await process.wait()
-            _signal(process, signal.SIGKILL)
+        if cwd not in self._shells:
+            self._shells[cwd] = UserShell(cwd, lambda *said: self._said(cwd, *said))
+        self._current = self._shells[cwd]
+        self._app.reader.call(self._place, self._current.cwd)
+        await self._current.run(line, columns)
 
-        self._reader.run(stop)
+    def _said(self, cwd: str, text: str, code: int | None) -> None:
+        shell = self._shells[cwd]
+        if shell is self._current:
+            self._app.reader.call(self._show, text, code)
+
+    def _place(self, cwd: str) -> None:
+        self.panel.place(cwd)
+
+    def _show(self, text: str, code: int | None) -> None:
+        self.panel.say(text, code)
+
+    def leave(self) -> bool:
+        """Esc: stop the command, or close its output. Whether there was one."""
+        if self.panel.running:
+            if self._current is not None:
+                self._app.reader.run(self._current.stop)
+            return True
+        shown = bool(self.panel.display)
+        self.panel.close()
+        return shown
+
+    def hand_over(self, written: str) -> str:
+        """A prompt with the output, after what was written; the panel closes if the line is over.
+        Empty: there is no output to hand over."""
+        panel = self.panel
+        if not panel.display:
+            return ""
+        said = as_prompt(written, panel.line, panel.where, panel.code, panel.output)
+        if not panel.running:
+            panel.close()
+        return said
+
+    def end(self) -> None:
+        """Before the reader stops."""
+        for shell in self._shells.values():
+            self._app.reader.call_in(shell.close)
 
 
-def _signal(process: asyncio.subprocess.Process, how: signal.Signals) -> None:
-    """The whole group, which may outlive its first process."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, how)
+def as_prompt(written: str, line: str, cwd: str, code: int | None, output: str) -> str:
+    """What was printed, as a terminal would show it, without colours."""
+    rows = ["".join(text for text, _ in row).rstrip() for row in terminal.lines_of(output)]
+    text = "\n".join(rows).strip("\n")
+    ended = "still running" if code is None else f"exit {code}" if code >= 0 else "stopped"
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    where = f" in {paths.with_tilde(cwd)}" if cwd else ""
+    parts = [
+        written.strip(),
+        f"I ran this{where} ({ended}):",
+        f"{fence}\n$ {line}\n{text}\n{fence}",
+    ]
+    return "\n\n".join(part for part in parts if part)

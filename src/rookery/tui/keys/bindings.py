@@ -68,6 +68,7 @@ WRITING: list[BindingType] = [
     quiet("composer.attach", "want('attach')", "attach a file"),
     quiet("composer.paste", "want('paste')", "paste text or an image"),
     quiet("queue.focus", "want('queue')", "to the queue"),
+    quiet("shell.give", "want('shell')", "send a shell command's output to the agent"),
     quiet("composer.complete", "complete", "complete / and @"),
 ]
 AT_THE_BEGINNING = [quiet("composer.detach", "want('detach')", "remove the last file")]

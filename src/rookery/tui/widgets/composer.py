@@ -31,7 +31,8 @@ class Composer(TextArea):
         """After the running turn, also where the agent could take it now."""
 
     class Wanted(Record):
-        """commands or files for a word; search, editor, attach, detach, paste, queue."""
+        """commands or files for a word; search, editor, attach, detach, paste, queue, shell; begin,
+        where nothing is written."""
 
         what: str
         word: str = ""
@@ -124,6 +125,8 @@ class Composer(TextArea):
         if self.text.strip() or self.has_files:
             self.popup.close()
             self.post_message(self.Submitted(self.take(), self.session, queue))
+        elif not self.text and not self.session and not queue:
+            self.post_message(self.Wanted("begin"))
 
     def action_clear_text(self) -> None:
         """It stays among the earlier prompts of this run: nothing written is lost."""

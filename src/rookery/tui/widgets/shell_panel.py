@@ -1,8 +1,11 @@
-"""The output of a shell command, above the composer. The agent does not see it."""
+"""The output of a shell command, above the composer. The agent sees it only if you send it."""
 
+import os
+
+from rookery.home import paths
 from rookery.tui.keys.map import label
 from rookery.tui.look.colours import printed
-from rookery.tui.look.plain import clean_line, cut
+from rookery.tui.look.plain import clean_line, cut, width_of
 from rookery.tui.look.runs import Line
 from rookery.tui.widgets.status import LineWidget
 
@@ -17,17 +20,23 @@ class ShellPanel(LineWidget):
         self.running = False
         self.display = False
         self._text = ""
-        self._code: int | None = None
+        self.code: int | None = None
+        self.where = ""
+        """The directory in which the line began."""
 
     def begin(self, line: str) -> None:
-        self.line, self._text, self._code, self.running = line, "", None, True
+        self.line, self._text, self.code, self.running = line, "", None, True
         self.display = True
         self._grow()
+
+    def place(self, cwd: str) -> None:
+        self.where = cwd
+        self.refresh()
 
     def say(self, text: str, code: int | None) -> None:
         self._text = (self._text + text)[-KEPT:]
         if code is not None:
-            self._code, self.running = code, False
+            self.code, self.running = code, False
         self._grow()
 
     def close(self) -> None:
@@ -44,16 +53,26 @@ class ShellPanel(LineWidget):
         self.styles.height = 1 + len(self._rows())
         self.refresh()
 
+    def _place_in(self, room: int) -> str:
+        """The directory, or its last part: the command comes first."""
+        place = clean_line(paths.with_tilde(self.where))
+        if width_of(place) > room:
+            place = "…/" + os.path.basename(place)
+        return f"{place} " if self.where and width_of(place) <= room else ""
+
     def lines(self, width: int) -> list[Line]:
         look, key = self.look, label(self.app, "turn.cancel")
+        give = f" · {label(self.app, 'shell.give')} sends it"
         if self.running:
             sign, style, end = "◐", look.accent, f"not sent · running · {key} stops it"
-        elif self._code == 0:
-            sign, style, end = "✓", look.done, f"not sent · {key} closes it"
+        elif self.code == 0:
+            sign, style, end = "✓", look.done, f"not sent{give} · {key} closes it"
         else:
-            how = f"exit {self._code}" if (self._code or 0) >= 0 else "stopped"
-            sign, style, end = "✗", look.failed, f"{how} · not sent · {key} closes it"
-        said = cut(clean_line(self.line), max(10, width - len(end) - 9))
-        head: Line = [(f" {sign} ", style), (f"! {said}", look.heading)]
+            how = f"exit {self.code}" if (self.code or 0) >= 0 else "stopped"
+            sign, style, end = "✗", look.failed, f"{how} · not sent{give} · {key} closes it"
+        room = max(10, width - len(end) - 7)
+        said = cut(clean_line(f"! {self.line}"), room)
+        where = self._place_in(room - width_of(said) - 1)
+        head: Line = [(f" {sign} ", style), (where, look.soft), (said, look.heading)]
         head.append((f"  {end}", look.soft))
         return [head, *([(" │ ", look.line), *row] for row in self._rows())]

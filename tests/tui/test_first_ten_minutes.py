@@ -1,0 +1,88 @@
+"""README.md, followed to the letter in a real terminal by someone who knows no key that the screen
+does not show (issue 13, line 13 and "first ten minutes")."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.tui.tmux import Tmux
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+PRESSED = {"Enter": "Enter", "F2": "F2", "y": "1", "Ctrl+N": "C-n", "Ctrl+Q": "C-q"}
+"""By tmux's names. An ask's "allow once" is `1` until asks have keys by meaning: then `y`."""
+
+SHOWN = {"y": "1  Allow"}
+"""How the screen names a key, where that is not its name."""
+
+STEPS = [
+    ("Enter", "Enter starts a tour", ["wants to edit greeting.py", "needs you"]),
+    ("F2", "F2 next ask", ["▌ ┃"]),
+    ("y", "greeting.py", ["press Ctrl+N, then Enter", "wants to run"]),
+    ("Ctrl+N", "Ctrl+N new", ["Enter starts another session", "new session"]),
+    ("Enter", "Enter starts another session", ["wants to edit nest.py", "needs you"]),
+    ("F2", "F2 next ask", ["▌ ┃"]),
+    ("y", "nest.py", ["F2 goes to the next question"]),
+    ("F2", "F2 next ask", ["All birds are home", "▌ ┃"]),
+    ("y", "All birds are home", ["That was the tour", "ready"]),
+    ("Ctrl+Q", "Ctrl+Q leave", ["To come back: rookery open"]),
+    ("Enter", "Enter opens “", ["That was the tour", "ready"]),
+]
+"""A key of README.md, what the screen shows before it is pressed, and after."""
+
+
+def keys_of_readme() -> list[str]:
+    section = README.split("## The first ten minutes", 1)[1].split("\n## ", 1)[0]
+    steps = re.findall(r"^\d\. (.*)$", section, re.MULTILINE)
+    return [key for step in steps for key in re.findall(r"\*\*(.+?)\*\*", step)]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+def test_I13_13_the_first_ten_minutes_are_as_the_readme_says(
+    home: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    assert [key for key, _, _ in STEPS] == keys_of_readme()
+    *first, back = STEPS
+    with Tmux(home, size=size, cwd=tmp_path, seconds=100) as screen:
+        for key, before, after in first:
+            follow(screen, key, before, after)
+    with Tmux(home, size=size, cwd=tmp_path, seconds=100) as screen:
+        follow(screen, *back)
+
+
+def follow(screen: Tmux, key: str, before: str, after: list[str]) -> None:
+    screen.wait_for(before, SHOWN.get(key, key))
+    screen.press(PRESSED[key])
+    screen.wait_for(*after)
+
+
+def test_I13_13_the_readme_begins_with_an_install_line() -> None:
+    """Its extras are those of the package."""
+    (line, _) = README.partition("```sh\n")[2].splitlines()[:2]
+    extras = re.search(r"install '\.\[([a-z,]+)\]'", line)
+    assert extras is not None, line
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(extras[1].split(",")) <= known["optional-dependencies"].keys()
+    assert README.index(line) < README.index("Rookery runs coding agents")
+
+
+def test_I13_13_the_base_install_says_how_to_get_the_terminal_interface(
+    home: Path, tmp_path: Path
+) -> None:
+    """A real interpreter that finds the base requirements and nothing else."""
+    import click
+    import tomlkit
+
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for module in (click, tomlkit):
+        place = Path(str(module.__file__)).parent
+        (packages / place.name).symlink_to(place)
+    path = f"PYTHONPATH={ROOT / 'src'}:{packages}"
+    with Tmux(home, "env", path, sys.executable, "-S", "-m", "rookery") as screen:
+        screen.wait_for("There are no sessions yet", "pip install 'rookery[tui]'")

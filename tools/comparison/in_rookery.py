@@ -1,0 +1,167 @@
+"""The tasks in Rookery."""
+
+import json
+from pathlib import Path
+
+from tests.cli.driving import ROOKERY
+from tools.comparison.counting import Terminal
+from tools.comparison.tasks import Place, Task, player
+
+ALLOW, WHY = "1", "r"
+"""Keys of an ask."""
+
+
+def opened(place: Place, *words: str) -> Terminal:
+    (place.home / "config.toml").write_text(
+        f'default_agent = "mine"\n[agents.mine]\ncommand = {json.dumps(player(place))}\n'
+    )
+    return Terminal(place.home, *ROOKERY, *words, cwd=place.work)
+
+
+def ready(place: Place) -> Terminal:
+    screen = opened(place)
+    screen.wait_for("F1 lists")
+    screen.count()
+    return screen
+
+
+def said(place: Place, text: str, *until: str) -> Terminal:
+    screen = ready(place)
+    screen.say(text)
+    screen.wait_for(*until)
+    screen.count()
+    return screen
+
+
+def start(place: Place) -> Terminal:
+    screen = opened(place)
+    screen.wait_for("F1 lists")
+    return screen
+
+
+def answer(place: Place) -> Terminal:
+    screen = ready(place)
+    screen.say("hello")
+    screen.wait_for("You said: hello")
+    return screen
+
+
+def approve(place: Place) -> Terminal:
+    screen = said(place, "may you", "needs you")
+    screen.press("F2", ALLOW)
+    screen.wait_for("It was allowed.")
+    return screen
+
+
+def reject(place: Place) -> Terminal:
+    screen = said(place, "may you", "needs you")
+    screen.press("F2", WHY)
+    screen.wait_for("Why not?")
+    screen.say("not today")
+    screen.wait_for("It was rejected.")
+    return screen
+
+
+def cancel(place: Place) -> Terminal:
+    screen = said(place, "endless", "It has begun.")
+    screen.press("Escape")
+    screen.wait_for("Cancelled")
+    return screen
+
+
+def queue(place: Place) -> Terminal:
+    screen = said(place, "slowly", "It has begun.")
+    screen.say("hello")
+    screen.wait_for("It has ended.", "You said: hello")
+    return screen
+
+
+def file(place: Place) -> Terminal:
+    screen = ready(place)
+    screen.begin_with("@", "notmi")
+    screen.wait_for("▌notes-of-mine.md")
+    screen.press("Tab")
+    screen.wait_for("@notes-of-mine.md")
+    return screen
+
+
+def shell(place: Place) -> Terminal:
+    screen = ready(place)
+    screen.begin_with("!", "cd below")
+    screen.press("Enter")
+    screen.wait_for("✓")
+    screen.begin_with("!", "pwd")
+    screen.press("Enter")
+    screen.wait_for(str(place.work / "below"))
+    return screen
+
+
+def hand_over(place: Place) -> Terminal:
+    screen = ready(place)
+    screen.begin_with("!", "echo it-is-$((6*7))")
+    screen.press("Enter")
+    screen.wait_for("it-is-42", "✓")
+    screen.count()
+    screen.press("C-s")
+    screen.wait_for("You said:", "it-is-42")
+    return screen
+
+
+def second(place: Place) -> Terminal:
+    screen = said(place, "endless", "It has begun.")
+    screen.press("C-n")
+    screen.wait_for("new session")
+    screen.say("hello")
+    screen.wait_for("You said: hello")
+    return screen
+
+
+def triage(place: Place) -> Terminal:
+    screen = said(place, "may you", "needs you")
+    screen.press("C-n")
+    screen.wait_for("new session")
+    screen.say("may you")
+    screen.wait_for("May I?", "needs you")
+    screen.count()
+    for _ in range(2):
+        screen.press("F2")
+        screen.wait_for("▌ ┃")
+        screen.press(ALLOW)
+        screen.wait_for("It was allowed.")
+    return screen
+
+
+def come_back(place: Place) -> Terminal:
+    left = said(place, "slowly", "It has begun.")
+    left.press("C-q")
+    left.wait_for("Leave?")
+    left.press("Enter")
+    left.wait_for("To come back")
+    screen = opened(place)
+    screen.keys = left.keys
+    screen.wait_for("F1 lists", "Enter opens")
+    screen.press("Enter")
+    screen.wait_for("It has ended.")
+    left.close()
+    return screen
+
+
+TASKS: dict[str, Task] = {
+    "start": start,
+    "answer": answer,
+    "approve": approve,
+    "reject": reject,
+    "cancel": cancel,
+    "queue": queue,
+    "file": file,
+    "shell": shell,
+    "hand-over": hand_over,
+    "second": second,
+    "triage": triage,
+    "return": come_back,
+}
+
+
+def prepare(place: Place) -> None:
+    (place.work / "below").mkdir()
+    Path(place.work / "notes-of-mine.md").write_text("x")
