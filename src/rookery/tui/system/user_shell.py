@@ -121,7 +121,7 @@ class UserShell:
         self._stopped = True
         if self._state is State.STARTING:
             self.close()
-        for stop in (lambda: self._write("\x03"), self._kill_command, self.close):
+        for stop in (self._interrupt, self._kill_command, self.close):
             if not self.is_busy:
                 return
             stop()
@@ -196,6 +196,9 @@ class UserShell:
         if self._slave >= 0:
             os.close(self._slave)
             self._slave = -1
+
+    def _interrupt(self) -> None:
+        self._write("\x03")
 
     def _kill_command(self) -> None:
         with suppress(OSError):
@@ -288,8 +291,8 @@ class UserShell:
         self._file = ""
 
 
-# In both, the escape is spelled out: an echo of the line is not taken for a mark. What sets a prompt
-# of its own, such as an environment of Python, is undone before it is shown.
+# In both, the escape is spelled out: an echo of the line is not taken for a mark. A prompt that a
+# line sets, such as that of a Python environment, is undone before it is shown.
 _SET_UP = (
     ' unset HISTFILE; if [ -n "${{ZSH_VERSION:-}}" ]; then setopt nopromptcr nopromptsp; fi; '
     "__rookery_prompt() {{ __rookery_code=$?; unset PROMPT_COMMAND precmd_functions; "
