@@ -148,7 +148,7 @@ def test_I13_13_one_key_leads_to_a_session() -> None:
 def test_I13_13_leaving_names_what_goes_on_and_how_to_come_back() -> None:
     going = [a_session(f"s{n}", f"Task {n}", "running", "demo", asks=n % 2) for n in range(7)]
     said = farewell("s1", Left(4, 3), [*going, a_session("x", "Done", "idle", "demo")])
-    assert "  ◐ s0  Task 0\n  ▲ s1  Task 1\n" in said
+    assert "  ◐ s0  Task 0\n  ◆ s1  Task 1\n" in said
     assert "… and 2 more: rookery ps" in said
     assert said.endswith("To come back: rookery open s1")
     assert "Done" not in said
