@@ -22,7 +22,7 @@ TRIAGE = """
 Now what Rookery is for: several agents at once. I have one more question, and it can wait.
 
 1. In the terminal interface, press `Ctrl+N`, then `Enter`: a second session starts.
-2. Once it asks too, press `F2` `y` `F2` `y`: `F2` goes to the next question in any session, and \
+2. Once it asks too, press `F2` `y` `F2` `y`: `F2` goes to the next question in any session, \
 `y` allows it.
 """
 
@@ -99,8 +99,8 @@ LAST: list[dict[str, Any]] = [
 BESIDE: list[dict[str, Any]] = [
     {"title": "A second session"},
     {
-        "text": "Hello from a second session. The first one is still there: each session has its "
-        "own agent, and you see here what each of them needs.\n",
+        "text": "Hello from a second session, with an agent of its own. Both wait for you now: press "
+        "`F2` `y` `F2` `y`, and both are answered.\n",
         "chunks": 6,
         "every": 0.03,
     },
