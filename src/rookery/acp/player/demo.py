@@ -99,8 +99,8 @@ LAST: list[dict[str, Any]] = [
 BESIDE: list[dict[str, Any]] = [
     {"title": "A second session"},
     {
-        "text": "Hello from a second session, with an agent of its own. Both wait for you now: press "
-        "`F2` `y` `F2` `y`, and both are answered.\n",
+        "text": "Hello from a second session, with an agent of its own. Both wait for you now: "
+        "press `F2` `y` `F2` `y`, and both are answered.\n",
         "chunks": 6,
         "every": 0.03,
     },
