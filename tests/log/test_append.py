@@ -9,8 +9,9 @@ import pytest
 
 from rookery.core.header import EMPTY
 from rookery.core.json.events import Draft, kind_of
+from rookery.log.errors import Repeated, StoreError
 from rookery.log.reader import Reader
-from rookery.log.store import Repeated, StoreError, Writer
+from rookery.log.store import Writer
 from tests.log.drafts import chunk, folded, foreign, idle, prompt, renamed, running, tool, usage
 
 type Write = Callable[..., Writer]

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from rookery.log.errors import Full, StoreError
 from rookery.log.reader import Reader
-from rookery.log.store import Full, StoreError, Writer
+from rookery.log.store import Writer
 from tests.log.drafts import chunk, commands, files, folded, idle, prompt
 
 type Write = Callable[..., Writer]
@@ -112,7 +113,8 @@ def test_a_log_that_cannot_be_made_is_not_there(directory: str, write: Write) ->
     """In a process of its own: the limit holds for the lock's file and all."""
     make = (
         "import resource, signal, sys\n"
-        "from rookery.log.store import StoreError, Writer\n"
+        "from rookery.log.errors import StoreError\n"
+        "from rookery.log.store import Writer\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
         "try: Writer.open(sys.argv[1], create=True)\n"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from rookery.core.header import EMPTY, VERSION
-from rookery.log import headers, packing
+from rookery.log import headers, rows
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from tests.log.drafts import chunk, commands, folded, foreign, idle, prompt, usage
@@ -78,10 +78,10 @@ def test_large_fields_are_stored_once(directory: str, write: Write, read: Read) 
 def test_a_value_that_looks_like_a_reference_survives(write: Write, value: object) -> None:
     connection = write()._connection
     header = {"v": VERSION, "one": value, "two": 2}
-    text, blobs = packing.pack(header)
-    assert len(text) < 2 * packing.LARGE
+    text, blobs = rows.pack(header)
+    assert len(text) < 2 * rows.LARGE
     connection.executemany("INSERT INTO blob VALUES (?, ?)", blobs.items())
-    assert packing.unpack(connection, text) == header
+    assert rows.unpack(connection, text) == header
 
 
 def test_header_before_is_the_row_before(five_turns: Writer, read: Read) -> None:
@@ -127,7 +127,7 @@ def test_rows_of_turns_are_a_fold_and_may_be_lost(
     foreign(directory, damage)
     reader = read()
     assert_pages_fold(reader)
-    assert reader.tail() == (reader.header_before(5), reader.page(5))
+    assert reader.part()[:2] == (reader.header_before(5), reader.page(5))
     with Writer.open(directory) as writer:
         assert writer.header == header
         writer.append([prompt(6), idle(6)])

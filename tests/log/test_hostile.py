@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.json.events import Draft, dumps, loads
+from rookery.log.errors import Repeated
 from rookery.log.reader import Reader
 from rookery.log.rows import text_from_store, text_to_store
-from rookery.log.store import Repeated, Writer
+from rookery.log.store import Writer
 from tests.log.drafts import chunk, folded, foreign
 
 type Write = Callable[..., Writer]

@@ -35,7 +35,7 @@ def test_w8_no_acknowledged_event_is_lost(directory: str) -> None:
             events = reader.read(0, limit=10**6)
             assert [event.seq for event in events] == list(range(1, len(events) + 1))
             assert len(events) >= acknowledged
-            before, page = reader.tail()
+            before, page = reader.part()[:2]
             assert folded(page, before) == folded(events)
         with Writer.open(directory, wait=0) as writer:
             assert writer.last_seq == len(events)

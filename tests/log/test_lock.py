@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.log.lock import Busy, Lock, is_held
+from rookery.log.errors import Busy
+from rookery.log.lock import Lock, is_held
 from rookery.log.store import Writer
 
 HOLDER = """

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.log.place import BadPlace, check_home, parse
+from rookery.log.errors import BadPlace
+from rookery.log.place import check_home, parse
 
 LINUX = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

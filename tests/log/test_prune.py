@@ -5,7 +5,8 @@ from pathlib import Path
 from rookery.core.json.events import Event, kind_of
 from rookery.log import headers
 from rookery.log.reader import Reader
-from rookery.log.store import BULK, Writer
+from rookery.log.rows import BULK
+from rookery.log.store import Writer
 from tests.log.drafts import chunk, commands, folded, idle, prompt, renamed, running, tool, usage
 
 

@@ -16,8 +16,8 @@ from rookery.core.policy.modes import EVERY
 from rookery.core.policy.unattended import Order
 from rookery.core.view.fleet import head_of
 from rookery.home import config, last_choices, paths
-from rookery.log.errors import LogError
-from rookery.log.lock import LOCK_FILE, Busy, Lock
+from rookery.log.errors import Busy, LogError
+from rookery.log.lock import LOCK_FILE, Lock
 from rookery.log.place import check_home
 from rookery.log.reader import Reader
 from rookery.log.store import Writer

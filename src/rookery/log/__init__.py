@@ -2,8 +2,8 @@
 
 lock     who may write
 schema   what a log file is, of which version, and how an older one is brought up
-rows     an event as a row, and back
-headers  a header as a row, and back; the header at any point of the log
+rows     an event and a header as rows, and back
+headers  the header at any point of the log
 store    Writer: the one that appends
 reader   Reader: everyone else
 place    where a home may lie

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rookery.core.json.events import Event, Json
 from rookery.log import headers, marks
-from rookery.log.rows import CHUNKS, Row, events_of
+from rookery.log.rows import CHUNKS, Row, events_of, selected
 
 ROOM = 5 * 1024 * 1024
 """How much of what is shown opens at once."""
@@ -90,11 +90,10 @@ def some(
     connection: sqlite3.Connection, numbers: Iterable[int], columns: tuple[str, ...]
 ) -> list[Event]:
     """Single events, as far as they are there and can be read at once."""
-    find = f"SELECT {', '.join(columns)} FROM event WHERE seq = ?"  # noqa: S608 — our own names
     rows: list[Row] = []
     read = 0
     for number in numbers:
         if read < MOST_READ:
-            rows += connection.execute(find, (number,)).fetchall()
+            rows += selected(connection, columns, "WHERE seq = ?", number)
             read += marks.weight(rows[-1][-1]) if rows else 0
     return events_of(rows)

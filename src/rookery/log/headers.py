@@ -11,8 +11,7 @@ from typing import NamedTuple
 from rookery.core.header import EMPTY, advance
 from rookery.core.json.events import Json
 from rookery.log import marks
-from rookery.log.packing import BEGINS, header_of
-from rookery.log.rows import BULK, COLUMNS, event_of
+from rookery.log.rows import BEGINS, BULK, COLUMNS, cell, event_of, header_of, selected
 
 BATCH = 2000
 """Events folded at a time."""
@@ -35,11 +34,8 @@ def walk(
 ) -> Iterator[Point]:
     """From one point to another: where the next mark belongs, before each turn, and the last."""
     seq, header, weight = start
-    page = (
-        f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own column names
-        " WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
-    )
-    while rows := connection.execute(page, (seq, upto, BATCH)).fetchall():
+    page = "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+    while rows := selected(connection, columns, page, seq, upto, BATCH):
         for row in rows:
             if changes := advance(header, event_of(row)):
                 if "turn" in changes:
@@ -58,7 +54,11 @@ def header_at(connection: sqlite3.Connection, seq: int, columns: Iterable[str] =
     forward; see FAR."""
     start = nearest(connection, seq)
     if (edge := _edge(connection, start.seq, seq)) > start.seq:
-        start = Point(edge, _outlined(connection, start, edge, columns), 0)
+        find = f"WHERE seq > ? AND seq <= ? AND kind NOT IN {BULK} ORDER BY seq"
+        header = start.header
+        for row in selected(connection, columns, find, start.seq, edge):
+            header = {**header, **advance(header, event_of(row))}
+        start = Point(edge, header, 0)
     *_, last = walk(connection, start, seq, columns)
     return last.header
 
@@ -74,20 +74,6 @@ def _edge(connection: sqlite3.Connection, after: int, upto: int) -> int:
                 return int(seq)
         last = rows[-1][0] - 1
     return after
-
-
-def _outlined(
-    connection: sqlite3.Connection, start: Point, upto: int, columns: Iterable[str]
-) -> Json:
-    kinds = ", ".join(f"'{kind}'" for kind in BULK)
-    find = (
-        f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own names
-        f" WHERE seq > ? AND seq <= ? AND kind NOT IN ({kinds}) ORDER BY seq"
-    )
-    header = start.header
-    for row in connection.execute(find, (start.seq, upto)).fetchall():
-        header = {**header, **advance(header, event_of(row))}
-    return header
 
 
 def nearest(connection: sqlite3.Connection, seq: int) -> Point:
@@ -114,30 +100,23 @@ def _of_turns(connection: sqlite3.Connection, seq: int) -> tuple[Json, int]:
 def turn_of(connection: sqlite3.Connection, seq: int) -> int:
     """Of the event `seq`, or of the last that is left before it."""
     find = "SELECT turn FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
-    rows = connection.execute(find, (seq,)).fetchall()
-    return int(rows[0][0]) if rows else 0
+    return int(cell(connection, find, seq) or 0)
 
 
 def first_seq(connection: sqlite3.Connection, n: int) -> int | None:
     """The first event of turn `n`, or of the next turn that has any."""
     first = "SELECT seq FROM event WHERE turn >= ? ORDER BY turn, seq LIMIT 1"
-    rows = connection.execute(first, (n,)).fetchall()
-    return int(rows[0][0]) if rows else None
+    found: int | None = cell(connection, first, n)
+    return found
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
-    rows = connection.execute("SELECT max(seq) FROM event").fetchall()
-    return int(rows[0][0] or 0)
-
-
-def last_turn(connection: sqlite3.Connection) -> int:
-    rows = connection.execute("SELECT max(turn) FROM event").fetchall()
-    return int(rows[0][0] or 0)
+    return int(cell(connection, "SELECT max(seq) FROM event") or 0)
 
 
 def span(connection: sqlite3.Connection, n: int) -> tuple[int, int]:
     """The times of a turn's first and last event."""
     find = "SELECT at FROM event WHERE turn = ? ORDER BY seq {} LIMIT 1"
-    ends = [connection.execute(find.format(way), (n,)).fetchall() for way in ("", "DESC")]
-    first, last = (rows[0][0] if rows and isinstance(rows[0][0], int) else 0 for rows in ends)
+    ends = [cell(connection, find.format(way), n) for way in ("", "DESC")]
+    first, last = (at if isinstance(at, int) else 0 for at in ends)
     return first, last

@@ -14,8 +14,6 @@ import time
 
 from rookery.log.errors import Busy
 
-__all__ = ["LOCK_FILE", "Busy", "Lock", "becomes_free", "is_held", "is_locked"]
-
 LOCK_FILE = "lock"
 
 PAUSE = 0.01

@@ -9,8 +9,7 @@ import zlib
 from collections.abc import Iterator
 
 from rookery.core.json.events import Json, dumps
-from rookery.log import packing
-from rookery.log.rows import Row
+from rookery.log.rows import BEGINS, Row, cell, header_of, pack
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS mark (
@@ -38,25 +37,22 @@ def weight(body: object) -> int:
 
 def row(seq: int, header: Json) -> tuple[Row, dict[str, bytes]]:
     """A mark as it is stored, and the blobs it refers to."""
-    text, blobs = packing.pack(header)
+    text, blobs = pack(header)
     return (seq, _sum(seq, header), text), blobs
 
 
 def any_between(connection: sqlite3.Connection, after: int, upto: int) -> bool:
     find = "SELECT 1 FROM mark WHERE seq > ? AND seq <= ? LIMIT 1"
-    return bool(connection.execute(find, (after, upto)).fetchall())
+    return cell(connection, find, after, upto) is not None
 
 
 def newest(connection: sqlite3.Connection, after: int, upto: int) -> tuple[Json, int] | None:
     """The newest that can be believed of those that stand after the events between."""
     try:
         for seq, checked, text in _between(connection, after, upto):
-            header = packing.header_of(connection, text)
-            if (
-                header is not None
-                and _sum(seq, header) == checked
-                and _is_of(connection, seq, header)
-            ):
+            header = header_of(connection, text)
+            turn = cell(connection, "SELECT turn FROM event WHERE seq = ?", seq)
+            if header and _sum(seq, header) == checked and header["turn"] == turn:
                 return header, seq
     except sqlite3.DatabaseError:  # no table, or damaged pages: the events say the same
         return None
@@ -69,14 +65,9 @@ def _between(connection: sqlite3.Connection, after: int, upto: int) -> Iterator[
         "SELECT seq, sum, header FROM mark WHERE seq > ? AND seq <= ? AND header LIKE ?"
         " ORDER BY seq DESC LIMIT 1"
     )
-    while rows := connection.execute(find, (after, upto, packing.BEGINS)).fetchall():
+    while rows := connection.execute(find, (after, upto, BEGINS)).fetchall():
         yield rows[0]
         upto = rows[0][0] - 1
-
-
-def _is_of(connection: sqlite3.Connection, seq: int, header: Json) -> bool:
-    rows = connection.execute("SELECT turn FROM event WHERE seq = ?", (seq,)).fetchall()
-    return bool(rows) and rows[0][0] == header["turn"]
 
 
 def _sum(seq: int, header: Json) -> int:

@@ -7,8 +7,6 @@ from contextlib import suppress
 
 from rookery.log.errors import BadPlace
 
-__all__ = ["BadPlace", "check_home"]
-
 _NAMES = """
 nfs nfs3 nfs4 cifs smb2 smb3 smbfs ncpfs afs afpfs coda ceph lustre gpfs beegfs orangefs pvfs2 ocfs2
 gfs2 webdav davfs 9p vboxsf prl_fs macfuse osxfuse fuse.sshfs fuse.davfs2 fuse.ceph fuse.ceph-fuse
@@ -28,8 +26,8 @@ type Mount = tuple[str, str]
 def check_home(path: str, table: str | None = None) -> None:
     """Raise BadPlace where `path` lies on a network file system; `table` is the mounts' text."""
     mounts = parse(_mount_table() if table is None else table)
-    real = os.path.realpath(path)
-    around = [mount for mount in mounts if _lies_in(real, mount[0])]
+    inside = os.path.join(os.path.realpath(path), "")
+    around = [mount for mount in mounts if inside.startswith(os.path.join(mount[0], ""))]
     if not around:
         return  # no table to be had: no opinion
     # The innermost; where several are mounted on one point, the last covers the others.
@@ -83,10 +81,6 @@ def _unescaped(text: str) -> str:
     return head + "".join(
         chr(int(part[:3], 8)) + part[3:] if part[:3].isdigit() else "\\" + part for part in rest
     )
-
-
-def _lies_in(path: str, point: str) -> bool:
-    return point in ("/", path) or path.startswith(point.rstrip("/") + "/")
 
 
 def _mount_table() -> str:

@@ -8,16 +8,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from rookery.core.json.events import Event, Json
-from rookery.log import ending, headers, packing, schema
-from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
+from rookery.log import ending, headers, rows, schema
+from rookery.log.errors import StoreError, failures
 from rookery.log.lock import LOCK_FILE, is_held
 from rookery.log.place import copied, has_wal
-from rookery.log.rows import events_of, text_to_store
+from rookery.log.rows import events_of, selected, text_to_store
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
-
-__all__ = ["NoSession", "NotALog", "Reader", "StoreError", "TooNew"]
 
 LAST = 2**63 - 1
 """The greatest seq that SQLite can hold."""
@@ -34,14 +32,13 @@ class Reader:
         still: object = None,
         copy: "TemporaryDirectory[str] | None" = None,
     ) -> None:
+        """`still`: how the files stood, where they are read as if nobody changed them. `copy`:
+        where they are read instead."""
         self.path = path
         self._link = connection
         self._columns = columns
         self._still = still
-        """How the files stood, where they are read as if nobody changed them; None: they are not"""
         self._copy = copy
-        """Where they are read instead."""
-        self._select = f"SELECT {', '.join(self._columns)} FROM event"  # noqa: S608 — our own names
 
     @classmethod
     def open(cls, directory: str, *, form: schema.Schema = schema.SCHEMA) -> "Reader":
@@ -83,13 +80,12 @@ class Reader:
 
     def of_kinds(self, *kinds: str) -> list[Event]:
         """All events of these kinds, in order: one pass over the log."""
-        marks = ", ".join("?" * len(kinds))
-        return self._events(f"WHERE kind IN ({marks}) ORDER BY seq", *kinds)
+        return self._events(f"WHERE kind IN ({', '.join('?' * len(kinds))}) ORDER BY seq", *kinds)
 
     def turns(self) -> int:
         """The number of the last turn; 0 before the first prompt."""
         with failures(self.path):
-            return headers.last_turn(self._connection)
+            return int(rows.cell(self._connection, "SELECT max(turn) FROM event") or 0)
 
     def page(self, n: int) -> list[Event]:
         """The events of turn `n`."""
@@ -105,12 +101,6 @@ class Reader:
             first = headers.first_seq(self._connection, n)
             seq = headers.last_seq(self._connection) if first is None else first - 1
             return headers.header_at(self._connection, seq, self._columns)
-
-    def tail(self) -> tuple[Json, list[Event]]:
-        """What opens a session at its end: its last turn, or the end of that where it is long, and
-        the header before it."""
-        header, events, _ = self.part()
-        return header, events
 
     def part(self, upto: int | None = None, room: int = ending.ROOM) -> ending.Part:
         """The end of the session, or what stands up to an event: of one turn, and no more of it
@@ -141,16 +131,16 @@ class Reader:
 
     def blob(self, name: str) -> bytes | None:
         with failures(self.path):
-            return packing.blob(self._connection, name)
+            return rows.blob(self._connection, name)
 
     def damage(self) -> str:
         """The first fault of the file, every page of which is read; "": it is sound."""
         try:
             with failures(self.path):
-                rows = self._connection.execute("PRAGMA quick_check(1)").fetchall()
+                found = rows.cell(self._connection, "PRAGMA quick_check(1)")
         except StoreError as error:
             return str(error)
-        return "" if rows[:1] == [("ok",)] else f"{self.path} is damaged ({rows[0][0]})."
+        return "" if found == "ok" else f"{self.path} is damaged ({found})."
 
     def close(self) -> None:
         self._link.close()
@@ -165,8 +155,7 @@ class Reader:
 
     def _events(self, where: str, *values: Any) -> list[Event]:
         with failures(self.path):
-            rows = self._connection.execute(f"{self._select} {where}", values).fetchall()
-        return events_of(rows)
+            return events_of(selected(self._connection, self._columns, where, *values))
 
     @contextmanager
     def _moment(self) -> Iterator[None]:

@@ -14,21 +14,10 @@ from typing import NamedTuple, Self
 
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
-from rookery.log import headers, marks, packing, schema
-from rookery.log.errors import (
-    Busy,
-    Full,
-    NoSession,
-    NotALog,
-    Repeated,
-    StoreError,
-    TooNew,
-    failures,
-)
+from rookery.log import headers, marks, rows, schema
+from rookery.log.errors import NoSession, failures
 from rookery.log.lock import LOCK_FILE, Lock
-from rookery.log.rows import BULK, INSERT, Row, row_of, text_to_store, update_of
-
-__all__ = ["Busy", "Full", "NoSession", "NotALog", "Repeated", "StoreError", "TooNew", "Writer"]
+from rookery.log.rows import BULK, INSERT, Row, cell, text_to_store, update_of
 
 SETTINGS = """
 PRAGMA synchronous=NORMAL;
@@ -144,18 +133,17 @@ class Writer:
 
     def knows(self, cause: str) -> int | None:
         """The seq of the event with that cause."""
+        find = "SELECT seq FROM event WHERE cause = ?"
         with failures(self.path):
-            find = "SELECT seq FROM event WHERE cause = ?"
-            rows = self._connection.execute(find, (text_to_store(cause),)).fetchall()
-        return int(rows[0][0]) if rows else None
+            found: int | None = cell(self._connection, find, text_to_store(cause))
+        return found
 
     def prompt_of(self, turn: int) -> Json | None:
         """The `_prompt` that began a turn."""
+        find = "SELECT body FROM event WHERE seq = ? AND kind = '_prompt'"
         with failures(self.path):
-            first = headers.first_seq(self._connection, turn)
-            find = "SELECT body FROM event WHERE seq = ? AND kind = '_prompt'"
-            rows = self._connection.execute(find, (first,)).fetchall() if first else []
-        return update_of(rows[0][0]) if rows else None
+            body = cell(self._connection, find, headers.first_seq(self._connection, turn))
+        return None if body is None else update_of(body)
 
     def append(self, drafts: Sequence[Draft], *, full: bool = False) -> list[Event]:
         """Commit the drafts as events, all or none; raises Full, StoreError or Repeated.
@@ -220,14 +208,14 @@ class Writer:
 
     def put_blob(self, data: bytes) -> str:
         """Keep the bytes (once, however often they come); returns the hash that `blob` takes."""
-        name = packing.hash_of(data)
+        name = rows.hash_of(data)
         with failures(self.path):
             self._connection.execute(KEEP_BLOB, (name, data))
         return name
 
     def blob(self, name: str) -> bytes | None:
         with failures(self.path):
-            return packing.blob(self._connection, name)
+            return rows.blob(self._connection, name)
 
     def close(self) -> None:
         """Empty the WAL into the file, then free the lock. Twice is once."""
@@ -253,15 +241,11 @@ class Writer:
             if plan.turns or plan.marks:
                 connection.executemany(KEEP_BLOB, plan.blobs.items())
                 connection.executemany(KEEP_TURN, plan.turns)
-                self._keep_marks(plan.marks)
-
-    def _keep_marks(self, rows: list[Row]) -> None:
-        """What they cache is worth more than they are: an event is not lost for one."""
-        try:
-            self._connection.executemany(marks.KEEP, rows)
-        except sqlite3.Error:
-            if not self._connection.in_transaction:
-                raise
+            try:
+                connection.executemany(marks.KEEP, plan.marks)
+            except sqlite3.Error:  # it only caches: no event is lost for it
+                if not connection.in_transaction:
+                    raise
 
 
 class _Plan:
@@ -294,7 +278,7 @@ class _Plan:
         weight += marks.weight(body)
         self.state = State(header, seq, self._at, first, weight)
         self.events.append(event)
-        self.rows.append(row_of(event, header["turn"], body))
+        self.rows.append(rows.row_of(event, header["turn"], body))
         if event.update.get("sessionUpdate") == "_turn" and event.update.get("state") == "idle":
             self._keep(self.state)
             self.state = self.state._replace(weight=0)
@@ -307,7 +291,7 @@ class _Plan:
             self.state = self.state._replace(weight=min(0, marks.APART - marks.SHARE * size))
 
     def _keep(self, state: State) -> None:
-        text, blobs = packing.pack(state.header)
+        text, blobs = rows.pack(state.header)
         self.blobs |= blobs
         self.turns.append((state.header["turn"], state.first_seq, state.seq, text))
 
@@ -315,8 +299,7 @@ class _Plan:
 def _state_of(connection: sqlite3.Connection) -> tuple[State, list[headers.Point]]:
     """And the marks that the way there found missing."""
     seq = headers.last_seq(connection)
-    rows = connection.execute("SELECT at FROM event WHERE seq = ?", (seq,)).fetchall()
-    at = rows[0][0] if rows and isinstance(rows[0][0], int) else 0
+    at = cell(connection, "SELECT at FROM event WHERE seq = ?", seq)
     found: list[headers.Point] = []
     for point in headers.walk(connection, headers.nearest(connection, seq), seq):
         if found and point.header["turn"] != found[-1].header["turn"]:
@@ -324,4 +307,5 @@ def _state_of(connection: sqlite3.Connection) -> tuple[State, list[headers.Point
         found.append(point)
     last = found.pop()
     first = headers.first_seq(connection, last.header["turn"]) or 1
-    return State(last.header, seq, at, first, last.weight), [each for each in found if each.weight]
+    state = State(last.header, seq, at if isinstance(at, int) else 0, first, last.weight)
+    return state, [each for each in found if each.weight]

@@ -16,7 +16,7 @@ from rookery.agent.storage.store import Record, Store
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.home import mcp, paths
-from rookery.log.lock import Busy
+from rookery.log.errors import Busy
 from rookery.models.documents import SettingsError
 from rookery.models.secrets import KNOWN, secrets_in
 from rookery.wire import listing
