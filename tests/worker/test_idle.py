@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.processes import tree
-from rookery.worker.process.upkeep import OFTEN, SELDOM
+from rookery.worker.host import OFTEN, SELDOM
 from tests.worker.aviary import PATIENCE, Aviary, Bird
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells how often one slept")

@@ -117,11 +117,12 @@ async def _awake(
     host = Host(directory, writer, source, settings)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, host.stop, "signal")
-    loop.add_signal_handler(signal.SIGCHLD, host.stir)  # what was adopted has ended, perhaps
+        loop.add_signal_handler(number, host.session.stop, "signal")
+    # What was adopted has ended, perhaps.
+    loop.add_signal_handler(signal.SIGCHLD, host.session.stirred.set)
     gone = warden.gone_fd()
     if gone >= 0:
-        loop.add_reader(gone, host.stop, "warden_gone")
+        loop.add_reader(gone, host.session.stop, "warden_gone")
     try:
         path = await host.start()
     except (OSError, paths.PathError) as error:

@@ -25,7 +25,6 @@ from rookery.worker.clients import Clients
 from rookery.worker.commands import Commands
 from rookery.worker.critic import Critic
 from rookery.worker.process.records import Records
-from rookery.worker.process.upkeep import Pace
 from rookery.worker.session import Effect, Session, now
 
 RETRY = 1.0
@@ -39,13 +38,12 @@ OPEN = ("pending", "in_progress")
 
 class Engine:
     def __init__(
-        self, session: Session, side: AgentSide, clients: Clients, records: Records, pace: Pace
+        self, session: Session, side: AgentSide, clients: Clients, records: Records
     ) -> None:
         self._session = session
         self._side = side
         self._clients = clients
         self._records = records
-        self._pace = pace
         self._critic = Critic(session)
         self._commands = Commands(session, side)
         self._asks = ask_timeout.Clock()
@@ -67,7 +65,7 @@ class Engine:
     def settle(self) -> None:
         """Perform what is due and commit it, command after command."""
         session = self._session
-        self._pace.stir()
+        session.stirred.set()
         while self._perform_due() and not session.stopped:
             if not self._side.kept.look() and not self._commands.handover.conclude():
                 if not session.commands:
@@ -148,12 +146,12 @@ class Engine:
         self._sync_asks()
         times = (
             None if session.effects else ask_timeout.deadline(self._asks),
-            session.journal.deadline(),
+            session.journal.chunks.deadline,
             turn_machine.deadline(session.turn),
             session.agent.until,
             critic_loop.deadline(session.critic),
             watchdogs.deadline(session.watch, session.policy, session.profile()),
-            self._side.deadline(),
+            self._side.replays.deadline,
             self._resume_due(),
             now() + RETRY if session.journal.trouble is not None else None,
         )
@@ -161,7 +159,7 @@ class Engine:
 
     def _tick(self) -> None:
         session = self._session
-        held = session.journal.deadline()
+        held = session.journal.chunks.deadline
         if held is not None and now() >= held:
             session.journal.flush(now())
         found = watchdogs.ticked(session.watch, now(), session.policy, session.profile())
@@ -178,7 +176,7 @@ class Engine:
     def _in_flight(self) -> bool:
         header = self._session.header
         tools = any(tool[1] in OPEN for tool in header["_tools"].values())
-        return tools or bool(kept_asks.live(header)) or self._side.calls_open()
+        return tools or bool(kept_asks.live(header)) or self._side.terminals.waited_for()
 
     def _sync_asks(self) -> None:
         session = self._session

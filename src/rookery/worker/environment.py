@@ -1,5 +1,6 @@
 """What a session was made in, and all that it starts is given: environment and umask."""
 
+import atexit
 import os
 from contextlib import suppress
 from typing import NamedTuple
@@ -7,12 +8,19 @@ from typing import NamedTuple
 from rookery.client.environment import kept_of
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, notice
-from rookery.core.vendors.environment import OVERRIDES, change_of, completed
-from rookery.home import paths
+from rookery.core.settings.agent_tables import Extras
+from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, completed
+from rookery.core.vendors.profiles import Profile
+from rookery.home import paths, scratch
+from rookery.home.config import Config
 from rookery.processes.fence import Fence
 from rookery.processes.lineage import MARK
 
 USUAL_UMASK = 0o022
+
+LONGEST = 60
+"""Bytes of a directory in which a tmux server can listen: the path of its socket is longer, and has
+a limit."""
 
 
 class Surroundings(NamedTuple):
@@ -59,3 +67,28 @@ def news(directory: str) -> list[Draft]:
     of = lenient.text(brought, "of", "terminal")
     text = f"The agent now has your {of}'s environment: {words}."
     return [Draft(notice(text, "info"))]
+
+
+class AgentExtras:
+    """What one agent is started with beyond its session's environment: variables of
+    `[agents.NAME]`, and a place for its tmux server."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._tmux = ""
+
+    def environment(self, config: Config, agent: str, profile: Profile) -> dict[str, str]:
+        found = cleaned(config.extras.get(agent, Extras()).env)
+        return {"TMUX_TMPDIR": self._tmux_place(), **found} if profile.own_tmux else found
+
+    def _tmux_place(self) -> str:
+        """The server of another session is another one: to end this one ends no command there."""
+        if not os.path.isdir(self._tmux):
+            self._tmux = scratch.folder(self._home, "tmux-")
+            if len(os.fsencode(self._tmux)) > LONGEST:
+                import shutil
+                import tempfile
+
+                self._tmux = tempfile.mkdtemp(prefix="rookery-tmux-")
+                atexit.register(shutil.rmtree, self._tmux, ignore_errors=True)
+        return self._tmux

@@ -19,9 +19,15 @@ from rookery.worker.clients import Clients
 from rookery.worker.engine import Engine
 from rookery.worker.process.neighbours import Neighbours
 from rookery.worker.process.records import Records, about_worker, wall_clock
-from rookery.worker.process.upkeep import OFTEN, Pace
 from rookery.worker.session import Session, now
 from rookery.worker.settings_watch import Source
+
+OFTEN = 2.0
+"""Seconds between two slow checks."""
+
+SELDOM = 15.0
+"""The same while the session is idle and no client is attached, so that it costs next to nothing.
+An event, a command, a connection or a child that ended cuts it short (`Session.stirred`)."""
 
 BREATH = 0.02
 """Seconds between two steps of what can wait."""
@@ -29,20 +35,19 @@ BREATH = 0.02
 
 class Host:
     def __init__(self, directory: str, writer: Writer, source: Source, found: InForce) -> None:
-        self._session = session = Session(directory, writer, source, found)
-        self._pace = Pace()
+        self.session = session = Session(directory, writer, source, found)
         self._records = Records(directory, about_worker(paths.socket_path(directory)))
         self._clients = Clients(session, self._records)
         self._side = AgentSide(session, self._records, self._clients)
-        self._engine = Engine(session, self._side, self._clients, self._records, self._pace)
+        self._engine = Engine(session, self._side, self._clients, self._records)
         self._adopted = tree.Adopted()
         self._neighbours = Neighbours(directory, session.header)
         self._was_away = turn_idle.is_put_away(session.header, wall_clock())
 
     async def start(self) -> str:
         """Ready for commands; returns the socket's path."""
-        header, writer = self._session.header, self._session.journal.writer
-        argv, control = self._session.argv(), self._clients.control
+        header, writer = self.session.header, self.session.journal.writer
+        argv, control = self.session.argv(), self._clients.control
         self._records.note(agent=header["agent"], argv=argv, agentPid=0, control=control)
         self._records.show(header, writer.last_seq, writer.last_at, force=True)
         await self._clients.listen()
@@ -50,7 +55,7 @@ class Host:
 
     async def run(self) -> None:
         """Until someone stops it. Whatever way it ends, nothing that it started lives on."""
-        session = self._session
+        session = self.session
         upkeep = asyncio.create_task(self._upkeep(), name="upkeep")
         marking = asyncio.create_task(self._mark(), name="marks in an older log")
         try:
@@ -76,29 +81,22 @@ class Host:
 
     def _drop_empty_logs(self) -> None:
         for name in (paths.WORKER_LOG, paths.AGENT_LOG):
-            path = os.path.join(self._session.directory, name)
+            path = os.path.join(self.session.directory, name)
             with suppress(OSError):
                 if not os.path.getsize(path):
                     os.unlink(path)
 
-    def stop(self, reason: str) -> None:
-        self._session.stop(reason)
-
-    def stir(self) -> None:
-        """A child ended, or something else happened that a look may bear on."""
-        self._pace.stir()
-
     async def _mark(self) -> None:
         """What an earlier build wrote opens at once from now on; a step at a time, between all
         else."""
-        for _ in iter(self._session.journal.writer.mark_more, False):
+        for _ in iter(self.session.journal.writer.mark_more, False):
             await asyncio.sleep(BREATH)
 
     # --- slow checks -----------------------------------------------------------------------------
 
     async def _upkeep(self) -> None:
         """Whether to rest, the socket's name, the directory, orphans that fell to us."""
-        session = self._session
+        session = self.session
         while True:
             await self._next_look()
             self._adopted.reap()
@@ -121,28 +119,35 @@ class Host:
                     await self._clients.listen()
 
     async def _next_look(self) -> None:
-        session = self._session
+        session = self.session
         busy = session.turn.phase != "idle" or session.attached
         trouble = session.journal.trouble is not None
         unsettled = self._adopted.waits or session.settings.waits or trouble
         due = self._rest_due()
         often = min(OFTEN, session.policy.idle_stop_secs or OFTEN)
-        left = None if due is None else due[0] - now()
-        await self._pace.next_look(at_rest=not busy and not unsettled, due=left, often=often)
+        longest = SELDOM if due is None else min(SELDOM, due[0] - now())
+        session.stirred.clear()
+        if not busy and not unsettled and longest > often:
+            try:
+                async with asyncio.timeout(longest):
+                    await session.stirred.wait()
+            except TimeoutError:
+                return
+        await asyncio.sleep(often)
 
     def _rest_due(self) -> tuple[float, str] | None:
-        session = self._session
+        session = self.session
         return turn_idle.deadline(session.rest, session.policy, idle=session.is_idle())
 
     def _put_away(self) -> bool:
         """While this worker lives: one that was woken for a session that was away stays."""
-        away = turn_idle.is_put_away(self._session.header, wall_clock())
+        away = turn_idle.is_put_away(self.session.header, wall_clock())
         self._was_away = self._was_away and away
-        return away and self._session.turn.phase == "idle" and not self._was_away
+        return away and self.session.turn.phase == "idle" and not self._was_away
 
     def _look_around(self) -> None:
         """Who else works in this directory; and whether our own log has grown too long."""
-        session = self._session
+        session = self.session
         if not session.journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
         for told in self._neighbours.look(session.attached or session.turn.phase != "idle"):

@@ -19,16 +19,10 @@ class Journal:
     def __init__(self, writer: Writer, chunks: Chunks) -> None:
         self.writer = writer
         self.trouble: StoreError | None = None
-        self._chunks = chunks
+        self.chunks = chunks
         self._drafts: list[Draft] = []
         self._full = False
         self._last_text = ""
-
-    def widen(self, window: float) -> None:
-        self._chunks.window = window
-
-    def deadline(self) -> float | None:
-        return self._chunks.deadline
 
     def said(self, update: Json, now: float) -> None:
         """An update of the agent's, through the chunk window."""
@@ -36,7 +30,7 @@ class Journal:
             content = update.get("content")
             if isinstance(content, dict) and isinstance(content.get("text"), str):
                 self._last_text = (self._last_text + content["text"])[-2 * LAST_LINE :]
-        self._drafts.extend(Draft(each) for each in self._chunks.push(update, now))
+        self._drafts.extend(Draft(each) for each in self.chunks.push(update, now))
 
     def add(self, draft: Draft, now: float, *, full: bool = False) -> None:
         """One of our own; what the agent said before comes first."""
@@ -49,7 +43,7 @@ class Journal:
         self._full = self._full or full
 
     def flush(self, now: float) -> None:
-        self._drafts.extend(Draft(each) for each in self._chunks.flush(now))
+        self._drafts.extend(Draft(each) for each in self.chunks.flush(now))
 
     def commit(self) -> list[Event] | None:
         """Write what waits; None: the disk did not take it, and it still waits."""

@@ -9,7 +9,8 @@ from rookery.client.config.in_force import InForce
 from rookery.core.agent import opening
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json, dumps, notice
-from rookery.core.settings.agent_tables import McpChoice
+from rookery.core.settings.agent_tables import Extras, McpChoice
+from rookery.core.vendors.profiles import Profile
 from rookery.home import mcp, paths
 from rookery.worker.environment import Surroundings
 
@@ -25,15 +26,13 @@ class Servers:
         self._wanted: McpChoice = True
         self._brought: list[Json] = []
 
-    def read(
-        self, header: Json, settings: InForce, wanted: McpChoice, otherwise: str, own: list[Json]
-    ) -> list[Draft]:
+    def read(self, header: Json, settings: InForce, profile: Profile) -> list[Draft]:
         """Read the file, for an agent that is about to start; what is wrong with it, said once.
-        Servers that wait until the user confirms them are not in the settings.
-        `wanted`: which servers this agent is given; `otherwise`: said where it gets none of some;
-        `own`: the agent's own, which it gets whatever is wanted of the others.
-        """
-        self._wanted, self._brought = wanted, _beside(header["argv"], own)
+        Servers that wait until the user confirms them are not in the settings."""
+        agent = header["agent"]
+        chosen = settings.config.extras.get(agent, Extras()).mcp
+        self._wanted = profile.takes_servers if chosen is None else chosen
+        self._brought = [] if chosen is False else _own(profile, header["argv"])
         try:
             mcp.load(self._home)
             listed = mcp.listed(settings.guarded.servers)
@@ -43,11 +42,16 @@ class Servers:
             self._found = mcp.Resolved([], [])
             faults = [f"The agent got none of your MCP servers. {error}"]
         there = [*header["mcpServers"], *self._found.servers]
-        if isinstance(wanted, tuple):
-            known, agent = [lenient.text(each, "name") for each in there], header["agent"]
-            lost = [name for name in wanted if name not in known]
+        if isinstance(chosen, tuple):
+            known = [lenient.text(each, "name") for each in there]
+            lost = [name for name in chosen if name not in known]
             faults += [f"There is no MCP server {name} (agents.{agent}.mcp)." for name in lost]
-        return self._notices([*faults, *([otherwise] if there and otherwise else [])])
+        if there and chosen is None and not profile.takes_servers:
+            faults.append(
+                f"{agent} does not get your MCP servers, because it does not work with them; "
+                f"to pass them anyway, set agents.{agent}.mcp = true in config.toml."
+            )
+        return self._notices(faults)
 
     def given(self, own: list[Json]) -> list[Json]:
         """The session's own win where a name is there twice."""
@@ -82,8 +86,10 @@ class Servers:
         return [Draft(notice(text)) for text in fresh]
 
 
-def _beside(argv: list[str], brought: list[Json]) -> list[Json]:
-    """An agent that was started by its path brings servers by that path, too."""
-    here = argv[0] if argv else ""
-    named = [each for each in brought if os.path.basename(here) == each["command"]]
-    return [{**each, "command": here} if each in named else each for each in brought]
+def _own(profile: Profile, argv: list[str]) -> list[Json]:
+    """Those that the agent brings itself, by its own path where it was started by that."""
+    place = {os.path.basename(path): path for path in argv[:1]}
+    return [
+        {"name": name, "command": place.get(program, program), "args": arguments, "env": []}
+        for name, program, *arguments in profile.own_servers
+    ]

@@ -60,7 +60,8 @@ class Session:
         self.surroundings = environment.of_session(directory)._replace(fence=self.fence)
         self.servers = Servers(directory, self.surroundings)
         self.turn = _turn_of(self.header)
-        self.agent = messages.Agent(past=_past_of(self.header))
+        parked = self.header["process"]["state"] == "parked"  # which outlives a worker
+        self.agent = messages.Agent(past=messages.Past(parked=parked))
         self.critic = critic_loop.restored(self.header)
         self.watch = watchdogs.Watch()
         self.rest = idle.Rest(event_at=now(), left_at=now())
@@ -69,6 +70,8 @@ class Session:
         """Ids of commands whose outcome is not in the log yet."""
         self.effects: deque[Effect] = deque()
         self.woken = asyncio.Event()
+        self.stirred = asyncio.Event()
+        """Something happened: the host's next slow checks come soon."""
         self.stopped = False
         self.settings = SettingsWatch(source, found)
         self._profile: tuple[tuple[str, list[str], str], Profile] | None = None
@@ -206,7 +209,7 @@ class Session:
             self.append(broken(found))
         elif found is not None:
             self.found, self._profile = found, None
-            self.journal.widen(self.policy.chunk_window)
+            self.journal.chunks.window = self.policy.chunk_window
             self.tell_settings()
 
     def tell_settings(self) -> None:
@@ -276,8 +279,3 @@ def _turn_of(header: Json) -> turns.Turn:
     held = bool(queue) and header["reason"] != "end_turn"
     resumed = lenient.integer(header["rateLimit"], "resumed") or 0
     return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
-
-
-def _past_of(header: Json) -> messages.Past:
-    """A park outlives its worker."""
-    return messages.Past(parked=header["process"]["state"] == "parked")

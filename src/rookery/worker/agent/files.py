@@ -9,6 +9,7 @@ opened.
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -56,7 +57,8 @@ class Files:
         if line is None and limit is None:
             return text
         first = max(0, (line or 1) - 1)
-        lines = _lines(text)[first:]
+        # As editors count them: str.splitlines would also end a line at a form feed.
+        lines = re.findall(r"[^\n]*\n|[^\n]+", text)[first:]
         return "".join(lines if limit is None else lines[:limit])
 
     def write(self, path: str, text: str) -> None:
@@ -123,9 +125,7 @@ class Files:
 def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> None:
     """`deaf`: the agent leaves too much of ours unread."""
     params = incoming.params if isinstance(incoming.params, dict) else {}
-    work = {"fs/read_text_file": _answer_read, "fs/write_text_file": _answer_write}.get(
-        incoming.method
-    )
+    work = ANSWERS.get(incoming.method)
     if work is None:
         incoming.unknown()
         return
@@ -170,13 +170,6 @@ def _answer(
         incoming.reply(work(files, params))
     except Refused as refused:
         incoming.fail(refused.code, refused.message)
-
-
-def _lines(text: str) -> list[str]:
-    """As editors count them: str.splitlines would also end a line at a form feed."""
-    pieces = text.split("\n")
-    whole = [piece + "\n" for piece in pieces[:-1]]
-    return [*whole, pieces[-1]] if pieces[-1] else whole
 
 
 def _check_name(path: str) -> None:

@@ -11,10 +11,9 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.turn import clearing
 from rookery.core.turn import messages as turns
+from rookery.wire.jsonrpc import METHOD_NOT_FOUND
 from rookery.worker.agent.side import AgentSide
 from rookery.worker.session import Session
-
-METHOD_NOT_FOUND = -32601
 
 
 class OwnCommand(NamedTuple):

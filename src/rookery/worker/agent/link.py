@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
 
 from rookery.agents import programs, registry
 from rookery.client.config.confinement import DEMANDED
@@ -14,10 +13,20 @@ from rookery.core.agent import ingest
 from rookery.core.json.events import Json, notice
 from rookery.home import paths
 from rookery.processes import strays, tree
+from rookery.processes.child import Child
 from rookery.processes.lineage import MARK
-from rookery.wire.jsonrpc import Answer, Ceilings, ConnectionClosed, Incoming, Peer, RpcError
-from rookery.worker.agent.process import AgentProcess, Command
-from rookery.worker.process.left_running import left_running
+from rookery.wire.failures import error_to_json
+from rookery.wire.jsonrpc import (
+    Answer,
+    Ceilings,
+    ConnectionClosed,
+    OnNotification,
+    OnRequest,
+    Peer,
+    RpcError,
+)
+from rookery.worker.agent.process import AgentProcess, OnExit
+from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.session import Session
 
 MOST_NOISE = 20
@@ -30,18 +39,20 @@ UNREAD = 32 * 1024 * 1024
 """Bytes of ours that an agent may leave unread before it is no longer heard."""
 
 
-class Owner(Protocol):
-    """Hears what the agent does, in the order of the wire."""
-
-    def notified(self, method: str, params: object) -> None: ...
-    def requested(self, incoming: Incoming) -> None: ...
-    def exited(self, status: int, stderr: list[str]) -> None: ...
-
-
 class AgentLink:
-    def __init__(self, session: Session, owner: Owner) -> None:
+    """The callbacks hear what the agent does, in the order of the wire."""
+
+    def __init__(
+        self,
+        session: Session,
+        on_request: OnRequest,
+        on_notification: OnNotification,
+        on_exit: OnExit,
+    ) -> None:
         self._session = session
-        self._owner = owner
+        self._on_request = on_request
+        self._on_notification = on_notification
+        self._on_exit = on_exit
         self._process: AgentProcess | None = None
         self._noise = 0
         self._held = False
@@ -52,12 +63,12 @@ class AgentLink:
         session = self._session
         return programs.located(argv, session.surroundings.environment, session.config.node_path)
 
-    def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> AgentProcess:
+    def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> Child:
         """`more`: goes over its environment. Raises OSError."""
         session, surroundings = self._session, self._session.surroundings
         peer = Peer(
-            on_request=self._owner.requested,
-            on_notification=self._owner.notified,
+            on_request=self._on_request,
+            on_notification=self._on_notification,
             on_noise=self._heard_noise,
             on_batch_end=session.wake,
             ceilings=Ceilings(line=session.policy.line_bytes),
@@ -68,24 +79,22 @@ class AgentLink:
         if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
             left = partial(strays.of_mark, session.home, os.environ.get(MARK, ""))
             environment |= {DEMANDED: "1"} if session.fence.confined else {}
-        process = AgentProcess(peer, log, self._exited, self._left, session.fence, left)
-        process.spawn(Command(argv, cwd, environment, surroundings.umask))
+        process = AgentProcess(peer, log, self._exited, session.fence, left)
+        process.on_left = lambda processes: session.said(left_running(processes))
+        process.spawn(argv, cwd, environment, surroundings.umask)
         self._process, self._noise = process, 0
-        return process
-
-    def _left(self, processes: list[tree.Process]) -> None:
-        self._session.said(left_running(processes))
+        return process.child
 
     def _exited(self, status: int, stderr: list[str]) -> None:
         self._process = None
-        self._owner.exited(status, stderr)
+        self._on_exit(status, stderr)
 
     def is_there(self) -> bool:
         """Whether the process lives: one that was killed just now may not have been missed yet."""
-        process = self._process
-        if process is None or process.start is None:
-            return process is not None
-        return tree.alive(process.pid, process.start)
+        if self._process is None:
+            return False
+        child = self._process.child
+        return child.start is None or tree.alive(child.pid, child.start)
 
     def call(self, method: str, params: Json, then: Callable[[object, Json | None], None]) -> None:
         """Ask; `then(result, error)` is not called when the connection ends: the exit tells
@@ -94,8 +103,8 @@ class AgentLink:
         def heard(answer: Answer) -> None:
             if answer.error is None:
                 then(answer.result, None)
-            elif isinstance(answer.error, RpcError):
-                then(None, _error(answer.error))
+            elif isinstance(error := answer.error, RpcError):
+                then(None, error_to_json(error.code, error.message, error.data))
 
         if self._process is not None:
             self._process.peer.send_request(method, params, heard)
@@ -143,24 +152,14 @@ class AgentLink:
             return
         kept = NOISE_KEPT
         if kind == "too many values" and isinstance(what, bytes):
-            self._session.said(_unread(len(what)))
+            words = f"It has {len(what)} bytes and too many values. Its beginning is kept."
+            self._session.said(notice(words, title="A message from the agent was not read"))
             kept = CROWD_KEPT
         shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):
             shown = repr(shown)[:NOISE_KEPT]
         more = " (the rest is not kept)" if self._noise == MOST_NOISE else ""
         self._session.said(ingest.raw("line", shown, f"stdout: {kind}{more}"))
-
-
-def _unread(size: int) -> Json:
-    """A message that was legal, and too much."""
-    text = f"It has {size} bytes and too many values. Its beginning is kept."
-    return notice(text, title="A message from the agent was not read")
-
-
-def _error(error: RpcError) -> Json:
-    found: Json = {"code": error.code, "message": error.message}
-    return found | ({"data": error.data} if error.data is not None else {})
 
 
 def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:

@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from typing import NamedTuple
 
 from rookery.home.log_rotation import BEFORE, LOG_BYTES
 from rookery.processes import tree as processes
@@ -34,11 +33,7 @@ LEFT = 255
 """The status of an agent that may not be ended, since it runs as another user."""
 
 
-class Command(NamedTuple):
-    argv: Sequence[str]
-    cwd: str
-    environment: dict[str, str]
-    umask: int
+type OnExit = Callable[[int, list[str]], None]
 
 
 class StderrLog:
@@ -87,18 +82,17 @@ class AgentProcess:
         self,
         peer: Peer,
         log: str,
-        on_exit: Callable[[int, list[str]], None],
-        on_left: Callable[[list[processes.Process]], None],
+        on_exit: OnExit,
         fence: Fence,
-        strays: Callable[[], list[processes.Process]] = list,
+        strays: Callable[[], list[processes.Process]],
     ) -> None:
-        """`on_left`: called before `on_exit` with what may not be signalled, where there is any.
-        `strays`: what the agent started that is no descendant of this worker."""
+        """`strays`: what the agent started that is no descendant of this worker."""
         self.peer = peer
-        self._child = Child(self._exited, fence)
+        self.child = Child(self._exited, fence)
+        self.on_left: Callable[[list[processes.Process]], None] = lambda _: None
+        """Called before `on_exit` with what may not be signalled, where there is any."""
         self._log = log
         self._on_exit = on_exit
-        self._on_left = on_left
         self._stderr: StderrLog | None = None
         self._reader: PipeReader | None = None
         self._quiet = False
@@ -108,21 +102,13 @@ class AgentProcess:
         self._done = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
 
-    @property
-    def pid(self) -> int:
-        return self._child.pid
-
-    @property
-    def start(self) -> str | None:
-        return self._child.start
-
-    def spawn(self, command: Command) -> None:
+    def spawn(self, argv: Sequence[str], cwd: str, environment: dict[str, str], umask: int) -> None:
         """Raises OSError or ValueError, with nothing left behind."""
         self._stderr = StderrLog(self._log)
         with ExitStack() as undo:
             undo.callback(self._stderr.close)
-            stdin, stdout, stderr = self._child.spawn(
-                command.argv, cwd=command.cwd, environment=command.environment, umask=command.umask
+            stdin, stdout, stderr = self.child.spawn(
+                argv, cwd=cwd, environment=environment, umask=umask
             )
             undo.pop_all()
         self._reader = PipeReader(stderr, self._stderr.write, lambda: None)
@@ -138,17 +124,17 @@ class AgentProcess:
 
     def _stdout_ended(self) -> None:
         self._quiet = True
-        if self._child.status is not None:
+        if self.child.status is not None:
             self._finish()
         else:
             asyncio.get_running_loop().call_later(DEAF, self._end_deaf)
 
     def _end_deaf(self) -> None:
-        if self._child.status is None:
-            processes.end_group(self.pid)
+        if self.child.status is None:
+            processes.end_group(self.child.pid)
 
     def _finish(self) -> None:
-        if self._done.is_set() or self._child.status is None:
+        if self._done.is_set() or self.child.status is None:
             return
         self._done.set()
         self.peer.close()
@@ -157,9 +143,8 @@ class AgentProcess:
         self._reader.take_now()
         self._reader.close()
         self._stderr.close()
-        # An agent that died leaves its children behind, and a wrapper's child is the agent proper:
-        # it
-        # would go on, beside the one that comes next.
+        # An agent that died leaves its children behind, and a wrapper's child is the agent proper,
+        # which would go on, beside the one that comes next.
         self.end(processes.GRACE)
 
     def end(self, grace: float) -> asyncio.Task[None]:
@@ -173,7 +158,7 @@ class AgentProcess:
 
     async def _end(self, grace: float) -> None:
         tree = self._tree()
-        processes.end_group(self.pid)
+        processes.end_group(self.child.pid)
         processes.terminate(tree)
         loop = asyncio.get_running_loop()
         until = loop.time() + grace
@@ -184,12 +169,12 @@ class AgentProcess:
             await asyncio.sleep(POLL)
         await self._end_strays(grace)
         if left := processes.still_alive(self._refused.values()):
-            self._on_left(left)
+            self.on_left(left)
         with suppress(TimeoutError):
-            async with asyncio.timeout(DEAF if self.pid in self._refused else None):
+            async with asyncio.timeout(DEAF if self.child.pid in self._refused else None):
                 await self._done.wait()
         assert self._stderr is not None
-        status = LEFT if self._child.status is None else self._child.status
+        status = LEFT if self.child.status is None else self.child.status
         self._on_exit(status, self._stderr.tail(self._gone_at - LAST))
 
     async def _end_strays(self, grace: float) -> None:

@@ -33,7 +33,7 @@ class Replays:
         self.deadline: float | None = None
         """When what is held counts as news."""
         self._session = session
-        self._repeats = Repeats(self._past, self._page)
+        self.repeats = Repeats(self._past, self._page)
         self._told = float("-inf")
         self._last: list[Json] = []
         """What was replayed of the last turn so far, from its prompt on."""
@@ -42,13 +42,7 @@ class Replays:
         """A request of the agent's start was sent."""
         self.replayed, self._last = 0, []
         if method in (*RESTORES, "session/new"):
-            self._repeats.opened(stored=method in RESTORES)
-
-    def sent(self, prompt: list[Json]) -> None:
-        self._repeats.sent(prompt)
-
-    def steered(self, prompt: list[Json]) -> None:
-        self._repeats.steered(prompt)
+            self.repeats.opened(stored=method in RESTORES)
 
     def is_cut(self) -> bool:
         """Whether a replay has not told the last turn whole: its rest may follow the answer."""
@@ -71,8 +65,8 @@ class Replays:
         if is_history and agent.method in RESTORES and agent.phase in BEFORE_PROMPTS:
             self._replay(update)
             return []
-        found = self._repeats.take(update)
-        if not self._repeats.doubts:
+        found = self.repeats.take(update)
+        if not self.repeats.doubts:
             self.deadline = None
         elif self.deadline is None:
             self.deadline = now() + HELD
@@ -84,7 +78,7 @@ class Replays:
     def release(self) -> list[Json]:
         """What is held: it would come out of order behind what comes now."""
         self.deadline = None
-        return self._repeats.release()
+        return self.repeats.release()
 
     def _replay(self, update: Json) -> None:
         self.replayed += 1

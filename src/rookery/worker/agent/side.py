@@ -19,15 +19,14 @@ from rookery.core.turn.messages import LetDecide
 from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
-from rookery.worker.agent import extras, files
+from rookery.worker.agent import files
 from rookery.worker.agent.files import Files
 from rookery.worker.agent.link import AgentLink, spawn_words
-from rookery.worker.agent.privileges import Privileges
 from rookery.worker.agent.replays import Replays
 from rookery.worker.agent.surviving_commands import SurvivingCommands
-from rookery.worker.agent.terminals import Terminals
+from rookery.worker.agent.terminals import Privileges, Terminals
 from rookery.worker.clients import Clients
-from rookery.worker.environment import news, renew
+from rookery.worker.environment import AgentExtras, news, renew
 from rookery.worker.policy.auto_answer import AutoAnswer, worst
 from rookery.worker.policy.kept_asks import WORKS, KeptAsks
 from rookery.worker.process.records import Records
@@ -43,17 +42,17 @@ class AgentSide:
         self._clients = clients
         self._calls = TurnCalls()
         self.asks = asks.Asks(self._calls)
-        self._replays = Replays(session)
+        self.replays = Replays(session)
         self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
-        self._extras = extras.AgentExtras(session.home)
+        self._extras = AgentExtras(session.home)
         self._files = Files(
             [session.header["cwd"], *session.header["roots"]], session.surroundings.umask
         )
-        self._terminals = Terminals(session, self._files, self._privileges)
+        self.terminals = Terminals(session, self._files, self._privileges)
         self.auto_answer = AutoAnswer(session)
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
-        self.link = AgentLink(session, self)
+        self.link = AgentLink(session, self.requested, self.notified, self.exited)
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
         """Why an agent cannot take over here, by the configuration of this moment."""
@@ -64,15 +63,8 @@ class AgentSide:
         names = session.config.agents, environment, session.config.node_path
         return registry.check_successor(session.header, command, *names)
 
-    def calls_open(self) -> bool:
-        """Whether the agent waits for something that it asked of us."""
-        return self._terminals.waited_for()
-
-    def deadline(self) -> float | None:
-        return self._replays.deadline
-
     def tick(self) -> None:
-        if self._replays.is_due():
+        if self.replays.is_due():
             self._release()
 
     # --- to the agent ----------------------------------------------------------------------------
@@ -87,7 +79,7 @@ class AgentSide:
             case turns.SendCancel(kept):
                 self._surviving.cancelled(commands=self._calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
-                self._terminals.cancel()
+                self.terminals.cancel()
                 by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
                 self.link.notify("session/cancel", {"sessionId": session, **by})
             case turns.CloseAsks(reason, kept):
@@ -97,7 +89,7 @@ class AgentSide:
             case messages.Spawn():
                 self._spawn()
             case messages.Call(method, params):
-                self._replays.called(method)
+                self.replays.called(method)
                 self._tell_untaken(method)
                 self.link.call(method, params, self._handshake_answered)
             case messages.End(grace):
@@ -108,15 +100,15 @@ class AgentSide:
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
         self._calls.clear()
         self._surviving.turn_begins()
-        self._terminals.turn_begins()
-        self.kept.forget_calls()
+        self.terminals.turn_begins()
+        self.kept.calls.clear()
         try:
             blocks = [] if continues else self._for_agent(prompt)
         except agent_prompt.Untaken as untaken:
             error = {"code": INVALID_PARAMS, "message": str(untaken)}
             self._session.feed_turn(turns.Answered(None, error))
             return
-        self._replays.sent(prompt)
+        self.replays.repeats.sent(prompt)
         agent, n = self._session.agent, self._session.turn.n
         meta = _prompt_meta(self._session, continues=continues)
         params: Json = {"sessionId": agent.session, "prompt": blocks, **meta}
@@ -147,7 +139,7 @@ class AgentSide:
         except agent_prompt.Untaken:
             self._session.feed_turn(turns.SteerAnswered(name, taken=False))
             return
-        self._replays.steered(prompt)
+        self.replays.repeats.steered(prompt)
         params = {
             "sessionId": self._session.agent.session,
             "prompt": blocks,
@@ -169,26 +161,26 @@ class AgentSide:
         self._privileges.begin()
         session.look_at_settings()
         renew(session.directory, session.surroundings.environment)
-        about = session.config, header["agent"], session.profile()
-        chosen = extras.servers(*about)
-        read = session.servers.read(header, session.found, *chosen)
+        profile = session.profile()
+        read = session.servers.read(header, session.found, profile)
         for notice in (*news(session.directory), *read):
             session.append(notice)
         self.auto_answer.settle_default()
         cwd, name = header["cwd"], header["agent"]
         argv = self.link.located(session.argv())
         try:
-            process = self.link.spawn(argv, cwd, self._extras.environment(*about))
+            more = self._extras.environment(session.config, name, profile)
+            child = self.link.spawn(argv, cwd, more)
         except (OSError, ValueError, IndexError) as error:
             session.feed_agent(messages.SpawnFailed(spawn_words(name, argv, cwd, error)))
             return
-        self._records.note(agent=name, agentPid=process.pid, agentStart=process.start, argv=argv)
-        session.feed_agent(messages.Spawned(process.pid))
+        self._records.note(agent=name, agentPid=child.pid, agentStart=child.start, argv=argv)
+        session.feed_agent(messages.Spawned(child.pid))
 
     def exited(self, status: int, stderr: list[str]) -> None:
         self._release()
         self.asks.forget()
-        self._terminals.release_all()
+        self.terminals.release_all()
         self._records.note(agentPid=0)
         by_itself = self._session.agent.phase != "ending"
         self._session.feed_agent(messages.Exited(status, stderr))
@@ -203,7 +195,7 @@ class AgentSide:
             case "applying":
                 self._session.feed_agent(messages.Applied(result, error))
             case _:
-                known = self._replays.replayed, self._replays.is_cut()
+                known = self.replays.replayed, self.replays.is_cut()
                 self._session.feed_agent(messages.Opened(result, error, *known))
                 self._records.note(agentSession=self._session.agent.session)
 
@@ -215,19 +207,19 @@ class AgentSide:
             self._session.said(retry)
             return
         for update in ingest.from_notification(method, params, session or None):
-            for fresh in self._replays.take(update):
+            for fresh in self.replays.take(update):
                 self._heard(fresh)
 
     def _release(self) -> None:
         """What was held as possible history comes before whatever follows it."""
-        for fresh in self._replays.release():
+        for fresh in self.replays.release():
             self._heard(fresh)
 
     def _heard(self, update: Json) -> None:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
             self._privileges.hear(*(update.get(key) for key in ("content", "rawOutput", "_meta")))
             known = self._calls.remember(update)
-            self._terminals.background.hear(update)
+            self.terminals.background.hear(update)
             self.kept.announced(update)
             if loop.changes(known | {"status": update.get("status")}):
                 self._session.feed_critic(loop.Acted())
@@ -253,7 +245,7 @@ class AgentSide:
 
     def _serve(self, incoming: Incoming) -> None:
         if incoming.method.startswith("terminal/"):
-            self._terminals.take(incoming)
+            self.terminals.take(incoming)
         else:
             files.take(incoming, self._files, self._clients, deaf=self.link.is_deaf())
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
+from rookery.core.policy import confinement
 from rookery.core.tools.calls import key_of
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import offspring, tree
@@ -22,9 +23,8 @@ from rookery.processes.child import Child
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.wire.pipes import PipeReader
 from rookery.worker.agent.files import Files, Refused
-from rookery.worker.agent.privileges import Privileges
+from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.environment import Surroundings
-from rookery.worker.process.left_running import left_running
 from rookery.worker.session import Session
 
 NOT_FOUND = -32002
@@ -107,20 +107,16 @@ class Terminal:
         """The whole group: also what the command left in the background when it ended. While the
         group has a member, its number is no other process's. And with `all_of_it`, what it started
         that left the group."""
-        pid = self.child.pid
+        pid, runs = self.child.pid, self.child.status is None
         if not pid:
             return
-        if not all_of_it:
-            if self.child.status is None or tree.start_time(pid) is None:
-                tree.end_group(pid, number)
-            return
-        root = offspring.Command(pid, self.child.status is None, self._since, (TERMINAL, self.name))
-        started = offspring.of_command(root, self._others())
-        if self.child.status is None or tree.start_time(pid) is None:
+        root = offspring.Command(pid, runs, self._since, (TERMINAL, self.name))
+        started = offspring.of_command(root, self._others()) if all_of_it else []
+        if runs or tree.start_time(pid) is None:
             tree.end_group(pid, number)
         away = [process for process in started if process.group != pid]
         tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
-        if self.child.status is None and self.child.start is not None:
+        if all_of_it and runs and self.child.start is not None:
             started.append(tree.Process(pid, self.child.start))
         if (refused := tree.forbidden(started)) and not self._told_left:
             self._told_left = True
@@ -153,9 +149,6 @@ class Terminal:
 
     def _exited(self, _status: int) -> None:
         asyncio.get_running_loop().call_later(SETTLE, self._finish)
-        self._settled()
-
-    def _settled(self) -> None:
         if self._reader is not None and self._reader.ended:
             self._finish()
 
@@ -185,6 +178,31 @@ class Terminal:
         lost = self._skipped + len(self._tail) - len(whole)
         before = self._decoder.decode(b"", final=True)
         return f"{before}\n… {lost} bytes left out …\n{whole.decode('utf-8', 'replace')}"
+
+
+class Privileges:
+    """Hears that a command of the agent's missed privileges which the confined do not get, and says
+    which setting that is."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.begin()
+
+    def begin(self) -> None:
+        """An agent starts: it is said once for each."""
+        self._said = False
+        self._before = ""
+        """The end of what was heard last: a sentence may come in pieces."""
+
+    def hear(self, *output: object) -> None:
+        if self._said or not self._session.fence.confined:
+            return
+        for text in confinement.texts(list(output)):
+            if confinement.lost(self._before + text):
+                self._said = True
+                self._session.append(confinement.notice(self._session.header["agent"]))
+                return
+            self._before = text[-confinement.LONGEST :]
 
 
 class BackgroundCalls:

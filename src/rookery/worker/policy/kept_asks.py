@@ -29,7 +29,8 @@ class KeptAsks:
         """What a worker before this one left is asked again first."""
         self._deaths = 0
         """Of agents that had something asked, since the user last did anything about it."""
-        self._calls: dict[str, Json] = {}
+        self.calls: dict[str, Json] = {}
+        """Of the turn, what a permission may be about."""
         self._marked = 0
 
     # --- asking again ----------------------------------------------------------------------------
@@ -41,7 +42,7 @@ class KeptAsks:
 
     def agent_died(self) -> None:
         """By itself: it is started again, unless it dies each time."""
-        self._calls.clear()
+        self.calls.clear()
         agent, policy = self._session.agent, self._session.policy
         self._deaths += bool(self._session.header["asks"])
         if not agent.past.parked and self._deaths <= policy.crash_most:
@@ -97,22 +98,19 @@ class KeptAsks:
     def announced(self, update: Json) -> None:
         """A call, or news of one: what it is about is compared when it is asked again."""
         key, status = key_of(update), update.get("status")
-        known = self._calls.pop(key, {})
+        known = self.calls.pop(key, {})
         if status not in ENDED:
             # What a call says while it runs is what comes out of it.
             news = {**update, "content": None} if status == "in_progress" else update
-            self._calls[key] = identity.known_call(known, news)
-            if len(self._calls) > CALLS_KEPT:
-                del self._calls[next(iter(self._calls))]
-
-    def forget_calls(self) -> None:
-        self._calls.clear()
+            self.calls[key] = identity.known_call(known, news)
+            if len(self.calls) > CALLS_KEPT:
+                del self.calls[next(iter(self.calls))]
 
     def stands_again(self, ask: Json) -> tuple[Json, Json | None]:
         """The ask as it is logged, and the kept one that it is, where it is one."""
         key = key_of(lenient.mapping(ask, "toolCall"))
-        others = [call for name, call in self._calls.items() if name != key]
-        same = identity.digest(ask, self._calls.get(key), others)
+        others = [call for name, call in self.calls.items() if name != key]
+        same = identity.digest(ask, self.calls.get(key), others)
         header = self._session.header
         old = kept_asks.matching(header, same, self._open.names())
         if old is not None:
