@@ -48,7 +48,7 @@ def test_I11_18_a_warm_process_is_of_what_it_found(
     """What is installed later is not what it has loaded: who has that is not let in."""
     monkeypatch.setattr(warm_agent, "_loaded", None)
     key = warm_agent.items()
-    warm_agent.keep_libraries()
+    warm_agent.keep_to_this()
     assert not warm_agent.are_replaced()
     (installed / "litellm-1.0.0.dist-info").rename(installed / "litellm-1.0.1.dist-info")
     assert warm_agent.items() == key

@@ -15,6 +15,7 @@ from rookery.home import paths
 from rookery.log.store import Writer
 
 MOST = 8
+TOO_MANY = f"{{}} files are attached; the limit is {MOST}."
 LARGEST = 10 * 1024 * 1024
 TOGETHER = 20 * 1024 * 1024
 
@@ -46,7 +47,7 @@ IMAGES = frozenset({*(mime for _, mime in _IMAGES), "image/webp"})
 def load(files: Sequence[str]) -> list[Attachment]:
     """The files, read whole. Raises Unattachable."""
     if len(files) > MOST:
-        raise Unattachable(_too_many(len(files)))
+        raise Unattachable(TOO_MANY.format(len(files)))
     found = [_loaded(path) for path in files]
     if words := excess(found):
         raise Unattachable(words)
@@ -57,14 +58,10 @@ def excess(attachments: Sequence[Attachment]) -> str:
     """Why they cannot go with one prompt; empty: they can."""
     size = sum(len(each.data) for each in attachments)
     if len(attachments) > MOST:
-        return _too_many(len(attachments))
+        return TOO_MANY.format(len(attachments))
     if size > TOGETHER:
         return f"The files have {units.size(size)} together; the limit is {units.size(TOGETHER)}."
     return ""
-
-
-def _too_many(count: int) -> str:
-    return f"{count} files are attached; the limit is {MOST}."
 
 
 def stage(directory: str, attachments: Sequence[Attachment]) -> list[Json]:
@@ -96,11 +93,9 @@ def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
     blob = writer.put_blob(data)
     with suppress(OSError):  # if it is sent again, it is in the log
         os.unlink(os.path.join(directory, paths.STAGED, staged))
-    if resource:
-        rest = {key: value for key, value in resource.items() if key != "staged"}
-        return {**block, "resource": {**rest, "kept": blob, "bytes": len(data)}}
-    rest = {key: value for key, value in block.items() if key != "staged"}
-    return {**rest, "blob": blob, "bytes": len(data)}
+    rest = {key: value for key, value in (resource or block).items() if key != "staged"}
+    rest |= {"kept" if resource else "blob": blob, "bytes": len(data)}
+    return {**block, "resource": rest} if resource else rest
 
 
 def _found(directory: str, writer: Writer, name: str) -> bytes:
@@ -127,10 +122,8 @@ def _staged(directory: str, attachment: Attachment) -> Json:
     from urllib.parse import quote
 
     uri = "file://" + quote(os.fsencode(attachment.path))
-    return {
-        "type": "resource",
-        "resource": {"uri": uri, "mimeType": attachment.mime, "staged": name},
-    }
+    resource = {"uri": uri, "mimeType": attachment.mime, "staged": name}
+    return {"type": "resource", "resource": resource}
 
 
 def _loaded(path: str) -> Attachment:

@@ -11,7 +11,6 @@ import select
 import sys
 import time
 from contextlib import suppress
-from typing import NamedTuple
 
 from rookery.client.fleet import heads
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
@@ -35,10 +34,8 @@ TRIES = 5
 """To wake a session whose worker does not start."""
 
 
-class Due(NamedTuple):
-    at: float
-    """Milliseconds of the epoch."""
-    session: str
+type Due = tuple[float, str]
+"""When, in milliseconds of the epoch, and which session."""
 
 
 class Clock:
@@ -64,29 +61,25 @@ class Clock:
         began, now = time.monotonic(), time.time() * 1000
         known = heads(self._home)
         awake = {head["id"] for head in known if head["awake"]}
-        waiting = [
-            Due(head["at"], head["id"])
+        waiting: list[Due] = [
+            (head["at"], head["id"])
             for head in known
             if head.get("waiting") and not head["asks"] and not is_hidden(head, now)
             if not head["awake"]
         ]
         # Those awake, too: one that was told to stop may take a moment for it.
         limited = [head["id"] for head in known if is_limited(head, now)]
-        found = [
-            Due(at, name) for name in limited if (at := resumption(self._home, name)) is not None
-        ]
-        pending = [due for due in (*sorted(waiting), *sorted(found)) if self._is_worth_a_try(due)]
-        if not pending:
+        found = [(at, name) for name in limited if (at := resumption(self._home, name)) is not None]
+        due = [*sorted(waiting), *sorted(found)]
+        due = [(at, name) for at, name in due if self._failed.get(name, 0) < TRIES]
+        if not due:
             return None
         took = time.monotonic() - began
-        for due in pending:
-            if due.at <= now and due.session not in awake and not self._woken(due.session):
+        for at, name in due:
+            if at <= now and name not in awake and not self._woken(name):
                 break  # no place for it, and none for those that came later
-        soonest = min(max(0.0, due.at - time.time() * 1000) / 1000 for due in pending)
+        soonest = min(max(0.0, at - time.time() * 1000) / 1000 for at, _ in due)
         return min(LONGEST, max(LOOK, soonest, REST * took))
-
-    def _is_worth_a_try(self, due: Due) -> bool:
-        return self._failed.get(due.session, 0) < TRIES
 
     def _woken(self, session: str) -> bool:
         """False: no more may be awake now."""

@@ -71,7 +71,9 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         }
         update |= {"title": title} if title.strip() else {}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
-        _write_log(directory, _first_events(home, update, confirm, order))
+        with Writer.open(directory, create=True) as writer:
+            events = writer.append(_first_events(home, update, confirm, order), full=True)
+            write_head(directory, writer.header, events[-1].seq, events[-1].at)
         os.rename(directory, paths.session_dir(home, session))
         undo.pop_all()
     return session
@@ -102,15 +104,6 @@ def _first_events(home: str, update: Json, confirm: str, order: Order | None) ->
     held = last_choices.drop(home)
     told = [Draft(notice(last_choices.dropped(held, update["confirm"])))] if held else []
     return [Draft(update), *told]
-
-
-def _write_log(directory: str, drafts: list[Draft]) -> None:
-    writer = Writer.open(directory, create=True)
-    try:
-        events = writer.append(drafts, full=True)
-        write_head(directory, writer.header, events[-1].seq, events[-1].at)
-    finally:
-        writer.close()
 
 
 def _sweep(home: str) -> None:

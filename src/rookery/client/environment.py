@@ -6,7 +6,6 @@ Beside the log, not in it: keys are in there."""
 import json
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from rookery.client import guard
 from rookery.core.json import lenient
@@ -42,16 +41,13 @@ def keep(directory: str, environment: Mapping[str, str], *, own: bool) -> None:
     _write(directory, cleaned(environment, absent), absent, _umask())
 
 
-class Renewal(NamedTuple):
-    change: Change
-    restart: bool
-    """The agent still runs with the old one, and the command does not restart it."""
-
-
-def renew_before(home: str, header: Json, command: Json, of: str = TERMINAL) -> Renewal | None:
+def renew_before(
+    home: str, header: Json, command: Json, of: str = TERMINAL
+) -> tuple[Change, bool] | None:
     """Let a session have this process's environment before a command that restarts its agent, or a
     prompt to one that wanted a login. `of`: what this process runs in, for the session's notice.
-    None: nothing changes."""
+    The change, and whether the agent still runs with the old one and is not restarted by the
+    command; None: nothing changes."""
     do = command["do"]
     if do not in RENEWING or (do == "prompt" and not wants_login(header)):
         return None
@@ -62,7 +58,7 @@ def renew_before(home: str, header: Json, command: Json, of: str = TERMINAL) -> 
     if change is None:
         return None
     awake = is_locked(paths.session_dir(home, header["id"]))
-    return Renewal(change, restart=do == "prompt" and awake)
+    return change, do == "prompt" and awake
 
 
 def renew(

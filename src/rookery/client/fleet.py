@@ -17,7 +17,7 @@ from rookery.core.view.fleet import head_of, is_sound, is_unread
 from rookery.home import paths
 from rookery.home.seen import seen
 from rookery.log.errors import Busy, LogError
-from rookery.log.lock import is_locked
+from rookery.log.lock import becomes_free, is_locked
 from rookery.log.reader import Reader
 from rookery.processes import strays, tree
 
@@ -142,10 +142,7 @@ def kill(home: str, session: str) -> list[str]:
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
     if is_locked(directory):
         pid = _kill_worker(directory, worker)
-        until = time.monotonic() + ENDS
-        while is_locked(directory) and time.monotonic() < until:
-            time.sleep(0.01)
-        if is_locked(directory):
+        if not becomes_free(directory, ENDS):
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
     refused = _sweep(home, session, worker)
     _note_end(home, directory, worker)
@@ -202,26 +199,19 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     Returns what came of telling the agent ("": there was nothing to tell)."""
     import shutil
 
-    from rookery.client.deletion import (
-        ask_agent_to_delete,
-        conversations_of,
-        forget,
-        strike,
-        went_wrong,
-    )
+    from rookery.client import deletion
 
     directory = paths.session_dir(home, session)
-    kept = conversations_of(directory)
-    said = ask_agent_to_delete(home, session)
-    if went_wrong(said):
+    kept = deletion.conversations_of(directory)
+    said = deletion.ask_agent_to_delete(home, session)
+    if deletion.went_wrong(said):
         stays(said)
-    until = time.monotonic() + ENDS
-    while said and is_locked(directory) and time.monotonic() < until:
-        time.sleep(0.01)  # it ends by itself now, and what it started with it
+    if said:
+        becomes_free(directory, ENDS)  # it ends by itself now, and what it started with it
     kill(home, session)
-    for words in forget(home, directory, kept):
+    for words in deletion.forget(home, directory, kept):
         stays(words)
-    strike(home, session)
+    deletion.strike(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
     shutil.rmtree(directory)
@@ -243,10 +233,6 @@ def size_of(path: str) -> int:
             except OSError:  # it went meanwhile
                 continue
     return taken
-
-
-def session_size(home: str, session: str) -> int:
-    return size_of(paths.session_dir(home, session))
 
 
 def is_in_use(home: str, head: Json) -> bool:

@@ -98,7 +98,8 @@ def is_agents(pid: int, home: str) -> bool:
     tag = home_tag(home)
     if tag and cgroups.holds(pid, tag):
         return True
-    return any(_is_marked(process.pid, home, tag) for process in line)
+    found = (ancestry.environment(process.pid) or {} for process in line)
+    return any(_names(each.get(MARK, ""), home, tag) for each in found)
 
 
 def _is_ours(pid: int, argv: Sequence[str], home: str) -> bool:
@@ -139,10 +140,6 @@ def _same(one: str, other: str) -> bool:
         return one == other or os.path.samefile(one, other)
     except OSError:
         return True
-
-
-def _is_marked(pid: int, home: str, tag: str) -> bool:
-    return _names((ancestry.environment(pid) or {}).get(MARK, ""), home, tag)
 
 
 def _names(mark: str, home: str, tag: str) -> bool:

@@ -9,9 +9,8 @@ that id in the log.
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from itertools import chain
-from typing import Self
 
 from rookery.build import build
 from rookery.client import guard
@@ -132,7 +131,7 @@ type OnCall = Callable[[str, Json, Callable[[Json | None], None]], None]
 """Method, parameters, and what is to be called with the result (None: there is none)."""
 
 
-class SessionClient:
+class SessionClient(AbstractContextManager["SessionClient", None]):
     """Use one instance for one task at a time that follows, and any number that send.
 
     `offers`: the methods that the worker may call while this client follows; `on_call` takes them.
@@ -152,7 +151,8 @@ class SessionClient:
         self.directory = paths.session_dir(home, session)
         self._name = f"{client}:{os.getpid()}"
         self._socket = paths.socket_path(self.directory)
-        self._reader = Reader.open(self.directory)
+        self.log = Reader.open(self.directory)
+        """For history: pages, headers, blobs."""
         self._offers = offers
         self._on_call = on_call
         self.on_silence: Callable[[], object] = lambda: None
@@ -162,18 +162,10 @@ class SessionClient:
         """A command of ours was done: there is news, and maybe a worker."""
 
     def close(self) -> None:
-        self._reader.close()
-
-    def __enter__(self) -> Self:
-        return self
+        self.log.close()
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    @property
-    def log(self) -> Reader:
-        """For history: pages, headers, blobs."""
-        return self._reader
 
     # --- following ------------------------------------------------------------------------------
 
@@ -215,7 +207,7 @@ class SessionClient:
 
     def _history(self, after: int, upto: int | None = None) -> Iterator[Event]:
         """Page by page: a million events are not held at once."""
-        while page := self._reader.read(after, PAGE, upto):
+        while page := self.log.read(after, PAGE, upto):
             yield from page
             after = page[-1].seq
 
@@ -237,7 +229,7 @@ class SessionClient:
     def _look_for_a_death(self) -> None:
         if is_locked(self.directory):
             return
-        if left_open(self._reader.header()):
+        if left_open(self.log.header()):
             with suppress(Busy, StoreError, OSError):  # on a full disk it is said later
                 write_post_mortem(self.directory)
 
@@ -249,13 +241,14 @@ class SessionClient:
         """
         if command["do"] not in RENEWING:
             return ""
-        header = self._reader.header()
+        header = self.log.header()
         renewal = await asyncio.to_thread(renew_before, self.home, header, command, of)
         if renewal is None:
             return ""
-        if renewal.restart:
+        change, restart = renewal
+        if restart:
             await self.send({"do": "restart"})
-        return f"The agent gets this {of}'s environment: {renewal.change.words()}."
+        return f"The agent gets this {of}'s environment: {change.words()}."
 
     # --- sending --------------------------------------------------------------------------------
 
@@ -266,16 +259,16 @@ class SessionClient:
         """
         command = {"id": os.urandom(8).hex(), **command}
         wake = self._is_worth_a_worker(command) if wake is None else wake
-        outcome, starts, silent = self._reader.find(command["id"]), 0, False
+        outcome, starts, silent = self.log.find(command["id"]), 0, False
         if command["do"] in ("prompt", "switch", "clear") and outcome is None:
             await self._end_stale()
         while outcome is None:
-            link = await Link.open(self._socket, self._name, self._reader.last_seq())
+            link = await Link.open(self._socket, self._name, self.log.last_seq())
             if link is not None:
                 try:
                     if commands.is_guarded(command):
                         link = await self._controlling(link)
-                        outcome = self._reader.find(command["id"])
+                        outcome = self.log.find(command["id"])
                     outcome = outcome or await self._ask(link, command)
                 except TimeoutError:
                     if not silent:
@@ -283,7 +276,7 @@ class SessionClient:
                     silent = True
                 finally:
                     await link.close()
-            elif wake and not self._is_an_agents(command):
+            elif wake and not (commands.is_guarded(command) and guard.of_an_agent(self.home)):
                 try:
                     starts = await self._start(starts)
                 except StartError as error:
@@ -295,7 +288,7 @@ class SessionClient:
             else:
                 with suppress(Busy):
                     carry_out(self.directory, command, self._name)
-            outcome = outcome or self._reader.find(command["id"])
+            outcome = outcome or self.log.find(command["id"])
         if outcome.update.get("placeless") is True:
             bell.ring(self.home)
         self._stirred.set()
@@ -306,10 +299,10 @@ class SessionClient:
     async def _controlling(self, link: Link) -> Link:
         """A connection to the worker's control socket, where it has one; else the one there is, and
         the worker says what it thinks of that. Raises TimeoutError: it hangs."""
-        while (frame := await self._soon(link)) is not None:
+        while (frame := await asyncio.wait_for(link.frame(), RESEND)) is not None:
             match frame:
                 case ("welcome", {"control": str(name)}):
-                    control = await Link.open(f"\0{name}", self._name, self._reader.last_seq())
+                    control = await Link.open(f"\0{name}", self._name, self.log.last_seq())
                     if control is None:
                         return link
                     if control.peer != link.peer:  # somebody stands between us and the worker
@@ -320,14 +313,6 @@ class SessionClient:
                 case ("welcome", _):
                     return link
         return link
-
-    async def _soon(self, link: Link) -> tuple[str, object] | None:
-        async with asyncio.timeout(RESEND):
-            return await link.frame()
-
-    def _is_an_agents(self, command: Json) -> bool:
-        """No worker is started for what it would refuse."""
-        return commands.is_guarded(command) and guard.of_an_agent(self.home)
 
     @staticmethod
     def _is_kept(command: Json, error: StartError) -> bool:
@@ -340,7 +325,7 @@ class SessionClient:
         """An answer is, where its ask is still open."""
         if not commands.wakes(command) or command["do"] != "answer":
             return commands.wakes(command)
-        return command.get("ask") in self._reader.header()["asks"]
+        return command.get("ask") in self.log.header()["asks"]
 
     async def _end_stale(self) -> None:
         """A worker of another build that has nothing to do makes place for one of this build. The
@@ -348,9 +333,9 @@ class SessionClient:
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
         if worker.get("ended") or worker.get("build", build()) == build():
             return
-        if not idle.is_idle(self._reader.header()):
+        if not idle.is_idle(self.log.header()):
             return
-        link = await Link.open(self._socket, self._name, self._reader.last_seq())
+        link = await Link.open(self._socket, self._name, self.log.last_seq())
         if link is not None:
             try:
                 with suppress(TimeoutError):
@@ -379,11 +364,11 @@ class SessionClient:
                     heard = True
                     match frame:
                         case ("event", {"cause": cause, **_rest}) if cause == command["id"]:
-                            return self._reader.find(command["id"])
+                            return self.log.find(command["id"])
                         # The outcome may be older than this connection: the worker ignores an
                         # id that it knows, and says nothing more.
                         case ("welcome" | "behind" | "lagged", _):
-                            if (found := self._reader.find(command["id"])) is not None:
+                            if (found := self.log.find(command["id"])) is not None:
                                 return found
                         case ("trouble", {"message": message, **rest}):
                             full = rest.get("reason") == Full.__name__

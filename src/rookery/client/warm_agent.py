@@ -76,16 +76,11 @@ def is_unconfined() -> bool:
     return confinement.is_off(paths.home()) if _unconfined is None else _unconfined
 
 
-def keep_confinement() -> None:
-    """A warm process keeps to what it found: no line that comes later frees its agents."""
-    global _unconfined  # noqa: PLW0603 - of this process, from here on
-    _unconfined = is_unconfined()
-
-
-def keep_libraries() -> None:
-    """A warm process is of what it found: from now on that is what it has loaded."""
-    global _loaded  # noqa: PLW0603 - of this process, from here on
-    _loaded = libraries()
+def keep_to_this() -> None:
+    """A warm process keeps to what it found: no line that comes later frees its agents, and what is
+    installed now is what it has loaded."""
+    global _unconfined, _loaded
+    _unconfined, _loaded = is_unconfined(), libraries()
 
 
 def are_replaced() -> bool:
@@ -102,17 +97,12 @@ def socket_path(home: str) -> str:
 def is_wanted(home: str) -> bool:
     """What `[agent] warm` says. A file that cannot be read is for the agent itself to complain
     about."""
-    try:
-        with open(os.path.join(home, "config.toml"), "rb") as file:
-            data = file.read()
-    except OSError:
+    if not confinement.mentions(home, b"warm"):
         return True
-    if b"warm" not in data:
-        return True  # the parser costs more than the rest of the door
     from rookery.home import config
 
     try:
-        return config.parse(data, "").warm
+        return config.load(home).warm
     except config.ConfigError:
         return True
 

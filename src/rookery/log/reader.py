@@ -4,8 +4,8 @@ keep the writer's WAL from starting over. What one call returns is of one moment
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from rookery.core.json.events import Event, Json
 from rookery.log import ending, headers, rows, schema
@@ -21,7 +21,7 @@ LAST = 2**63 - 1
 """The greatest seq that SQLite can hold."""
 
 
-class Reader:
+class Reader(AbstractContextManager["Reader", None]):
     """Get one from `open`. For one thread at a time."""
 
     def __init__(
@@ -146,9 +146,6 @@ class Reader:
         self._link.close()
         if self._copy is not None:
             self._copy.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

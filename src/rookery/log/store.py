@@ -9,8 +9,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
-from typing import NamedTuple, Self
+from contextlib import AbstractContextManager, ExitStack, suppress
+from typing import NamedTuple
 
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
@@ -57,7 +57,7 @@ class State(NamedTuple):
     """Of the events since a header was stored."""
 
 
-class Writer:
+class Writer(AbstractContextManager["Writer", None]):
     """Get one from `open`; it holds the session's lock until `close`. For one thread at a time."""
 
     def __init__(
@@ -227,9 +227,6 @@ class Writer:
             self._connection.close()
         finally:
             self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

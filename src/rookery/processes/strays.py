@@ -119,19 +119,12 @@ def _is_a_persons(pid: int, rows: dict[int, Process], marked: Collection[int]) -
     the agent's: an exported variable makes nobody an agent's."""
     if not LINUX:
         return False
-    leader = _session_of(pid)
+    leader = rows[pid].session
     if leader != pid and leader in rows and leader not in marked:
         return True
     parent = rows[pid].parent
     while parent in rows and parent > 1:
-        if parent not in marked and tree.has_terminal(parent):
+        if parent not in marked and rows[parent].terminal:
             return True
         parent = rows[parent].parent
     return False
-
-
-def _session_of(pid: int) -> int:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return 0

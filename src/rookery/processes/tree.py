@@ -26,6 +26,8 @@ class Process(NamedTuple):
     parent: int = 0
     group: int = 0
     dead: bool = False  # and waiting for its parent to notice
+    session: int = 0  # this and the next are told by Linux alone
+    terminal: bool = False
 
 
 # ---------------------------------------------------------------- facts
@@ -203,16 +205,6 @@ def marks() -> Iterator[tuple[int, str]]:
     return _scan_marks() if LINUX else _read_ps_marks()
 
 
-def has_terminal(pid: int) -> bool:
-    """Whether it has a controlling terminal (Linux)."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            text = file.read()
-    except OSError:
-        return False
-    return text[text.rindex(b")") + 2 :].split()[4] != b"0"
-
-
 class Adopted:
     """Reaps the orphans that fall to a worker as a subreaper, and never what it spawned itself.
 
@@ -301,7 +293,9 @@ def _read_stat(pid: int) -> Process | None:
     words = text[text.rindex(b")") + 2 :].split()
     # A first thread that has ended is shown as a zombie while others live on.
     dead = words[0] in (b"Z", b"X") and int(words[17]) <= 1
-    return Process(pid, f"{int(words[19])}@{_boot()}", int(words[1]), int(words[2]), dead)
+    parent, group, session, terminal = map(int, words[1:5])
+    start = f"{int(words[19])}@{_boot()}"
+    return Process(pid, start, parent, group, dead, session, terminal != 0)
 
 
 def _lists_children() -> bool:

@@ -80,10 +80,10 @@ def _lay(block: Json, directory: str) -> Json:
     except ValueError:  # half a surrogate pair, or not base64: the agent may know better
         return block
     name = lay(directory, data)
-    if resource:
-        rest = {key: value for key, value in resource.items() if key not in ("text", "blob")}
-        return {**block, "resource": {**rest, "staged": name}}
-    return {**{key: value for key, value in block.items() if key != "data"}, "staged": name}
+    bulk = ("text", "blob") if resource else ("data",)
+    rest = {key: value for key, value in (resource or block).items() if key not in bulk}
+    rest["staged"] = name
+    return {**block, "resource": rest} if resource else rest
 
 
 def shown(block: Json, load: Load) -> Json:

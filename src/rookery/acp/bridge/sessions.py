@@ -77,12 +77,7 @@ class Sessions:
         agent = self._agent(settings, cwd)
         argv = agent.argv if self._choice.command else []
         session = create_session(
-            self._editor.home,
-            agent=agent.name,
-            argv=argv,
-            cwd=cwd,
-            roots=roots,
-            mcp_servers=given,
+            self._editor.home, agent=agent.name, argv=argv, cwd=cwd, roots=roots, mcp_servers=given
         )
         async with self._opening[session]:
             attached = self._attach(session, settings)

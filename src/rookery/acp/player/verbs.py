@@ -102,11 +102,8 @@ async def options(turn: Performance, a: Json) -> None:
 
 async def usage(turn: Performance, a: Json) -> None:
     cost = a.get("cost")
-    told: Json = {
-        "sessionUpdate": "usage_update",
-        "used": a["used"],
-        "size": a.get("size", 200_000),
-    }
+    size = a.get("size", 200_000)
+    told: Json = {"sessionUpdate": "usage_update", "used": a["used"], "size": size}
     if cost is not None:
         told["cost"] = cost if isinstance(cost, dict) else {"amount": cost, "currency": "USD"}
     turn.send(told)

@@ -38,8 +38,7 @@ LOG_LIMIT = 1024 * 1024
 def keep(pause: Callable[[], None], *, forks: bool) -> int:
     """Serve until idle. `pause` is called with the lock taken, before anything is loaded."""
     home = paths.ensure_home(paths.home())
-    warm_agent.keep_confinement()
-    warm_agent.keep_libraries()
+    warm_agent.keep_to_this()
     path = warm_agent.socket_path(home)
     paths.make_socket_dir(path)
     lock = _lock(path)

@@ -7,7 +7,7 @@ and everything that makes them stricter.
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -203,8 +203,11 @@ def _has_agent(home: str, at: int) -> bool:
 
 def _was_awake(home: str, at: int) -> bool:
     """Whether a session had a worker then, in nanoseconds since the epoch."""
-    started_up = _boot()
-    for directory in _sessions(home):
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    # When this machine started; 0: unknown.
+    started_up = 0 if clock is None else time.time_ns() - time.clock_gettime_ns(clock)
+    for name in paths.session_ids(home):
+        directory = paths.session_dir(home, name)
         worker = paths.read_json(os.path.join(directory, paths.WORKER))
         begun = (lenient.integer(worker, "started") or 0) * 1_000_000
         if worker is None or begun > at:
@@ -218,16 +221,3 @@ def _was_awake(home: str, at: int) -> bool:
         if ended is None and (begun > started_up or at <= started_up):
             return True
     return False
-
-
-def _sessions(home: str) -> Iterable[str]:
-    with suppress(OSError):
-        for name in os.listdir(paths.sessions(home)):
-            if paths.is_id(name):
-                yield paths.session_dir(home, name)
-
-
-def _boot() -> int:
-    """When this machine started, in nanoseconds since the epoch; 0: unknown."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return 0 if clock is None else time.time_ns() - time.clock_gettime_ns(clock)

@@ -47,9 +47,8 @@ def remove(home: str, name: str) -> Rule:
     with editing(home) as text:
         known = config.parse(text.encode(), place(home)).rules
         number = find(known, name)
-        save(
-            home, text, _without(text, number), lambda tables: tables["policy"]["rules"].pop(number)
-        )
+        after = _without(text, number)
+        save(home, text, after, lambda tables: tables["policy"]["rules"].pop(number))
     return known[number]
 
 
@@ -71,14 +70,8 @@ def table_of(rule: Rule) -> Json:
     named = {} if rule.name.isdecimal() else {"name": rule.name}
     given = {key: list(getattr(rule, key)) for key in GROUNDS}
     found = {key: texts[0] if len(texts) == 1 else texts for key, texts in given.items() if texts}
-    more = {"destructive": True} if rule.destructive else {}
-    return {
-        **named,
-        "do": rule.do,
-        **found,
-        **more,
-        **({"reason": rule.reason} if rule.reason else {}),
-    }
+    more = {key: getattr(rule, key) for key in ("destructive", "reason") if getattr(rule, key)}
+    return {**named, "do": rule.do, **found, **more}
 
 
 def written(rule: Rule) -> str:

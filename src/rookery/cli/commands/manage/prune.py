@@ -81,7 +81,7 @@ def _meant(
             continue
         if older_than is not None and now - head["at"] < older_than * 1000:
             continue
-        size = fleet.session_size(home, head["id"])
+        size = fleet.size_of(paths.session_dir(home, head["id"]))
         if larger_than is not None and size <= larger_than:
             continue
         if fleet.is_in_use(home, head):
