@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.wire.ceilings import envelope, is_crowded
+from rookery.wire.lines import envelope, is_crowded
 
 MOST = 1000
 

@@ -12,7 +12,7 @@ import pytest
 from rookery.client import fleet
 from rookery.client.attach import Attachment, stage
 from rookery.client.session import Rejected
-from rookery.client.waking.bell import LOCK
+from rookery.client.waking import LOCK
 from rookery.core.json.events import Event, kind_of
 from rookery.core.limits import Policy
 from rookery.core.view.fleet import state_of

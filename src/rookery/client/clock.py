@@ -14,8 +14,7 @@ from contextlib import suppress
 
 from rookery.client.fleet import heads
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.client.waking.bell import LOCK, PIPE, is_limited, resumption
-from rookery.client.waking.eviction import make_room
+from rookery.client.waking import LOCK, PIPE, is_limited, make_room, resumption
 from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
 from rookery.log.errors import Busy

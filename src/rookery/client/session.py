@@ -13,12 +13,10 @@ from contextlib import AbstractContextManager, suppress
 from itertools import chain
 
 from rookery.build import build
-from rookery.client import guard
+from rookery.client import guard, waking
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.client.waking import bell
-from rookery.client.waking.eviction import make_room
 from rookery.core import commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
 from rookery.core.turn import idle
@@ -281,7 +279,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     starts = await self._start(starts)
                 except StartError as error:
                     wake = error.name == TOO_MANY and await asyncio.to_thread(
-                        make_room, self.home, self.session
+                        waking.make_room, self.home, self.session
                     )
                     if not wake and not self._is_kept(command, error):
                         raise
@@ -290,7 +288,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     carry_out(self.directory, command, self._name)
             outcome = outcome or self.log.find(command["id"])
         if outcome.update.get("placeless") is True:
-            bell.ring(self.home)
+            waking.ring(self.home)
         self._stirred.set()
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)

@@ -1,4 +1,6 @@
-"""A process that we started: its exit is told by the loop, without a signal handler or a poll."""
+"""A process that we started: its exit is told by the loop, without a signal handler or a poll. An
+agent's has a fence around it: Landlock's domain, and the record that says whose it is
+(docs/security.md)."""
 
 import asyncio
 import os
@@ -6,9 +8,48 @@ import subprocess
 from collections.abc import Callable, Sequence
 from typing import IO
 
-from rookery.processes import tree
-from rookery.processes.fence import Fence
-from rookery.processes.lineage import LINUX
+from rookery.processes import landlock, roots, tree
+from rookery.processes.lineage import LINUX, MARK
+
+LANDLOCK = "landlock"
+LINEAGE = "lineage"
+"""How an agent is kept from answering for you: by the kernel too, or by its descent alone."""
+
+
+class Fence:
+    def __init__(self, home: str, *, confined: bool) -> None:
+        self._home = home
+        self._ruleset = -1
+        self.confine(confined)
+
+    def confine(self, wanted: bool) -> None:
+        """Whether what is started from now on gets a domain, where the kernel has them."""
+        self.confined = wanted and landlock.available()
+
+    @property
+    def guard(self) -> str:
+        return LANDLOCK if self.confined else LINEAGE
+
+    def entry(self) -> Callable[[], None] | None:
+        """What a child does between fork and exec. Raises OSError: then nothing is started, since
+        what is meant to be inside may not run outside."""
+        if not self.confined:
+            return None
+        if self._ruleset < 0:
+            self._ruleset = landlock.ruleset()
+        made = self._ruleset
+        return lambda: landlock.enter(made)
+
+    def entered(self, pid: int, start: str | None) -> None:
+        roots.record(self._home, pid, start, os.environ.get(MARK, ""))
+
+    def left(self, pid: int, start: str | None) -> None:
+        roots.forget(self._home, pid, start)
+
+    def close(self) -> None:
+        if self._ruleset >= 0:
+            os.close(self._ruleset)
+            self._ruleset = -1
 
 
 class Child:
@@ -51,7 +92,7 @@ class Child:
                 env=environment,
                 umask=umask,
                 start_new_session=True,
-                preexec_fn=self._fence.entry() if self._fence else None,  # noqa: PLW1509 - see fence
+                preexec_fn=self._fence.entry() if self._fence else None,  # noqa: PLW1509 - see entry
             )
         except subprocess.SubprocessError as error:
             raise OSError(f"it could not be confined (Landlock): {error}") from error

@@ -249,7 +249,7 @@ class ReaderThread:
 
     async def _watch_fleet(self) -> None:
         from rookery.client.fleet import heads
-        from rookery.client.waking.bell import look_after
+        from rookery.client.waking import look_after
         from rookery.core.view.fleet import fleet_block, in_order, is_hidden
 
         before: object = None

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 from rookery.core.json.events import dumps, loads
-from rookery.wire.ceilings import Ceilings, envelope, is_crowded, is_id
 from rookery.wire.failures import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -28,7 +27,16 @@ from rookery.wire.failures import (
     error_from_json,
     error_to_json,
 )
-from rookery.wire.lines import Line, LineSplitter, TooLong, line_of
+from rookery.wire.lines import (
+    Ceilings,
+    Line,
+    LineSplitter,
+    TooLong,
+    envelope,
+    is_crowded,
+    is_id,
+    line_of,
+)
 from rookery.wire.pipes import PipeReader, PipeWriter, take_stdio
 
 __all__ = [

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from rookery.client import guard, leftovers
 from rookery.client.config.in_force import InForce
-from rookery.client.damaged_logs import loss
+from rookery.client.offline import loss
 from rookery.client.start import connectable
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy

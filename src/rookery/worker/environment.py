@@ -13,7 +13,7 @@ from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, comp
 from rookery.core.vendors.profiles import Profile
 from rookery.home import paths, scratch
 from rookery.home.config import Config
-from rookery.processes.fence import Fence
+from rookery.processes.child import Fence
 from rookery.processes.lineage import MARK
 
 USUAL_UMASK = 0o022

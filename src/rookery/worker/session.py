@@ -35,7 +35,7 @@ from rookery.core.vendors import profiles
 from rookery.core.vendors.profiles import Profile
 from rookery.home.config import Config
 from rookery.log.store import Writer
-from rookery.processes.fence import Fence
+from rookery.processes.child import Fence
 from rookery.worker import environment
 from rookery.worker.journal import Journal
 from rookery.worker.mcp_servers import Servers

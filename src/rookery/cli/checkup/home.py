@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
-from rookery.client.damaged_logs import damage_of, way_out
+from rookery.client.offline import damage_of, way_out
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import WAITS
 from rookery.core.vendors.environment import overriding

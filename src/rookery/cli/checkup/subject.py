@@ -15,8 +15,7 @@ from rookery.core.units import duration
 from rookery.core.vendors.environment import cleaned
 from rookery.home import paths
 from rookery.processes import tree
-from rookery.processes.child import Child
-from rookery.processes.fence import Fence
+from rookery.processes.child import Child, Fence
 from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.wire.pipes import PipeReader

@@ -95,7 +95,7 @@ def tell_left_running(say: Say, session: str, since: int) -> None:
 
 def tell_resumption(say: Say, session: str) -> None:
     """A session that hit a rate limit continues by itself, even asleep."""
-    from rookery.client.waking.bell import resume_later
+    from rookery.client.waking import resume_later
 
     at = resume_later(paths.home(), session)
     if at is not None:

@@ -9,8 +9,7 @@ from contextlib import ExitStack, suppress
 
 from rookery.home.log_rotation import BEFORE, LOG_BYTES
 from rookery.processes import tree as processes
-from rookery.processes.child import Child
-from rookery.processes.fence import Fence
+from rookery.processes.child import Child, Fence
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.pipes import PipeReader
 

@@ -10,10 +10,10 @@ from rookery.cli import flags
 from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line, cut
 from rookery.cli.output.screen import Screen, standard
+from rookery.client import waking
 from rookery.client.fleet import heads, unreadable
 from rookery.client.leftovers import end_leftovers
 from rookery.client.liveness import hung
-from rookery.client.waking import bell
 from rookery.core.json.events import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
@@ -54,7 +54,7 @@ def ps(everything: bool, as_json: bool) -> None:
     known = heads(home)
     for left in end_leftovers(home, known):
         screen.note(clean_line(str(left)))
-    bell.look_after(home, known)
+    waking.look_after(home, known)
     known += unreadable(home)
     found = [head for head in known if everything or not is_hidden(head, now)]
     silent = hung(home, [head["id"] for head in found if head["awake"]])

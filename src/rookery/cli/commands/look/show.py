@@ -10,7 +10,7 @@ from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.heading import head_line
-from rookery.client.damaged_logs import missing
+from rookery.client.offline import missing
 from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, Json, dumps, event_to_json

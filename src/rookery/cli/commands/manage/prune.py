@@ -11,8 +11,8 @@ from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.output.units import AGE, SIZE
 from rookery.client import fleet
-from rookery.client.damaged_logs import damage_of
 from rookery.client.fleet import heads, unreadable
+from rookery.client.offline import damage_of
 from rookery.core import units
 from rookery.core.json.events import Json, dumps
 from rookery.core.json.safe_text import count

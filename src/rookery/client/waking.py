@@ -1,0 +1,173 @@
+"""Waking sleeping sessions: a client that leaves something to wait rings the clock (client/clock),
+and starts one where there is none. And making room: where no more workers may be awake, the session
+that has been idle longest is put to sleep, unless it has something to do."""
+
+import os
+import socket as sockets
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rookery.build import build
+from rookery.core.json.events import Json, loads
+from rookery.core.view.fleet import is_hidden, is_judged, is_sound
+from rookery.home import paths
+from rookery.log.errors import LogError
+from rookery.log.lock import becomes_free, is_held, is_locked
+from rookery.log.reader import Reader
+from rookery.processes.lineage import unmarked
+from rookery.wire import frames
+from rookery.wire.credentials import peer_of
+
+LOCK = "clock"
+PIPE = "clock.bell"
+"""A pipe with a name: the clock listens there."""
+
+
+def ring(home: str) -> None:
+    """Something waits from now on: the clock looks, and is started where there is none."""
+    bell = os.path.join(home, paths.SLOTS, PIPE)
+    try:
+        file = os.open(bell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # nobody listens
+        _start(home)
+        return
+    try:
+        with suppress(OSError):
+            os.write(file, b"\n")
+    finally:
+        os.close(file)
+
+
+def look_after(home: str, heads: Iterable[Json]) -> None:
+    """Called with every list of sessions, so that what waits is not forgotten after a reboot, or
+    when the clock was ended."""
+    asleep = [head for head in heads if not head["awake"]]
+    if is_held(os.path.join(home, paths.SLOTS, LOCK)):
+        return
+    now = time.time() * 1000
+    if any(head.get("waiting") and not is_hidden(head, now) for head in asleep):
+        _start(home)
+        return
+    limited = [head["id"] for head in asleep if is_limited(head, now)]
+    if limited and any(resumption(home, name) for name in limited):
+        _start(home)
+
+
+def resumption(home: str, session: str) -> float | None:
+    """When a session that met a rate limit is to go on by itself; milliseconds of the epoch."""
+    from rookery.client.config import in_force
+    from rookery.core.asks import kept_asks
+    from rookery.core.turn import rate_limit
+    from rookery.home import config  # a list loads all this only where a session met one
+
+    try:
+        policy = in_force.load(home).policy
+        if not policy.rate_limit_auto_resume:
+            return None
+        with Reader.open(paths.session_dir(home, session)) as log:
+            header = log.header()
+    except (config.ConfigError, LogError, OSError):
+        return None
+    return None if kept_asks.away(header) else rate_limit.resume_at(header, policy)
+
+
+def resume_later(home: str, session: str) -> float | None:
+    """Of a session that is put to sleep: where it is to continue by itself, the clock sees to it.
+    When, in milliseconds of the epoch."""
+    at = resumption(home, session)
+    if at is not None:
+        ring(home)
+    return at
+
+
+def is_limited(head: Json, now: float) -> bool:
+    """Whether a session's last prompt met a rate limit."""
+    return bool(
+        head["rateLimited"] and head["reason"] == "rate_limited" and not is_hidden(head, now)
+    )
+
+
+def _start(home: str) -> None:
+    import subprocess
+
+    quiet = subprocess.DEVNULL
+    with suppress(OSError):
+        subprocess.run(  # it forks and ends at once
+            [sys.executable, "-P", "-m", "rookery.client.clock", home],
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            cwd="/",
+            env=unmarked(),
+            check=False,
+        )
+
+
+ANSWERS = 3.0
+"""Seconds for a worker to say whether it goes."""
+
+ENDS = 10.0
+"""Seconds for it to be gone, with its agent."""
+
+
+def make_room(home: str, session: str) -> bool:
+    """Put one of the others to sleep; False: none of them can be. Blocks."""
+    return any(_sleeps(directory) for directory in _idle(home, session))
+
+
+def _idle(home: str, but: str) -> list[str]:
+    """The directories of sessions that are awake with nothing to do, the longest idle first; those
+    with a client attached come last."""
+    found: list[tuple[bool, int, str]] = []
+    for name in paths.session_ids(home):
+        directory = paths.session_dir(home, name)
+        if name == but or not is_locked(directory):
+            continue
+        head = paths.read_json(os.path.join(directory, paths.HEAD)) or {}
+        if is_sound(head) and _has_nothing_to_do(head):
+            found.append((_is_watched(directory), head["at"], directory))
+    return [directory for *_, directory in sorted(found)]
+
+
+def _has_nothing_to_do(head: Json) -> bool:
+    return bool(
+        head["state"] == "idle" and not head["asks"] and not head["queue"] and not is_judged(head)
+    )
+
+
+def _is_watched(directory: str) -> bool:
+    worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
+    times = [worker.get(key) for key in ("attached", "detached")]
+    attached, detached = (time if isinstance(time, int) else 0 for time in times)
+    return attached > detached
+
+
+def _sleeps(directory: str) -> bool:
+    """Ask one to stop; whether it has gone, and its place with it."""
+    try:
+        agreed = _agrees(paths.socket_path(directory))
+    except (OSError, ValueError, paths.PathError):  # it is hung, or has gone by itself
+        agreed = False
+    return agreed and becomes_free(directory, ENDS)
+
+
+def _agrees(path: str) -> bool:
+    command: Json = {"id": os.urandom(8).hex(), "do": "stop", "idle": True, "room": True}
+    until = time.monotonic() + ANSWERS
+    with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as link:
+        link.settimeout(ANSWERS)
+        link.connect(path)
+        if peer_of(link)[0] != os.geteuid():
+            return False
+        link.sendall(frames.hello(build(), "limit", 2**53) + frames.encode("command", command))
+        with link.makefile("rb") as lines:
+            while time.monotonic() < until and (line := lines.readline(2 * frames.NEWS_BYTES)):
+                match frames.kind_and_body(loads(line)):
+                    case ("event", {"cause": cause, "update": dict(update)}):
+                        if cause == command["id"]:
+                            return bool(update.get("sessionUpdate") == "_agent")
+                    case ("refused", _):
+                        return False
+    return True  # the connection ended: with the worker, or its lock says otherwise

@@ -1,1 +1,0 @@
-"""Waking sleeping sessions, and making room for one more worker."""
