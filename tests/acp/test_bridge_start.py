@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rookery.acp.bridge.door import Arguments, parse
+from rookery.acp.bridge.door import parse
 
 SLOW = ["click", "sqlite3", "argparse", "rookery.client.session", "rookery.log"]
 
@@ -24,14 +24,14 @@ def test_initialize_needs_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], Arguments()),
-        (["--agent", "claude"], Arguments(agent="claude")),
-        (["--agent=claude", "--last"], Arguments(agent="claude", last=True)),
-        (["--cmd", "x --acp", "--resume=3f"], Arguments(command="x --acp", resume="3f")),
+        ([], {}),
+        (["--agent", "claude"], {"agent": "claude"}),
+        (["--agent=claude", "--last"], {"agent": "claude", "last": "yes"}),
+        (["--cmd", "x --acp", "--resume=3f"], {"cmd": "x --acp", "resume": "3f"}),
     ],
     ids=str,
 )
-def test_arguments(words: list[str], expected: Arguments) -> None:
+def test_arguments(words: list[str], expected: dict[str, str]) -> None:
     assert parse(words) == expected
 
 

@@ -7,16 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import rookery
-from rookery.wire.jsonrpc import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    REQUEST_CANCELLED,
-    ConnectionClosed,
-    Incoming,
-    Peer,
-    RpcError,
-    TooLarge,
-)
+from rookery.wire.failures import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED
+from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
 from rookery.wire.params import Json, invalid, version
 
 WIND_DOWN = 1.0

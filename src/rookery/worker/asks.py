@@ -5,13 +5,8 @@ import os
 from rookery.core.asks import asks, kept_asks
 from rookery.core.json.events import Draft, Json
 from rookery.core.turn.calls import TurnCalls
-from rookery.wire.jsonrpc import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    REQUEST_CANCELLED,
-    Incoming,
-)
+from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED
+from rookery.wire.jsonrpc import Incoming
 
 MOST = 100
 """Open at once: no user answers more, and all of them are in the header."""
@@ -27,7 +22,7 @@ class Asks:
     def take(self, incoming: Incoming, danger: str) -> tuple[str, Json] | None:
         """The `_ask` to log, by its id; None when the request was answered with an error."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
-            incoming.fail(METHOD_NOT_FOUND, f"Method not found: {incoming.method[:200]}")
+            incoming.unknown()
             return None
         if len(self._open) >= MOST:
             incoming.fail(INTERNAL_ERROR, f"{MOST} questions are already waiting for the user")

@@ -25,16 +25,8 @@ from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home.seen import mark
 from rookery.log.errors import LogError
-from rookery.wire.jsonrpc import (
-    HIGH_WATER,
-    INTERNAL_ERROR,
-    Answer,
-    ConnectionClosed,
-    Incoming,
-    Peer,
-    RpcError,
-    TooLarge,
-)
+from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge
+from rookery.wire.jsonrpc import HIGH_WATER, Answer, Incoming, Peer
 from rookery.wire.params import invalid, offers
 
 PAGE = 500
@@ -70,7 +62,9 @@ class Attached:
         self.client = SessionClient(
             editor.home, session, "acp", offers=wanted, on_call=self._called
         )
-        self.questions = Questions(editor.peer, session, editor.client, self._answered)
+        self.questions = Questions(
+            editor.peer, session, editor.client, lambda said: self._run(self._answer(said))
+        )
         self._fresh()
         self._order = asyncio.Lock()
         """Prompts and cancels reach the worker in the order in which they came."""
@@ -93,8 +87,7 @@ class Attached:
 
     def logged(self) -> Json:
         """The header as the log has it now, which may be ahead of the editor."""
-        log = self.client.log
-        return log.header()
+        return self.client.log.header()
 
     # --- the session's events --------------------------------------------------------------------
 
@@ -143,7 +136,8 @@ class Attached:
         except ConnectionClosed:
             return
         except (LogError, OSError, Refused) as error:
-            self._give_up(f"The session can no longer be followed: {error}")
+            self._prompts.fail(f"The session can no longer be followed: {error}")
+            self._moved.set()
 
     def _take(self, event: Event, *, live: bool, echo: bool) -> list[Json]:
         told = self.sharing.take(event, live=live, echo=echo)
@@ -197,10 +191,6 @@ class Attached:
 
     def _is_live(self) -> bool:
         return self._following is not None and not self._following.done()
-
-    def _give_up(self, why: str) -> None:
-        self._prompts.fail(why)
-        self._moved.set()
 
     # --- prompts ---------------------------------------------------------------------------------
 
@@ -340,9 +330,6 @@ class Attached:
         text = f"_The agent asks: {words}_ ({how})\n\n{listed}"
         content = {"type": "text", "text": text}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
-
-    def _answered(self, command: Json) -> None:
-        self._run(self._answer(command))
 
     async def _answer(self, command: Json) -> None:
         try:

@@ -7,7 +7,7 @@ first request about a session. The editor may go at any moment: its sessions kee
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rookery.core import argv
 from rookery.core.vendors.environment import OVERRIDE
@@ -19,20 +19,13 @@ if TYPE_CHECKING:
     from rookery.acp.bridge.sessions import Sessions
 
 
-class Arguments(NamedTuple):
-    agent: str = ""
-    command: str = ""
-    resume: str = ""
-    last: bool = False
-    override: bool = False
-
-
 class Bridge(Reception):
     name = "rookery"
 
-    def __init__(self, arguments: Arguments, group: asyncio.TaskGroup) -> None:
+    def __init__(self, given: dict[str, str], group: asyncio.TaskGroup) -> None:
+        """`given`: the command line, as `parse` reads it."""
         super().__init__(group)
-        self._arguments = arguments
+        self._given = given
         self._sessions: Sessions | None = None
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
@@ -59,24 +52,24 @@ class Bridge(Reception):
         """Loaded with the first request about one: SQLite and the rest are not needed before."""
         if self._sessions is None:
             from rookery.acp.bridge.attached import Editor
-            from rookery.acp.bridge.sessions import Choice, Sessions
+            from rookery.acp.bridge.sessions import Sessions
             from rookery.home import paths
 
             place = (self.peer, self.client or {}, paths.home(), self.group)
-            editor = Editor(*place, self.error_data)
-            self._sessions = Sessions(editor, Choice(*self._arguments[:4]))
+            self._sessions = Sessions(Editor(*place, self.error_data), self._given)
         return self._sessions
 
 
 def main(words: list[str]) -> int:
-    arguments = parse(words)
-    if isinstance(arguments, str):
-        print(f"rookery: {arguments}", file=sys.stderr)
+    try:
+        given = parse(words)
+    except argv.Misused as error:
+        print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
         return 2
-    if arguments.override:
+    if "override-with-envs" in given:
         os.environ[OVERRIDE] = "1"  # each session is made in this environment
     with asyncio.Runner() as runner:
-        runner.run(serve(lambda group: Bridge(arguments, group)))
+        runner.run(serve(lambda group: Bridge(given, group)))
         # A thread that waits for a worker to start is not waited for: the worker comes up alone.
         os._exit(0)
 
@@ -86,21 +79,11 @@ USAGE = (
 )
 
 
-def parse(words: list[str]) -> Arguments | str:
-    """The arguments, or what is wrong with them."""
-    try:
-        found = argv.read(
-            words,
-            values=("agent", "cmd", "resume"),
-            flags=("last", "override-with-envs"),
-            either=[("agent", "cmd"), ("resume", "last")],
-        )
-    except argv.Misused as error:
-        return f"{error}\n{USAGE}"
-    return Arguments(
-        agent=found.get("agent", ""),
-        command=found.get("cmd", ""),
-        resume=found.get("resume", ""),
-        last="last" in found,
-        override="override-with-envs" in found,
+def parse(words: list[str]) -> dict[str, str]:
+    """Raises argv.Misused."""
+    return argv.read(
+        words,
+        values=("agent", "cmd", "resume"),
+        flags=("last", "override-with-envs"),
+        either=[("agent", "cmd"), ("resume", "last")],
     )

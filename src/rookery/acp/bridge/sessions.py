@@ -3,12 +3,12 @@ the same id here as everywhere else in Rookery."""
 
 import asyncio
 import os
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import NamedTuple
 
-from rookery.acp.bridge import endings, listing
+from rookery.acp.bridge import endings
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.agents import registry
@@ -20,28 +20,23 @@ from rookery.client.start import StartError, connectable
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft
 from rookery.core.turn.remedies import remedy_for
+from rookery.core.view.fleet import is_hidden
 from rookery.home import config, paths
 from rookery.log.errors import LogError
+from rookery.log.reader import Reader
 from rookery.models.choice import default_agent
+from rookery.wire import listing
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, blocks, invalid, known, no_session, place, servers, session_id
 
 
-class Choice(NamedTuple):
-    """What the command line says."""
-
-    agent: str = ""
-    command: str = ""
-    resume: str = ""
-    """The id, or the title, of the session that the first session/new answers with."""
-    last: bool = False
-
-
 class Sessions:
-    def __init__(self, editor: Editor, choice: Choice) -> None:
+    def __init__(self, editor: Editor, given: dict[str, str]) -> None:
+        """`given`: what the command line says: agent, cmd, and, as `resume` (its id or title) or
+        `last`, the session that the first session/new answers with."""
         self._editor = editor
-        self._choice = choice
-        self._again = bool(choice.resume or choice.last)
+        self._given = given
+        self._again = bool(given.get("resume") or given.get("last"))
         self._attached: dict[str, Attached] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """By session: it is attached and detached by one request at a time."""
@@ -75,7 +70,7 @@ class Sessions:
             return
         settings = self._settings()
         agent = self._agent(settings, cwd)
-        argv = agent.argv if self._choice.command else []
+        argv = agent.argv if self._given.get("cmd") else []
         session = create_session(
             self._editor.home, agent=agent.name, argv=argv, cwd=cwd, roots=roots, mcp_servers=given
         )
@@ -151,12 +146,11 @@ class Sessions:
 
     def _agent(self, settings: config.Config, cwd: str, name: str = "") -> registry.Agent:
         """As the command line says, else the configuration. Raises RpcError."""
-        choice = self._choice
         try:
-            if choice.command and not name:
-                found = registry.from_command(choice.command)
+            if (line := self._given.get("cmd")) and not name:
+                found = registry.from_command(line)
             else:
-                chosen = choice.agent or settings.default_agent
+                chosen = self._given.get("agent") or settings.default_agent
                 named = name or default_agent(self._editor.home, chosen, os.environ)
                 found = registry.resolve(named, settings.agents)
             registry.check_installed(found, os.environ, cwd, settings.node_path)
@@ -170,7 +164,7 @@ class Sessions:
 
     def _agents(self, settings: config.Config) -> list[str]:
         """Those that can be chosen: none if the command line gave a command."""
-        if self._choice.command:
+        if self._given.get("cmd"):
             return []
         found = []
         for name in registry.names(settings.agents):
@@ -215,8 +209,8 @@ class Sessions:
         if not self._again:
             return None
         self._again = False
-        home, wanted = self._editor.home, self._choice.resume
-        if wanted:
+        home = self._editor.home
+        if wanted := self._given.get("resume"):
             try:
                 return fleet.find(home, wanted)
             except (fleet.UnknownSession, fleet.Ambiguous) as error:
@@ -293,7 +287,23 @@ class Sessions:
     # --- listed, closed, deleted -----------------------------------------------------------------
 
     async def list(self, request: Incoming, params: Json) -> None:
-        request.reply(listing.page(self._editor.home, params))
+        """Every session of the home, the newest first."""
+        cwd, now = params.get("cwd"), time.time() * 1000
+        found = {
+            (f"{head['created']:020}", head["id"]): head
+            for head in fleet.heads(self._editor.home)
+            if not is_hidden(head, now) and cwd in (None, head["cwd"])
+        }
+        heads, more = listing.page(params, found)
+        request.reply({"sessions": [self._info(head) for head in heads], **more})
+
+    def _info(self, head: Json) -> Json:
+        roots = head.get("roots", [])
+        if "roots" not in head:  # one of an earlier build: the log says
+            directory = paths.session_dir(self._editor.home, head["id"])
+            with suppress(LogError), Reader.open(directory) as log:
+                roots = log.header()["roots"]
+        return listing.info(head["id"], head["cwd"], head["at"] / 1000, head["title"], roots)
 
     async def close(self, request: Incoming, params: Json) -> None:
         attached = known(self._attached, params)

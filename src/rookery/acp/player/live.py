@@ -12,7 +12,7 @@ from rookery.acp.player.script import Script, Steps
 from rookery.wire.jsonrpc import Incoming, TooLarge
 
 type Json = dict[str, Any]
-type Job = Callable[[], Coroutine[Any, Any, None]]
+type Job = Callable[[], Coroutine[Any, Any, object]]
 
 TOO_LARGE = {"type": "text", "text": "(too large to send again)"}
 
@@ -39,11 +39,7 @@ class Live:
     def perform(self, steps: Steps, name: str) -> None:
         """Steps that belong to no prompt."""
         turn = Performance(self.stage)
-
-        async def play() -> None:
-            await turn.perform(steps, name)
-
-        self.queue(turn, play)
+        self.queue(turn, lambda: turn.perform(steps, name))
 
     def replay(self) -> None:
         """Send everything again."""
@@ -57,15 +53,10 @@ class Live:
         Performance(self.stage).tell(update)
 
     def set_mode(self, mode: str) -> None:
-        self._changed(self.choices.set_mode(mode))
+        Performance(self.stage).chose(self.choices.set_mode(mode))
 
     def set_option(self, id: str, value: Any) -> None:
-        self._changed(self.choices.set_option(id, value))
-
-    def _changed(self, updates: list[Json]) -> None:
-        for update in updates:
-            self.tell(update)
-        self.session.set(mode=self.choices.mode, values=self.choices.values())
+        Performance(self.stage).chose(self.choices.set_option(id, value))
 
     def cancel(self, request: Incoming | None = None) -> None:
         """End the prompt of one request, or all that is played or waits; each is still answered."""

@@ -8,15 +8,8 @@ from typing import Any, NamedTuple
 from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import OVER, Session
 from rookery.acp.player.script import Script, ScriptError, Steps, check_steps, fill
-from rookery.wire.jsonrpc import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    ConnectionClosed,
-    Incoming,
-    Peer,
-    RpcError,
-    TooLarge,
-)
+from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS
+from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
 from rookery.wire.params import offers
 
 type Json = dict[str, Any]
@@ -167,6 +160,13 @@ class Performance:
         """Send an update of state, which a replay does not repeat."""
         params = {"sessionId": self.session.id, "update": update}
         self.stage.peer.notify("session/update", params)
+
+    def chose(self, updates: list[Json]) -> None:
+        """Tell of a mode or options that were chosen, and remember them."""
+        for update in updates:
+            self.tell(update)
+        choices = self.stage.choices
+        self.session.set(mode=choices.mode, values=choices.values())
 
     def tool(self, wish: str | None, fields: Json) -> str:
         """Announce a tool call, or update one that this turn announced. Returns its id."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.acp.player.script import ScriptError
+from rookery.core.json import lenient
 from rookery.core.json.events import Event, event_from_json, kind_of, loads
 
 type Json = dict[str, Any]
@@ -159,21 +160,22 @@ def script_of_traffic(lines: Iterable[Json], speed: float | None) -> Json:
         message, at = line.get("msg"), line.get("t")
         if not isinstance(message, dict) or not isinstance(at, int | float):
             continue
-        method, params = message.get("method"), message.get("params")
-        params = params if isinstance(params, dict) else {}
-        if line.get("dir") == "send":
-            if method == "session/prompt" and isinstance(message.get("id"), int | str):
+        params = lenient.mapping(message, "params")
+        match line.get("dir"), message.get("method"), message.get("id"):
+            case "send", "session/prompt", int() | str() as id:
                 recorder.begin(at)
-                prompts[message["id"]] = len(recorder.turns)
-        elif method == "session/update" and isinstance(params.get("update"), dict):
-            recorder.add({"update": params["update"]}, at)
-        elif method == "session/request_permission":
-            recorder.add(_ask_of(params), at)
-        elif method == "elicitation/create":
-            schema = params.get("requestedSchema")
-            recorder.add({"question": params.get("message") or "?", "schema": schema or {}}, at)
-        elif method is None and isinstance(message.get("id"), int | str):
-            _take_answer(recorder, message, prompts, at)
+                prompts[id] = len(recorder.turns)
+            case "send", _, _:
+                continue
+            case _, "session/update", _ if isinstance(params.get("update"), dict):
+                recorder.add({"update": params["update"]}, at)
+            case _, "session/request_permission", _:
+                recorder.add(_ask_of(params), at)
+            case _, "elicitation/create", _:
+                asked = {"kind": "question", "schema": params.get("requestedSchema")}
+                recorder.add(_ask_of(params | asked), at)
+            case _, None, int() | str():
+                _take_answer(recorder, message, prompts, at)
     return recorder.script()
 
 

@@ -14,6 +14,7 @@ type Steps = list[Step]
 ECHO: Steps = [{"text": "You said: $prompt"}]
 NESTED = ("late", "allowed", "rejected", "cancelled", "accepted", "declined", "steps", "then")
 START_STEPS = ("before_answer", "after_new")
+KINDS: dict[str, type] = {"agent": dict, "start": dict, "turns": list, "match": list}
 
 
 class ScriptError(ValueError):
@@ -67,13 +68,11 @@ def script_of(value: Any, verbs: Collection[str]) -> Script:
     if not isinstance(value, dict):
         raise ScriptError("a script is a JSON object")
     check_keys(value, {"agent", "start", "turns", "match", "otherwise", "about"})
-    script = Script(
-        agent=_object(value, "agent"),
-        start=_object(value, "start"),
-        turns=_list(value, "turns"),
-        match=_list(value, "match"),
-        otherwise=value.get("otherwise", ECHO),
-    )
+    for key, kind in KINDS.items():
+        if not isinstance(value.get(key, kind()), kind):
+            raise ScriptError(f"{key} is not {'a list' if kind is list else 'an object'}")
+    given = {key: value.get(key, kind()) for key, kind in KINDS.items()}
+    script = Script(**given, otherwise=value.get("otherwise", ECHO))
     for number, steps in enumerate(script.turns):
         check_steps(steps, verbs, f"turns[{number}]")
     rules: list[Any] = script.match
@@ -108,20 +107,6 @@ def check_steps(steps: Any, verbs: Collection[str], where: str) -> None:
             for holder in (inner, step):
                 if verb != "update" and key in holder:
                     check_steps(holder[key], verbs, f"{place}.{key}")
-
-
-def _object(value: Json, key: str) -> Json:
-    found = value.get(key, {})
-    if not isinstance(found, dict):
-        raise ScriptError(f"{key} is not an object")
-    return found
-
-
-def _list(value: Json, key: str) -> list[Any]:
-    found = value.get(key, [])
-    if not isinstance(found, list):
-        raise ScriptError(f"{key} is not a list")
-    return found
 
 
 def fill(value: Any, words: Mapping[str, str]) -> Any:

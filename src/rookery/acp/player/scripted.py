@@ -100,11 +100,8 @@ class ScriptedAgent(Reception):
             live.cancel()
 
     def take_back(self, request: Incoming, params: Json) -> None:  # noqa: ARG002 (a method)
-        asyncio.get_running_loop().call_soon(self._take_back, request)
-
-    def _take_back(self, request: Incoming) -> None:
         for live in self.live.values():
-            live.cancel(request)
+            asyncio.get_running_loop().call_soon(live.cancel, request)
 
     async def wind_down(self, seconds: float = WIND_DOWN) -> None:
         """Stdin has ended: answer every turn and write it all, or until the time is up."""
@@ -174,16 +171,13 @@ class ScriptedAgent(Reception):
     def blocks(self, params: Json) -> list[Json]:
         prompt = blocks(params)
         for block in prompt:
-            self._check_block(block)
-        return prompt
-
-    def _check_block(self, block: Any) -> None:
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind in ("text", "resource_link"):
+            kind = block.get("type") if isinstance(block, dict) else None
             if kind == "text" and not isinstance(block.get("text"), str):
                 raise invalid("a text block needs text")
-        elif kind not in BLOCKS or not self._can("promptCapabilities", BLOCKS[kind]):
-            raise invalid(f"content of type {kind!r} is not supported")
+            able = kind in BLOCKS and self._can("promptCapabilities", BLOCKS[kind])
+            if not able and kind not in ("text", "resource_link"):
+                raise invalid(f"content of type {kind!r} is not supported")
+        return prompt
 
     def _can(self, *path: str) -> bool:
         return offers(self.capabilities, *path)

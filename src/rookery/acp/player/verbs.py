@@ -7,6 +7,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from rookery.acp.player.performance import Performance, TurnOver, Verb
@@ -22,15 +23,7 @@ TOOL_FIELDS = (
 )
 
 
-async def text(turn: Performance, a: Json) -> None:
-    await _say(turn, "agent_message_chunk", a)
-
-
-async def thought(turn: Performance, a: Json) -> None:
-    await _say(turn, "agent_thought_chunk", a)
-
-
-async def _say(turn: Performance, kind: str, a: Json) -> None:
+async def say(kind: str, turn: Performance, a: Json) -> None:
     message = a.get("messageId") or turn.session.new_message_id()
     for number, piece in enumerate(cut(str(a["text"]), int(a.get("chunks", 1)))):
         if number and a.get("every"):
@@ -45,12 +38,13 @@ def cut(text: str, pieces: int) -> list[str]:
     words = re.findall(r"\s*\S+\s*", text)
     parts: Sequence[str] = words if len(words) >= pieces else text
     size = max(1, -(-len(parts) // max(1, pieces)))
-    whole = ["".join(parts[at : at + size]) for at in range(0, len(parts), size)] or [text]
-    return [part for piece in whole for part in _short(piece)]
-
-
-def _short(text: str) -> list[str]:
-    return [text[at : at + LONGEST_TEXT] for at in range(0, len(text), LONGEST_TEXT)] or [text]
+    whole = ["".join(parts[at : at + size]) for at in range(0, len(parts), size)]
+    short = [
+        piece[at : at + LONGEST_TEXT]
+        for piece in whole
+        for at in range(0, len(piece), LONGEST_TEXT)
+    ]
+    return short or [text]
 
 
 async def tool(turn: Performance, a: Json) -> None:
@@ -84,9 +78,7 @@ async def commands(turn: Performance, a: Json) -> None:
 
 
 async def mode(turn: Performance, a: Json) -> None:
-    for news in turn.stage.choices.set_mode(a["id"]):
-        turn.tell(news)
-    turn.session.set(mode=a["id"])
+    turn.chose(turn.stage.choices.set_mode(a["id"]))
 
 
 async def options(turn: Performance, a: Json) -> None:
@@ -95,9 +87,7 @@ async def options(turn: Performance, a: Json) -> None:
     news = choices.replace_options(a["configOptions"]) if "configOptions" in a else []
     for id, value in a.get("set", {}).items():
         news = choices.set_option(id, value)
-    for told in news:
-        turn.tell(told)
-    turn.session.set(values=choices.values(), mode=choices.mode)
+    turn.chose(news)
 
 
 async def usage(turn: Performance, a: Json) -> None:
@@ -177,8 +167,8 @@ async def repeat(turn: Performance, a: Json) -> None:
 
 
 VERBS = {
-    "text": Verb("text", text),
-    "thought": Verb("text", thought),
+    "text": Verb("text", partial(say, "agent_message_chunk")),
+    "thought": Verb("text", partial(say, "agent_thought_chunk")),
     "tool": Verb("title", tool),
     "update": Verb("update", update),
     "plan": Verb("entries", plan),

@@ -15,16 +15,8 @@ from rookery.home import paths
 from rookery.processes import strays, tree
 from rookery.processes.child import Child
 from rookery.processes.lineage import MARK
-from rookery.wire.failures import error_to_json
-from rookery.wire.jsonrpc import (
-    Answer,
-    Ceilings,
-    ConnectionClosed,
-    OnNotification,
-    OnRequest,
-    Peer,
-    RpcError,
-)
+from rookery.wire.failures import ConnectionClosed, RpcError, error_to_json
+from rookery.wire.jsonrpc import Answer, Ceilings, OnNotification, OnRequest, Peer
 from rookery.worker.agent.process import AgentProcess, OnExit
 from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.session import Session
