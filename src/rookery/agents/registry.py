@@ -173,6 +173,12 @@ def is_installed(
     return found is not None and not lacks_module(agent)
 
 
+def installed(custom: Mapping[str, Sequence[str]], cwd: str, node_path: str) -> list[str]:
+    """The names of the agents that are."""
+    found = (resolve(name, custom) for name in names(custom))
+    return [each.name for each in found if is_installed(each, os.environ, cwd, node_path)]
+
+
 def check_installed(
     agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
 ) -> None:

@@ -1,9 +1,22 @@
-"""Which agent is used if none is named: that depends on whether a model is saved."""
+"""Which agent a new session gets: if none is named, that depends on whether a model is saved."""
 
+import os
 from collections.abc import Mapping
 
 from rookery.agents import registry
 from rookery.core.vendors.environment import overriding
+from rookery.home.config import Config
+
+
+def chosen_agent(
+    home: str, settings: Config, cwd: str, name: str = "", line: str = ""
+) -> registry.Agent:
+    """The one that a command line starts, else by its name, else the default. Raises ValueError
+    (the line is wrong), UnknownAgent, NotInstalled."""
+    name = name or default_agent(home, settings.default_agent, os.environ)
+    found = registry.from_command(line) if line else registry.resolve(name, settings.agents)
+    registry.check_installed(found, os.environ, cwd, settings.node_path)
+    return found
 
 
 def default_agent(home: str, chosen: str, environment: Mapping[str, str]) -> str:

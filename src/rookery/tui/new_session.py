@@ -1,13 +1,11 @@
 """A new session from an agent's name and a directory."""
 
-import os
-
 from rookery.agents import registry
 from rookery.client.config import in_force
 from rookery.client.create import create_session
 from rookery.home import config
 from rookery.log.errors import LogError
-from rookery.models.choice import default_agent
+from rookery.models.choice import chosen_agent
 
 
 class Unmade(Exception):
@@ -18,9 +16,7 @@ def made(home: str, agent: str, cwd: str, confirm: str = "") -> str:
     """The new session's id. Raises Unmade."""
     try:
         settings = in_force.load(home)
-        name = agent or default_agent(home, settings.default_agent, os.environ)
-        found = registry.resolve(name, settings.agents)
-        registry.check_installed(found, os.environ, cwd, settings.node_path)
+        found = chosen_agent(home, settings, cwd, agent)
         return create_session(home, agent=found.name, argv=[], cwd=cwd, confirm=confirm)
     except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
         raise Unmade(str(error)) from error

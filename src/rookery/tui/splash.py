@@ -171,17 +171,8 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
 def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
     from rookery.agents import registry
 
-    found = []
-    for other in registry.names(settings.agents):
-        if other in (name, registry.DEMO, registry.OWN):
-            continue
-        try:
-            known = registry.resolve(other, settings.agents)
-            registry.check_installed(known, os.environ, cwd, settings.node_path)
-        except registry.NotInstalled:
-            continue
-        found.append(other)
-    return tuple(found)
+    found = registry.installed(settings.agents, cwd, settings.node_path)
+    return tuple(each for each in found if each not in (name, registry.DEMO, registry.OWN))
 
 
 def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:

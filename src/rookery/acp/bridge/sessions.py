@@ -24,7 +24,7 @@ from rookery.core.view.fleet import is_hidden
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
-from rookery.models.choice import default_agent
+from rookery.models.choice import chosen_agent
 from rookery.wire import listing
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, blocks, invalid, known, no_session, place, servers, session_id
@@ -147,35 +147,19 @@ class Sessions:
     def _agent(self, settings: config.Config, cwd: str, name: str = "") -> registry.Agent:
         """As the command line says, else the configuration. Raises RpcError."""
         try:
-            if (line := self._given.get("cmd")) and not name:
-                found = registry.from_command(line)
-            else:
-                chosen = self._given.get("agent") or settings.default_agent
-                named = name or default_agent(self._editor.home, chosen, os.environ)
-                found = registry.resolve(named, settings.agents)
-            registry.check_installed(found, os.environ, cwd, settings.node_path)
+            line = "" if name else self._given.get("cmd", "")
+            name = name or self._given.get("agent", "")
+            return chosen_agent(self._editor.home, settings, cwd, name, line)
         except ValueError as error:
             raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
         except registry.UnknownAgent as error:
             raise invalid(str(error)) from None
         except registry.NotInstalled as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
-        return found
-
-    def _agents(self, settings: config.Config) -> list[str]:
-        """Those that can be chosen: none if the command line gave a command."""
-        if self._given.get("cmd"):
-            return []
-        found = []
-        for name in registry.names(settings.agents):
-            with suppress(registry.NotInstalled):
-                agent = registry.resolve(name, settings.agents)
-                registry.check_installed(agent, os.environ, "/", settings.node_path)
-                found.append(name)
-        return found
 
     def _attach(self, session: str, settings: config.Config) -> Attached:
-        offered = Offered(self._editor.client, self._agents(settings))
+        agents = registry.installed(settings.agents, "/", settings.node_path)
+        offered = Offered(self._editor.client, [] if self._given.get("cmd") else agents)
         try:
             attached = Attached(self._editor, session, offered)
         except (LogError, paths.PathError):
