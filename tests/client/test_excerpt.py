@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rookery.client.reading import Excerpt, beginning, excerpt
+from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, join
 from rookery.core.json.events import Draft
 from rookery.core.view.reduce import fold, reduce
@@ -217,7 +217,7 @@ def test_I10_13_whoever_follows_from_the_end_hears_all_that_comes(directory: str
     begun = [asked("a1"), *(chunk("x" * 2_000, name="m") for _ in range(3_000))]
     write(directory, prompt(1), *begun)
     with Reader.open(directory) as log:
-        found = beginning(log)
+        found = excerpt(log, folded=False)
         assert found.above
         for event in log.read(found.first - 1, 10**6):
             reduce(found.document, event)

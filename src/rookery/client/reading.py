@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.blocks.document import Document
-from rookery.core.json.events import Json
 from rookery.core.view import carried
 from rookery.core.view.recap import Recap, recap_of
 from rookery.core.view.reduce import fold
@@ -28,33 +27,21 @@ class Excerpt(NamedTuple):
     """Whether it has only the end of a text that is too long to open."""
 
 
-def excerpt(log: Reader, upto: int | None = None, room: int = ROOM) -> Excerpt:
-    """Of the session's end, or of what stands up to an event; of one turn."""
+def excerpt(
+    log: Reader, upto: int | None = None, room: int = ROOM, *, folded: bool = True
+) -> Excerpt:
+    """Of the session's end, or of what stands up to an event; of one turn. Not `folded`: before its
+    events, to follow from there."""
     header, events, above = log.part(upto, room)
-    document = fold(header, events)
-    if above:
-        _carry(log, document, header)
-    cut = carried.clip(document, room)
-    first, last = (events[0].seq, events[-1].seq) if events else (0, 0)
-    return Excerpt(document, first, last, above, cut)
-
-
-def beginning(log: Reader) -> Excerpt:
-    """As `excerpt` of the session's end, but before its events: to follow from there."""
-    header, events, above = log.part()
-    document = Document(header)
-    if above:
-        _carry(log, document, header)
-    first, last = (events[0].seq, events[-1].seq) if events else (1, 0)
-    return Excerpt(document, first, last, above)
-
-
-def _carry(log: Reader, document: Document, header: Json) -> None:
-    for _ in range(carried.DEEPEST):  # a parent may have a parent
+    document = fold(header, events) if folded else Document(header)
+    for _ in range(carried.DEEPEST if above else 0):  # a parent may have a parent
         before, missing = len(document.blocks), carried.wanted(document)
         carried.carry(document, header, log.some(missing.values()) if missing else [])
         if len(document.blocks) == before:
             break
+    cut = folded and carried.clip(document, room)
+    first, last = (events[0].seq, events[-1].seq) if events else (0, 0)
+    return Excerpt(document, first, last, above, cut)
 
 
 def recap(log: Reader, before: int | None = None) -> Recap:

@@ -1,15 +1,4 @@
-"""What can go wrong with a log, in sentences for the user: nobody outside meets SQLite's errors.
-
-LogError
-├── Busy          another process writes
-├── NoSession     there is no log
-├── NotALog       there is a file, but not one of ours
-├── TooNew        a later Rookery made it
-├── BadPlace      the home lies where locks and shared memory do not hold
-├── Repeated      an event with that cause is in the log already
-└── StoreError    SQLite or the disk failed; nothing of the append was kept
-    └── Full      because no space is left
-"""
+"""What can go wrong with a log, in sentences for the user: nobody outside meets SQLite's errors."""
 
 import os
 import sqlite3
@@ -54,7 +43,7 @@ class Repeated(LogError):
 
 
 class StoreError(LogError):
-    """SQLite or the disk failed."""
+    """SQLite or the disk failed; nothing of the append was kept."""
 
 
 class Full(StoreError):

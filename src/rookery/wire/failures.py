@@ -1,10 +1,4 @@
-"""How a JSON-RPC request fails.
-
-RpcFailure
-├── RpcError            the other side answered with an error
-└── ConnectionClosed    no answer can come any more
-TooLarge                a message was not sent, because of its size
-"""
+"""How a JSON-RPC request fails."""
 
 from typing import Any
 
@@ -23,6 +17,8 @@ class RpcFailure(Exception):
 
 
 class RpcError(RpcFailure):
+    """The other side answered with an error."""
+
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code

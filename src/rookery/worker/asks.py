@@ -38,15 +38,13 @@ class Asks:
     def reply(self, name: str, result: Json) -> None:
         """Tell the agent, once the outcome is committed (law 3)."""
         self._calls.answered(name, result)
-        incoming = self._open.pop(name, None)
-        if incoming is not None:
+        if incoming := self._open.pop(name, None):
             incoming.reply(result)
 
     def withdraw(self, name: str) -> None:
         """The agent took its request back; it still gets an answer."""
         self._calls.answered(name, None)
-        incoming = self._open.pop(name, None)
-        if incoming is not None:
+        if incoming := self._open.pop(name, None):
             incoming.fail(REQUEST_CANCELLED, "Request cancelled")
 
     def names(self) -> list[str]:

@@ -7,7 +7,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.names import session_argument
 from rookery.cli.output.screen import Screen, standard
-from rookery.client.reading import beginning, excerpt
+from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, kind_of
 from rookery.home import paths
@@ -40,8 +40,8 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
     from rookery.client.session import SessionClient
 
     with SessionClient(paths.home(), session) as client:
-        opened = beginning(client.log) if since is None else excerpt(client.log, since)
-        document, after = opened.document, opened.first - 1 if since is None else since
+        opened = excerpt(client.log, since, folded=since is not None)
+        document, after = opened.document, max(0, opened.first - 1) if since is None else since
         transcript = None if as_json else Transcript(screen, durations=shows_durations())
         if transcript is not None and since is None and opened.above:
             screen.note(f"More above: rookery show {session} --turn {document.header['turn']}")
