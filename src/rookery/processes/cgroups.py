@@ -42,12 +42,6 @@ def _move_to(path: str) -> None:
         file.write(b"%d" % os.getpid())
 
 
-def remove(tag: str, name: str) -> None:
-    """Take the group away; called from the group above it. While somebody is in it, it stays."""
-    for parent in _parents():
-        _take_away(os.path.join(parent, _name(tag, name)))
-
-
 def sweep(tag: str) -> None:
     """Take away the groups of this home that are empty."""
     for parent in _parents():

@@ -10,10 +10,8 @@ from typing import Any
 
 from rookery.acp.player.performance import Performance, Verb
 from rookery.core.asks.asks import reason_of
-from rookery.core.json.events import dumps
+from rookery.core.json.events import Json, dumps
 from rookery.wire.jsonrpc import RpcError, RpcFailure
-
-type Json = dict[str, Any]
 
 NOT_FOUND = -32002
 SHOWN = 4000

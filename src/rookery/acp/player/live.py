@@ -9,9 +9,9 @@ from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import Session
 from rookery.acp.player.performance import Performance, Stage
 from rookery.acp.player.script import Script, Steps
+from rookery.core.json.events import Json
 from rookery.wire.jsonrpc import Incoming, TooLarge
 
-type Json = dict[str, Any]
 type Job = Callable[[], Coroutine[Any, Any, object]]
 
 TOO_LARGE = {"type": "text", "text": "(too large to send again)"}

@@ -7,10 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from rookery.core.json.events import dumps, loads
+from rookery.core.json.events import Json, dumps, loads
 from rookery.wire import listing
-
-type Json = dict[str, Any]
 
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 OVER = ("completed", "failed")

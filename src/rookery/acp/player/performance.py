@@ -10,9 +10,8 @@ from rookery.acp.player.memory import OVER, Session
 from rookery.acp.player.script import Script, ScriptError, Steps, check_steps, fill
 from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS
 from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
-from rookery.wire.params import offers
+from rookery.wire.params import Json, offers
 
-type Json = dict[str, Any]
 type Play = Callable[["Performance", Json], Awaitable[None]]
 
 

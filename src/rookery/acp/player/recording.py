@@ -6,9 +6,7 @@ from typing import Any
 
 from rookery.acp.player.script import ScriptError
 from rookery.core.json import lenient
-from rookery.core.json.events import Event, event_from_json, kind_of, loads
-
-type Json = dict[str, Any]
+from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
 
 LONGEST_WAIT = 0.2
 STOPS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")

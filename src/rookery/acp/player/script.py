@@ -5,9 +5,8 @@ import re
 from collections.abc import Collection, Mapping, Set
 from typing import Any, NamedTuple
 
-from rookery.core.json.events import loads
+from rookery.core.json.events import Json, loads
 
-type Json = dict[str, Any]
 type Step = Json
 type Steps = list[Step]
 

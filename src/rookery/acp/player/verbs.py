@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from rookery.acp.player.performance import Performance, TurnOver, Verb
+from rookery.core.json.events import Json
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, RpcError
-
-type Json = dict[str, Any]
 
 FOREVER = 1e9
 LONGEST_TEXT = 2 * 1024 * 1024

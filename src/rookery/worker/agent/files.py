@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rookery.core.json import lenient
@@ -138,14 +138,15 @@ def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> N
         incoming.fail(refused.code, refused.message)
         return
 
-    def answered(result: object | None) -> None:
-        if isinstance(result, dict):
-            incoming.reply(result)
-        else:
-            _answer(incoming, work, files, params)
+    def answer(result: Json | None) -> None:
+        """As the editor did, else from the disk."""
+        try:
+            incoming.reply(work(files, params) if result is None else result)
+        except Refused as refused:
+            incoming.fail(refused.code, refused.message)
 
-    if not clients.call(incoming.method, params, answered):
-        _answer(incoming, work, files, params)
+    if not clients.call(incoming.method, params, answer):
+        answer(None)
 
 
 def _answer_read(files: Files, params: Json) -> Json:
@@ -161,15 +162,6 @@ def _answer_write(files: Files, params: Json) -> Json:
 
 
 ANSWERS = {"fs/read_text_file": _answer_read, "fs/write_text_file": _answer_write}
-
-
-def _answer(
-    incoming: Incoming, work: Callable[[Files, Json], Json], files: Files, params: Json
-) -> None:
-    try:
-        incoming.reply(work(files, params))
-    except Refused as refused:
-        incoming.fail(refused.code, refused.message)
 
 
 def _check_name(path: str) -> None:
