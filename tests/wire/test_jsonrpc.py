@@ -234,7 +234,7 @@ async def test_taking_a_request_back(pair: Any) -> None:
     """acp-X9, both ways: who stops waiting says so, and who serves hears it."""
     near, far = pair()
     with pytest.raises(TimeoutError):
-        await near.peer.request("slow", {}, timeout=0.01)
+        await asyncio.wait_for(near.peer.request("slow", {}), 0.01)
     id = (await far.read())["id"]
     taken = await far.read()
     assert taken["method"] == "$/cancel_request"

@@ -31,10 +31,9 @@ BLOCK = 512
 class UnknownSession(Exception):
     """No session has that name."""
 
-    def __init__(self, name: str, near: list[Json]) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__(f"There is no session {name!r}.")
         self.name = name
-        self.near = near
 
 
 class Ambiguous(Exception):
@@ -132,7 +131,7 @@ def find(home: str, name: str) -> str:
             return str(matches[0]["id"])
         if matches:
             raise Ambiguous(name, matches)
-    raise UnknownSession(name, known[:5])
+    raise UnknownSession(name)
 
 
 def kill(home: str, session: str) -> list[str]:

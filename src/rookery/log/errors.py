@@ -30,8 +30,6 @@ class TooNew(LogError):
             f"{path} was made by a newer Rookery (log format {found}; this one knows {known}). "
             "Update Rookery to open it. Nothing in it was changed."
         )
-        self.found = found
-        self.known = known
 
 
 class BadPlace(LogError):

@@ -222,29 +222,23 @@ class Peer:
             self._waiting[id] = on_answer
         return id
 
-    async def request(
-        self,
-        method: str,
-        params: Any,
-        timeout: float | None = None,  # noqa: ASYNC109 (the request is taken back here)
-    ) -> Any:
-        """Ask and wait. Raises RpcError, ConnectionClosed, TimeoutError; whoever stops waiting
-        takes the request back ($/cancel_request)."""
+    async def request(self, method: str, params: Any) -> Any:
+        """Ask and wait. Raises RpcError, ConnectionClosed; whoever stops waiting takes the request
+        back ($/cancel_request)."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def settle(answer: Answer) -> None:
             if not future.done():
                 future.set_result(answer)
 
-        async with asyncio.timeout(timeout):
-            id = self.send_request(method, params, settle)
-            self.flush()  # not at the end of this round: somebody waits
-            try:
-                answer = await future
-            except asyncio.CancelledError:
-                if id in self._waiting:
-                    self.notify(CANCEL_REQUEST, {"requestId": id})
-                raise
+        id = self.send_request(method, params, settle)
+        self.flush()  # not at the end of this round: somebody waits
+        try:
+            answer = await future
+        except asyncio.CancelledError:
+            if id in self._waiting:
+                self.notify(CANCEL_REQUEST, {"requestId": id})
+            raise
         if answer.error is not None:
             raise answer.error
         return answer.result
