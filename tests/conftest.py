@@ -14,7 +14,7 @@ from hypothesis import settings
 from rookery.client import fleet, warm_agent
 from rookery.home import paths
 from rookery.log.errors import LogError
-from rookery.processes import tree
+from rookery.processes import strays, tree
 from tests import sharing
 from tests.worker.aviary import SOON, Aviary, kill_workers
 
@@ -77,7 +77,7 @@ def end_all(home: Path) -> None:
             try:
                 fleet.kill(str(home), session)
             except LogError:
-                tree.sweep(session)
+                strays.sweep(str(home), {session})
         left = tree.wait_gone(belonging_to(home), SECONDS)
     tree.kill(left)
     assert not left, f"still alive after the end: {left}"

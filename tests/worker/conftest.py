@@ -10,6 +10,7 @@ import pytest
 
 from rookery.client.start import Started, start_worker
 from rookery.home import paths
+from rookery.processes import strays
 from rookery.processes import tree as processes
 from rookery.processes.tree import Process
 
@@ -72,7 +73,7 @@ class Roost:
 
     def end(self) -> None:
         processes.kill(self.started)
-        processes.sweep(self.session)
+        strays.sweep(self.home, {self.session})
         os.close(self.tree)
         os.close(self.born)
 

@@ -13,6 +13,7 @@ import pytest
 
 import rookery
 from rookery.home import paths
+from rookery.processes import strays
 from rookery.processes import tree as processes
 from tests.worker.conftest import Roost
 
@@ -81,8 +82,8 @@ def test_both_killed_at_once_leaves_the_marked_to_the_sweep(roost: Roost) -> Non
     processes.kill([worker])
     assert gone(worker, warden)
     assert len(processes.still_alive(family.values())) == 3
-    swept = processes.sweep(roost.session)
-    assert {process.pid for process in swept} == {process.pid for process in family.values()}
+    swept = strays.sweep(roost.home, {roost.session}).ended
+    assert {each.process.pid for each in swept} == {process.pid for process in family.values()}
     roost.wait_tree_gone()
 
 
@@ -91,9 +92,10 @@ def test_sweep_spares_the_kept_nonce_and_other_sessions(roost: Roost) -> None:
     family = roost.read_family()
     environ = Path(f"/proc/{family['agent'].pid}/environ").read_text()
     nonce = environ.strip("\0").rpartition(".")[2]
-    assert processes.sweep(roost.session, keep_nonce=nonce) == []
-    assert processes.sweep(roost.session, nonce="another") == []
-    assert processes.sweep(roost.session[:-1]) == []
+    nobody = strays.Swept([], [])
+    assert strays.sweep(roost.home, {roost.session}, keep_nonce=nonce) == nobody
+    assert strays.of_mark(roost.home, f"{roost.session}.another") == []
+    assert strays.sweep(roost.home, {roost.session[:-1]}) == nobody
     assert processes.still_alive([worker, *family.values()]) == [worker, *family.values()]
 
 

@@ -74,12 +74,23 @@ def of_mark(home: str, mark: str) -> list[Process]:
     rows = tree.table()
     marked = {pid for pid, said in tree.marks() if said == mark}
     marked |= {pid for pid, said in _forks(home) if said == mark}
-    found = {row.pid: row for row in rows if row.pid in marked}
+    # On macOS, which passes orphans on to nobody of ours, also the groups that they lead.
+    led = set() if LINUX else {row.pid for row in rows if row.group in marked}
+    found = {row.pid: row for row in rows if row.pid in marked | led}
     for pid in list(found):
         found |= {row.pid: row for row in tree.below(pid, rows)}
     spared = {os.getpid(), *tree.ancestors(os.getpid(), rows)}
     spared |= {row.pid for row in tree.below(os.getpid(), rows)}
     return [row for pid, row in found.items() if pid not in spared]
+
+
+def end(home: str, mark: str) -> None:
+    """KILL all of that, blocking; what may not be signalled is left alone."""
+    for _ in range(PASSES):
+        left = of_mark(home, mark)
+        if not left or len(tree.kill(left)) == len(left):
+            return
+        tree.wait_gone(left, SETTLE)
 
 
 def command_of(pid: int) -> str:

@@ -172,34 +172,6 @@ def end_tree(roots: Iterable[Process], grace: float = GRACE) -> list[Process]:
     return wait_gone(left, SETTLE)
 
 
-def sweep(session: str, keep_nonce: str | None = None, nonce: str | None = None) -> list[Process]:
-    """KILL what earlier workers of this session left behind, found by its mark; return whom.
-
-    Of this user's processes those with the session's mark, but `keep_nonce` (or of `nonce` alone),
-    with all below them and, on macOS, in the groups they lead. Never this process or an ancestor.
-    """
-
-    def meant(mark: str) -> bool:
-        of, _, by = mark.rpartition(".")
-        return of == session and by != keep_nonce and nonce in (None, by)
-
-    ended: list[Process] = []
-    refused: set[int] = set()
-    for _ in range(PASSES):
-        rows = table()
-        spared = ancestors(os.getpid(), rows) | refused | {os.getpid()}
-        marked = {pid for pid, mark in marks() if meant(mark)}
-        found = [row for row in rows if row.pid in marked or (not LINUX and row.group in marked)]
-        found += [row for one in found if one.pid not in spared for row in below(one.pid, rows)]
-        found = [row for row in _distinct(found) if row.pid not in spared]
-        if not found:
-            break
-        refused |= {process.pid for process in kill(found)}
-        ended += found
-        wait_gone([row for row in found if row.pid not in refused], SETTLE)
-    return _distinct(ended)
-
-
 def marks() -> Iterator[tuple[int, str]]:
     """The mark in the environment of each process of this user's that has one."""
     return _scan_marks() if LINUX else _read_ps_marks()

@@ -14,7 +14,7 @@ from rookery.core.json.events import Json
 from rookery.core.units import duration
 from rookery.core.vendors.environment import cleaned
 from rookery.home import paths
-from rookery.processes import tree
+from rookery.processes import strays, tree
 from rookery.processes.child import Child, Fence
 from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
@@ -62,7 +62,7 @@ class Program:
         self.stderr = ""
         self.exited = asyncio.Event()
         self._argv, self._cwd, self._environment = argv, cwd, environment
-        self._mark = f"doctor{os.getpid()}x{os.urandom(4).hex()}"
+        self._mark = f"doctor{os.getpid()}x{os.urandom(4).hex()}.1"
         # Recorded as an agent, so that it cannot answer for the user meanwhile.
         self._child = Child(lambda _status: self.exited.set(), Fence(paths.home(), confined=False))
         self._reader: PipeReader | None = None
@@ -72,7 +72,7 @@ class Program:
         """Raises OSError, with nothing left behind."""
         become_subreaper()  # what outlives its parent falls to us
         environment = programs.beside(self._argv, cleaned(self._environment))
-        environment[MARK] = f"{self._mark}.1"
+        environment[MARK] = self._mark
         self._begun = time.monotonic()
         stdin, stdout, stderr = self._child.spawn(
             self._argv, cwd=self._cwd, environment=environment, umask=UMASK
@@ -99,7 +99,8 @@ class Program:
 
     def _end(self) -> None:
         tree.end_tree(self.living())
-        tree.sweep(self._mark)
+        tree.end_below(os.getpid())
+        strays.end(paths.home(), self._mark)
 
     def living(self) -> list[tree.Process]:
         """The agent and all that it started, also what its parent has left."""

@@ -10,7 +10,7 @@ It is forked before anything is imported and stays small. The rules it keeps:
 - Warden dead: the worker learns it twice, by SIGTERM and by the end of a pipe (`gone_fd`), and ends
   its tree before it goes; being a subreaper it still holds every orphan.
 - Both killed in the same instant: what they started is found by the mark in its environment, by
-  the session's next worker (`processes.sweep`). Best effort.
+  the session's next worker (`strays.sweep`). Best effort.
 
 macOS has no subreaper and no death signal: the pipe remains, and the sweep by mark. Best effort.
 """
@@ -58,9 +58,13 @@ def main(argv: "Sequence[str]", host: "Callable[[str, str, int], int]") -> int:
     detach(os.path.join(paths.session_dir(home, session), paths.WORKER_LOG), keep=ready)
     warden = os.getpid()
     status = run(work, session, ready)
-    if os.getpid() == warden and LINUX:
+    if os.getpid() == warden:
         from rookery.processes import cgroups, roots
 
+        if not LINUX:
+            from rookery.processes import strays
+
+            strays.end(home, os.environ[MARK])
         # Its own, and those of workers that were killed.
         cgroups.sweep(home_tag(home))
         roots.clean(home)
@@ -133,10 +137,6 @@ def _watch(worker: int, session: str) -> int:
         how = f"ended with status {code}" if code > 0 else f"was killed by signal {-code}"
         _say(f"worker {worker} of session {session} {how}")
     end_descendants()
-    if not LINUX:
-        from rookery.processes import tree as processes
-
-        processes.sweep(session, nonce=os.environ[MARK].rpartition(".")[2])
     return code if code >= 0 else 128 - code
 
 
