@@ -30,7 +30,7 @@ def test_I11_7_a_switch_to_our_own_agent_writes_no_key_of_its_model(
     header = {"id": "0123456789", "vendor": "claude"}
     renewal = renew_before(str(home), header, command)
     assert renewal is not None
-    assert not renewal.restart
+    assert not renewal[1]
     saved = (directory / paths.ENVIRONMENT).read_text()
     assert "s3cret-key" not in saved
     assert json.loads(saved)["withheld"] == ["LLM_API_KEY"]
