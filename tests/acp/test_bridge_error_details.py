@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.acp.bridge import endings
+from rookery.acp.bridge import prompts
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Json
 from tests.acp.whole_session import HERE
@@ -22,11 +22,11 @@ async def bridge(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
 
 def test_I11_clients_only_a_client_that_needs_it_reads_the_message_in_the_details() -> None:
     data = {"reason": "failed", "details": "their own"}
-    assert endings.error_data({"name": "zed"}, "Away.", data) == data
-    assert endings.error_data({}, "Away.", None) is None
-    assert endings.error_data(TOAD, "Away.", data) == {**data, "details": "Away."}
-    assert endings.error_data(TOAD, "Away.", "words") == {"details": "Away."}
-    told = endings.error_data(TOAD, "In [/tmp/x].", None)
+    assert prompts.error_data({"name": "zed"}, "Away.", data) == data
+    assert prompts.error_data({}, "Away.", None) is None
+    assert prompts.error_data(TOAD, "Away.", data) == {**data, "details": "Away."}
+    assert prompts.error_data(TOAD, "Away.", "words") == {"details": "Away."}
+    told = prompts.error_data(TOAD, "In [/tmp/x].", None)
     assert told == {"details": r"In \[/tmp/x]."}  # it takes what is in brackets for markup
 
 

@@ -32,9 +32,9 @@ class Bridge(Reception):
         await self._known_sessions().serve(request, params)
 
     def error_data(self, message: str, data: object) -> object:
-        from rookery.acp.bridge import endings
+        from rookery.acp.bridge import prompts
 
-        return endings.error_data(self.client_info, message, data)
+        return prompts.error_data(self.client_info, message, data)
 
     def cancel(self, params: Json) -> None:
         # A task of its own: its first step comes after those of earlier requests.

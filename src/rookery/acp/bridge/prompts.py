@@ -3,13 +3,31 @@ it waited in the queue behind another client's."""
 
 from collections.abc import Callable
 
-from rookery.acp.bridge import endings
 from rookery.acp.bridge.updates import shapes
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.critic.state import ORIGIN
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.stop_reasons import STOP_REASONS
+from rookery.core.turn.remedies import remedy_for
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
+
+LEAST, GREATEST = -32700, -32001
+"""Codes of an agent that mean the same from us. -32000 would call for a login, and we have none."""
+
+DETAILS_ONLY = frozenset(["toad"])
+"""Clients, by `clientInfo`, that show an error's `data.details` and never its message."""
+
+WORDS = {
+    "agent_exited": "The agent ended in the middle of the turn",
+    "interrupted": "The turn was interrupted",
+    "unresponsive": "The agent did not react and was ended",
+    "orphaned": "The agent stopped responding and was ended",
+    "forced": "The turn was ended by force",
+}
+
+type ErrorData = Callable[[str, object], object]
+"""The data that goes with an error, by its message."""
 
 
 class Prompt:
@@ -35,7 +53,7 @@ class Prompt:
 class Prompts:
     """By the id of the command that sent it."""
 
-    def __init__(self, error_data: endings.ErrorData) -> None:
+    def __init__(self, error_data: ErrorData) -> None:
         self._error_data = error_data
         self._open: dict[str, Prompt] = {}
         self._speaks = False
@@ -133,7 +151,17 @@ class Prompts:
             self._answer(prompt, prompt.end | (changes or {}), agent)
 
     def _answer(self, prompt: Prompt, update: Json, agent: str) -> None:
-        endings.answer(prompt.request, update, agent, self._error_data, cancelled=prompt.cancelled)
+        """With the turn's end: a stop reason, or an error that says what helps."""
+        request, reason = prompt.request, lenient.text(update, "reason")
+        if reason in STOP_REASONS:
+            request.reply({"stopReason": reason})
+        elif prompt.cancelled:  # however it ended: to its client it is a cancelled turn
+            request.reply({"stopReason": "cancelled"})
+        elif reason == "waiting":  # its dialog stays open: the answer goes on with it
+            request.reply({"stopReason": "end_turn", "_meta": {"rookery": {"reason": reason}}})
+        else:
+            code, message, data = _error(reason, update, agent)
+            request.fail(code, message, self._error_data(message, data))
 
     def _take(self, which: Callable[[Prompt], bool]) -> list[Prompt]:
         names = [name for name, prompt in self._open.items() if which(prompt)]
@@ -179,3 +207,34 @@ def queued(event: Event, params: object, header: Json) -> str:
     if kind_of(event.update) != "_queue" or (steering(params) and lenient.flag(header, "steers")):
         return ""
     return "Queued: it is sent when the running turn has ended."
+
+
+def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
+    error = lenient.mapping(update, "error")
+    said = lenient.text(error, "message") or WORDS.get(reason, "The turn failed")
+    detail = lenient.text(update, "detail")
+    if detail and not lenient.text(error, "message"):
+        said = f"{said}: {detail}"
+    data = error.get("data")
+    told: Json = dict(data) if isinstance(data, dict) else {}
+    if data is not None and not isinstance(data, dict):
+        told["details"] = data
+    if reason == "rate_limited":
+        told["errorKind"] = "rate_limit"
+    code = lenient.integer(error, "code") or INTERNAL_ERROR
+    if not LEAST <= code <= GREATEST:
+        code = INTERNAL_ERROR
+    remedy = remedy_for(reason, error, agent)
+    return code, f"{sentence(said)} {remedy}".strip(), told | {"reason": reason}
+
+
+def sentence(said: str) -> str:
+    return said if said.rstrip().endswith((".", "!", "?", "…")) else f"{said}."
+
+
+def error_data(info: Json, message: str, data: object) -> object:
+    """The data of an error: with the message for clients that show nothing else."""
+    if lenient.text(info, "name").lower() not in DETAILS_ONLY:
+        return data
+    given: Json = data if isinstance(data, dict) else {}
+    return {**given, "details": message.replace("[", r"\[")}  # it reads markup in it

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from rookery.acp.bridge import endings
+from rookery.acp.bridge import prompts
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.agents import registry
@@ -176,7 +176,7 @@ class Sessions:
             words = refusal.message
             if error:
                 helps = remedy_for("failed", error, attached.logged()["agent"])
-                words = f"{endings.sentence(words)} {helps}".strip()
+                words = f"{prompts.sentence(words)} {helps}".strip()
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
         except (StartError, Refused, Trouble, LogError, OSError) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
