@@ -6,9 +6,8 @@ import os
 from typing import Any
 
 from rookery.acp.player import verbs
-from rookery.acp.player.live import Live, text_of
 from rookery.acp.player.memory import Memory, Session, _lines
-from rookery.acp.player.performance import Performance
+from rookery.acp.player.performance import Live, Performance, text_of
 from rookery.acp.player.script import Script
 from rookery.acp.player.scripted import VERBS, ScriptedAgent
 from rookery.wire.choices import UnknownChoice

@@ -5,9 +5,8 @@ from typing import Any
 
 from rookery.acp.player import calls, verbs
 from rookery.acp.player.choices import Choices
-from rookery.acp.player.live import Live
 from rookery.acp.player.memory import Memory, Session, info_of
-from rookery.acp.player.performance import Stage, Verbs
+from rookery.acp.player.performance import Live, Stage, Verbs
 from rookery.acp.player.script import Script, check_keys
 from rookery.wire import listing, reception
 from rookery.wire.choices import UnknownChoice
