@@ -2,6 +2,7 @@
 what cannot be undone, and the session's mode. The model's own view of the risk can only add to it.
 Without a judgement nothing runs."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -46,7 +47,8 @@ async def judge_all(
         return [_judge_here(session, each) for each in wanted]
     params = KNOWN.json({"sessionId": session.record.id, "calls": wanted})
     try:
-        answer = await session.client.peer.request(METHOD, params, SECONDS)
+        asked = session.client.peer.request(METHOD, params)
+        answer = await asyncio.wait_for(asked, SECONDS)
     except (RpcFailure, TooLarge, TimeoutError):
         answer = None
     return judgements_in(answer, len(wanted)) or [UNREACHED] * len(wanted)
