@@ -22,6 +22,7 @@ CHOICES = 50
 
 BOXES = {"completed": "[x]", "in_progress": "[>]"}
 TOKENS = {"completed": "done", "in_progress": "running"}
+SIDES = {"+": "done", "-": "failed", "@": "faint"}
 
 
 def of_part(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
@@ -58,7 +59,7 @@ def short_json(value: object, most: int) -> str:
 
 def of_diff(part: Part, paint: Paint, *, full: bool = False) -> list[str]:
     """A unified diff without the file names."""
-    lines = [_painted(line, paint) for line in _diff_lines(part)]
+    lines = [paint.in_(SIDES.get(line[:1], ""), line) for line in _diff_lines(part)]
     if part.get("cut"):
         lines.append(paint.faint(f"… {count(part['cut'], 'more character')}"))
     return middle(lines, DIFF_LINES, paint, full)
@@ -87,17 +88,6 @@ def _range(numbers: list[int], part: Part) -> str:
     """`12,7` of a hunk's header."""
     first = numbers[0] if numbers else part.get("line", 1) - 1
     return f"{first},{len(numbers)}" if len(numbers) != 1 else str(first)
-
-
-def _painted(line: str, paint: Paint) -> str:
-    match line[:1]:
-        case "+":
-            return paint.in_("done", line)
-        case "-":
-            return paint.in_("failed", line)
-        case "@":
-            return paint.faint(line)
-    return line
 
 
 # ---------------------------------------------------------------- output, lists, forms

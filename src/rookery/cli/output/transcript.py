@@ -10,7 +10,7 @@ from rookery.cli.output import card, lines, words
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
-from rookery.core.blocks import captions
+from rookery.core.blocks import asks, captions
 from rookery.core.blocks.document import Block, Document, Op
 from rookery.core.units import duration
 
@@ -112,24 +112,21 @@ class Transcript:
             case "thought":
                 self._think(block, final)
             case "prompt":
-                if self._prompts:
-                    self._once(block, words.of_prompt(block, self.paint))
-                elif block["title"]:  # not from the user: say where it is from
-                    self._once(block, words.of_prompt(block, self.paint)[:1])
+                found = words.of_prompt(block, self.paint)
+                if self._prompts or block["title"]:  # not from the user: say where it is from
+                    self._once(block, found if self._prompts else found[:1])
             case "tool" | "terminal":
                 self._call(document, block, final)
             case "plan":
                 self._plan(block)
             case "ask":
                 self._ask(document, block)
-            case "divider":
-                found = words.of_divider(block, self.paint)
-                self._once(block, self._folded(found + self._hints(document, block)))
             case "raw":
                 self._once(block, [words.of_raw(block, self.paint)])
             case _:
-                found = words.of_notice(block, self.paint)
-                self._once(block, self._folded(found + self._hints(document, block)))
+                said = words.of_divider if role == "divider" else words.of_notice
+                found = said(block, self.paint) + self._hints(document, block)
+                self._once(block, self._folded(found))
 
     def _hints(self, document: Document, block: Block) -> list[str]:
         """While following: what the user can do about it."""
@@ -174,16 +171,13 @@ class Transcript:
             if not self._begun:
                 self._begun = True
                 self._separate("answer")
-            self.screen.write(self._wrapped(self._held + body))
+            said = self._held + body  # in a pipe, lines stay as the agent wrote them
+            self.screen.write(self._wrap.feed(said) if self.screen.live else said)
             self._held = ""
         self._held += text[len(body) :] if self._begun else ""
         if block["parts"] and name not in self._written:
             found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
             self._once(block, found)
-
-    def _wrapped(self, text: str) -> str:
-        """In a pipe, lines stay as the agent wrote them."""
-        return self._wrap.feed(text) if self.screen.live else text
 
     def _think(self, block: Block, final: bool) -> None:
         if self._thought is None or self._thought["id"] != block["id"]:
@@ -258,7 +252,8 @@ class Transcript:
             return
         self._plans[block["id"]] = items
         shown = items
-        if before is not None and [_text(item) for item in before] == [_text(i) for i in items]:
+        texts = [[item.get("text") for item in each] for each in (before or [], items)]
+        if before is not None and texts[0] == texts[1]:
             shown = [item for old, item in zip(before, items, strict=True) if old != item]
         found = [f"  {lines.of_item(item, self.paint)}" for item in shown]
         self._lines("plan", [clean_line(block["title"]), *found])
@@ -280,7 +275,7 @@ class Transcript:
             self._last = "tool"  # it belongs to the lines above
             self._lines("tool", [outcome])
             return
-        asked = words.question(block, document.header["agent"], document.header["cwd"])
+        asked = asks.question(block, document.header["agent"], document.header["cwd"])
         self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", outcome])
 
 
@@ -329,7 +324,3 @@ def _depth(document: Document, block: Block) -> int:
         block = document.blocks[block["parent"]]
         depth += 1
     return depth
-
-
-def _text(item: dict[str, Any]) -> object:
-    return item.get("text")

@@ -88,7 +88,7 @@ def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
     """What will happen, in full, then the agent's options in its order."""
     danger = clean_line(block.get("danger", ""))
     name = "failed" if danger else "needs-you"
-    found = [f"{paint.mark('needs-you')} {paint.in_(name, question(block, agent, cwd))}"]
+    found = [f"{paint.mark('needs-you')} {paint.in_(name, asks.question(block, agent, cwd))}"]
     for piece in asks.pieces(block, agent, cwd):
         found += _piece(piece, paint)
     for part in block["parts"]:
@@ -123,10 +123,6 @@ def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
     if why:
         return paint.faint(f"{label} (not available. {why})")
     return label + (f" {paint.sign('dot')} asks again" if action.get("danger") else "")
-
-
-def question(block: Block, agent: str, cwd: str = "") -> str:
-    return asks.question(block, agent, cwd)
 
 
 def of_outcome(block: Block, paint: Paint) -> str:

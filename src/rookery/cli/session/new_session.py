@@ -40,18 +40,15 @@ class Wanted(NamedTuple):
         return create_session(paths.home(), order=order, **given)
 
 
+AGENT = "Name of the agent; `--agent help` lists them."
+ROOT = "Another directory the agent may use. Repeatable."
+
+
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     directory = click.Path(exists=True, file_okay=False, resolve_path=True)
     for option in (
         click.option("--title", default="", help="Title (default: the prompt's first line)."),
-        click.option(
-            "--root",
-            "roots",
-            type=directory,
-            multiple=True,
-            metavar="DIR",
-            help="Another directory the agent may use. Repeatable.",
-        ),
+        flags.several("--root", "roots", type=directory, metavar="DIR", help=ROOT),
         flags.override,
         click.option(
             "--cwd",
@@ -62,12 +59,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Working directory (default: $ROOKERY_WORK_DIR, or the current one).",
         ),
         flags.line,
-        click.option(
-            "--agent",
-            metavar="NAME",
-            shell_complete=complete_agents,
-            help="Name of the agent; `--agent help` lists them.",
-        ),
+        click.option("--agent", metavar="NAME", shell_complete=complete_agents, help=AGENT),
     ):
         command = option(command)
     return flags.critic(command)

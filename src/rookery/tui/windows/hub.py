@@ -20,6 +20,8 @@ PLACES = {
 }
 """Parts of config.toml with a form each."""
 
+NO_RULES = "none yet: you can add one when asked"
+
 
 class Found(NamedTuple):
     models: profiles.Settings
@@ -68,7 +70,9 @@ class SettingsScreen(RowsScreen[None]):
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
             rows.append(Row("critic", "Critic", _critic(now, found.models.critic)))
-            rows.append(Row("rules", "Rules", _rules(len(now.rules))))
+            number = len(now.rules)
+            rules = f"{number} answering for you" if number else NO_RULES
+            rows.append(Row("rules", "Rules", rules))
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in ("worker", "limits")]
         return rows
 
@@ -110,12 +114,6 @@ class SettingsScreen(RowsScreen[None]):
             self.shell.look_around()
         elif changes is not None:
             self.tell("Nothing was changed.")
-
-
-def _rules(number: int) -> str:
-    if not number:
-        return "none yet: you can add one when asked"
-    return f"{number} answering for you"
 
 
 def _condensing(now: profiles.Condenser) -> str:

@@ -27,12 +27,7 @@ DETAILS = {
 @session_argument
 @click.argument("option", required=False)
 @click.option(
-    "--ask",
-    "number",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Which question, if there are several.",
+    "--ask", "number", default=1, show_default=True, help="Which question, if there are several."
 )
 @click.option("--reason", default="", metavar="TEXT", help="Reason to send to the agent.")
 @click.option("--confirm", is_flag=True, help="Allow it even if it is destructive.")
