@@ -60,11 +60,10 @@ def small(home: Path) -> Iterator[Path]:
 
 def fill(home: Path) -> Path:
     filler = home / "filler"
-    with filler.open("wb") as file:
+    with filler.open("wb", buffering=0) as file:
         try:
             while True:
                 file.write(b"\0" * 4096)
-                file.flush()
         except OSError:
             pass
     return filler
