@@ -166,7 +166,9 @@ def test_I13_15_the_install_line_says_which_packages(
     assert found == (source, packages, registry.AGENTS[name].argv[0], python)
 
 
-@pytest.mark.parametrize(("name", "words"), [("goose", "https://"), ("demo", "is included")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("goose", "https://"), ("demo", "is included"), ("rookery", "is included")]
+)
 def test_I13_15_what_is_no_package_says_where_it_comes_from(
     home: Path, name: str, words: str
 ) -> None:

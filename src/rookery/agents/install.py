@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.agents import programs
-from rookery.agents.registry import AGENTS, Entry
+from rookery.agents.registry import AGENTS, Entry, lacks_module, resolve
 
 NPM = "npm"
 PYPI = "PyPI"
@@ -81,7 +81,9 @@ def plan(home: str, name: str, environment: Mapping[str, str], node_path: str = 
     """Raises InstallError."""
     found = recipe(AGENTS[name])
     if found is None:
-        how = AGENTS[name].install
+        agent = resolve(name, {})
+        ours = agent.argv[0] == sys.executable and not lacks_module(agent)
+        how = "" if ours else AGENTS[name].install
         raise InstallError(
             f"{name} is not one npm or PyPI package: {how}" if how else f"{name} is included."
         )
