@@ -87,7 +87,7 @@ def test_I9_12_leaving_says_who_goes_on_and_who_waits(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"ask": "Tidy up", "kind": "edit"}))
-        screen.wait_for("needs you", "running · demo")
+        screen.wait_for("needs you", "Needs you 1", "Running 1")
         screen.press("C-q")
         screen.wait_for("Leave?", "1 session still running, 1 waiting")
         screen.press("Enter")

@@ -23,6 +23,8 @@ LATER = ("waiting",)
 STATE_WORDS = {"needs-you": "needs you"}
 """States whose word for the user is not the one for programs."""
 
+NEEDS_YOU, RUNNING, FINISHED = "Needs you", "Running", "Finished"
+"""Headings of a list."""
 
 SHOWN = (
     *("id", "title", "agent", "cwd", "roots", "created", "archived", "snoozed", "pinned"),
@@ -113,6 +115,12 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
 def in_order(blocks: list[Block]) -> list[Block]:
     """What needs the user first, then by news. A failed one that was read needs nothing more."""
     return sorted(blocks, key=lambda block: (_rank(block), -block["at"]))
+
+
+def group_of(block: Block) -> str:
+    """Under which heading a list shows it."""
+    rank = _rank(block)
+    return NEEDS_YOU if rank < ORDER["running"] else RUNNING if rank < ORDER["idle"] else FINISHED
 
 
 def _rank(block: Block) -> int:

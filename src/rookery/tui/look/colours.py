@@ -17,9 +17,9 @@ LEAST = 4.5
 STEPS = 10
 
 
-def highlighted(text: str, language: str, look: Look) -> list[Line]:
-    """A line of runs for each line of the text."""
-    styles = look.syntax
+def highlighted(text: str, language: str, look: Look, *, ground: bool = False) -> list[Line]:
+    """A line of runs for each line of the text. `ground`: on that of code."""
+    styles = look.grounded if ground else look.syntax
     return [[(words, styles[kind]) for words, kind in line] for line in code.tokens(text, language)]
 
 

@@ -98,17 +98,17 @@ class _Writer:
         look = self._look
         edge: Line = [("  ", look.ground)] if width > 8 else []
         room = width - 2 if edge else width
-        rows = [row for line in highlighted(node.text, node.info, look) for row in fold(line, room)]
-        widest = max((width_of_line(row) for row in rows), default=0)
+        lines = highlighted(node.text, node.info, look, ground=True)
+        rows = [row for line in lines for row in fold(line, room)]
+        used = [width_of("".join(text for text, _ in row)) for row in rows]
         label = f" {node.info} " if node.info and edge else ""
-        wide = min(room, max(widest + 1, width_of_line(rows[0]) + len(label) if rows else 0, CODE))
-        found: list[Line] = []
-        for number, row in enumerate(rows):
-            free = wide - width_of_line(row)
-            named = label if not number and free >= len(label) else ""
-            end: Line = [(" " * max(0, free - len(named)), look.ground)]
-            end += [(named, look.soft + look.ground)] if named else []
-            found.append([*((text, style + look.ground) for text, style in row), *end])
+        wide = min(room, max(max(used, default=0) + 1, [*used, 0][0] + width_of(label), CODE))
+        found: list[Line] = [
+            [*row, (" " * (wide - each), look.ground)] for row, each in zip(rows, used, strict=True)
+        ]
+        if found and wide - used[0] >= width_of(label):
+            blank = " " * (wide - used[0] - width_of(label))
+            found[0] = [*rows[0], (blank, look.ground), (label, look.soft + look.ground)]
         return prefixed(found, edge)
 
     def _runs(self, spans: Sequence[Span], base: Style) -> list[Run]:

@@ -121,6 +121,11 @@ class Look:
         }
         return {kind: self.ink + style for kind, style in found.items()}
 
+    @cached_property
+    def grounded(self) -> dict[str, Style]:
+        """The same, on the ground of code."""
+        return {kind: style + self.ground for kind, style in self.syntax.items()}
+
 
 @lru_cache(maxsize=8)
 def look_of(name: str) -> Look:

@@ -1,7 +1,8 @@
 """The session list at the left: those that need you first, each with its state."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from itertools import groupby
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import BindingType
@@ -10,6 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.blocks.document import Block
+from rookery.core.view.fleet import NEEDS_YOU, group_of
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import look_of
@@ -25,8 +27,14 @@ WIDTHS = ((180, 44), (140, 36), (0, 30))
 AGES = 20.0
 """Seconds until the ages are painted again."""
 
-FILTER = 2
-"""Lines of the filter: its words, and an empty one."""
+
+class Heading(NamedTuple):
+    name: str = ""
+    rest: str = ""
+
+
+type Row = tuple[Block, int] | Heading
+"""A session and which of its lines, or a line that belongs to none."""
 
 
 def width_for(columns: int) -> int:
@@ -64,18 +72,10 @@ class Fleet(ScrollView):
         self.filter: str | None = None
         """The words that are typed; None: nothing is."""
         self._cursor = ""
+        self._rows: list[Row] = []
 
     def on_mount(self) -> None:
         self.set_interval(AGES, self.refresh)
-
-    @property
-    def rows(self) -> int:
-        """Lines of a session: title, details and an empty one, or the title alone."""
-        return 1 if self.compact else 3
-
-    @property
-    def _top(self) -> int:
-        return 0 if self.filter is None else FILTER
 
     def list_sessions(self, sessions: list[Block]) -> None:
         self.unread = {block["id"] for block in sessions if block["unread"]} - {self.shown}
@@ -87,8 +87,23 @@ class Fleet(ScrollView):
         self.listed = [each for each in self.sessions if session_row.matches(each, words)]
         if self.has_focus:
             self.on_focus()
-        self.virtual_size = Size(self.size.width, self._top + self.rows * len(self.listed))
+        self._rows = self._laid_out()
+        self.virtual_size = Size(self.size.width, len(self._rows))
         self.refresh()
+
+    def _laid_out(self) -> list[Row]:
+        """Sessions by what they need, each in two lines, or in one."""
+        rows: list[Row] = [Heading(), Heading()] if self.filter is not None else []
+        if not self.listed:
+            none = "no session has these words" if self.sessions else "no sessions yet"
+            rows.append(Heading("", none))
+        for name, found in groupby(self.listed, group_of):
+            blocks = list(found)
+            rows.append(Heading(name, f" {len(blocks)}"))
+            lines = 1 if self.compact else 2
+            rows += [(block, line) for block in blocks for line in range(lines)]
+            rows.append(Heading())
+        return rows
 
     def mark_shown(self, session: str) -> None:
         self.shown = self._cursor = session
@@ -105,9 +120,12 @@ class Fleet(ScrollView):
             self.refresh()
 
     def scroll_to_row(self, at: int) -> None:
-        top, height, rows = self.scroll_offset.y, self.size.height, self.rows
-        first = self._top + at * rows
-        wanted = min(first if at else 0, max(top, first + rows - height))
+        """Its session whole, and what is above the first one."""
+        name = self.listed[at]["id"] if at < len(self.listed) else ""
+        lines = [y for y, row in enumerate(self._rows) if _session(row) == name]
+        top, height = self.scroll_offset.y, self.size.height
+        first, last = (lines[0], lines[-1] + 1) if at and lines else (0, 0)
+        wanted = min(first, max(top, last - height))
         self.scroll_to(y=wanted, animate=False, immediate=True)
 
     def _place(self) -> int:
@@ -171,9 +189,9 @@ class Fleet(ScrollView):
             event.stop()
 
     def on_click(self, event: events.Click) -> None:
-        at = (event.y + self.scroll_offset.y - self._top) // self.rows
-        if 0 <= at < len(self.listed):
-            self._choose(self.listed[at]["id"])
+        y = event.y + self.scroll_offset.y
+        if session := _session(self._rows[y]) if y < len(self._rows) else "":
+            self._choose(session)
 
     def neighbour(self, step: int) -> str | None:
         """The session after or before the shown one, cyclic."""
@@ -199,21 +217,17 @@ class Fleet(ScrollView):
         width = self.scrollable_content_region.width
         base = self.rich_style
         line = self._line(y + self.scroll_offset.y, width)
-        if line is None:
-            return Strip.blank(width, base)
         return strip_of(line).crop_extend(0, width, base).apply_style(base)
 
-    def _line(self, y: int, width: int) -> Line | None:
+    def _line(self, y: int, width: int) -> Line:
         look = look_of(self.app.theme)
         if self.filter is not None and y == 0:
             return [(" / ", look.key), (cut(self.filter, width - 4), look.ink), ("▏", look.accent)]
-        at, row = divmod(y - self._top, self.rows)
-        if not self.listed and y == self._top:
-            words = " no sessions yet" if not self.sessions else " no session has these words"
-            return [(cut(words, width), look.soft)]
-        if at < 0 or at >= len(self.listed) or row == 2:
-            return None
-        return self._of_session(self.listed[at], row, width)
+        row = self._rows[y] if y < len(self._rows) else Heading()
+        if not isinstance(row, Heading):
+            return self._of_session(*row, width)
+        style = look.bold + (look.needs if row.name == NEEDS_YOU else look.soft)
+        return trimmed([(f" {row.name}", style), (row.rest, look.soft)], width)
 
     def _of_session(self, block: Block, row: int, width: int) -> Line:
         look = look_of(self.app.theme)
@@ -225,3 +239,7 @@ class Fleet(ScrollView):
         clock, strong = self._clock(), here or unread
         line = session_row.title(block, look, width - 1, clock, strong=strong, unread=unread)
         return trimmed([edge, *line], width)
+
+
+def _session(row: Row) -> str:
+    return "" if isinstance(row, Heading) else str(row[0]["id"])

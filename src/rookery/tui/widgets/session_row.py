@@ -11,6 +11,10 @@ from rookery.tui.look.runs import Line, trimmed, width_of_line
 AGES = ((86_400, "d"), (3600, "h"), (60, "min"))
 
 
+TOLD = frozenset({"needs-you", "running", "idle", "asleep"})
+"""States that the heading above a session says, or its sign."""
+
+
 def age(block: Block, now: int) -> str:
     """Since its last news, in one unit."""
     seconds = max(0, now - int(block["at"])) // 1000
@@ -32,28 +36,31 @@ def title(block: Block, look: Look, width: int, now: int, *, strong: bool, unrea
 
 
 def details(block: Block, look: Look, width: int) -> Line:
-    """State, agent, directory, the plan's progress and the queue."""
-    _, style = look.states.get(block["status"], look.states["idle"])
-    state = STATE_WORDS.get(block["status"], str(block["status"]))
+    """Agent, directory, the plan's progress and the queue; its state where no heading says it."""
+    sign_style = look.states.get(block["status"], look.states["idle"])[1]
+    state = "" if block["status"] in TOLD else STATE_WORDS.get(block["status"], block["status"])
     words = [clean_line(block["agent"])]
     if block["queue"]:
         words.append(f"{block['queue']} queued")
     done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
     if steps:
         words.append(f"plan {done}/{steps}")
-    line: Line = [("  ", look.plain), (state, style), (f" · {' · '.join(words)}", look.soft)]
+    line: Line = [("  ", look.plain), (f"{state} · " if state else "", sign_style)]
+    line.append((" · ".join(words), look.soft))
     cwd = with_tilde(clean_line(str(block["cwd"])))
-    room = width - width_of_line(line) - 3
+    room = width - width_of_line(line) - 4
     if cwd and room >= min(8, width_of(cwd)):
         line.append((f" · {_end_of(cwd, room)}", look.soft))
     return trimmed(line, width)
 
 
 def _end_of(path: str, room: int) -> str:
-    """A path's end says more than its beginning."""
+    """A path's end says more than its beginning: whole folders of it, if they fit."""
     if width_of(path) <= room:
         return path
     kept = path
+    while width_of(kept) > room - 1 and "/" in kept[1:]:
+        kept = kept[kept.index("/", 1) :]
     while width_of(kept) > room - 1:
         kept = kept[1:]
     return f"…{kept}"

@@ -10,7 +10,7 @@ from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.core.policy import confinement, modes
-from rookery.core.turn import rate_limit, retries
+from rookery.core.turn import retries
 from rookery.render.local_time import clock_time
 from rookery.tui.look.palette import Look
 from rookery.tui.look.plain import clean_line, cut, width_of
@@ -166,6 +166,8 @@ def _state(header: Json, at: int) -> tuple[str, str]:
 
 
 def _limited(header: Json, at: int) -> str:
+    from rookery.core.turn import rate_limit  # not needed for the first paint
+
     reset = rate_limit.reset_of(header["rateLimit"] or {}, header["since"])
     until = clock_time(reset, at) if reset is not None else ""
     return f"rate limit until {until}" if until else "rate limit"

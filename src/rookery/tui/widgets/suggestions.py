@@ -23,8 +23,9 @@ class Suggestion(NamedTuple):
 class Suggestions(LineWidget):
     """Open while there are any. The composer's keys move it."""
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None, most: int = MOST) -> None:
         super().__init__(id=id)
+        self._most = most
         self.found: list[Suggestion] = []
         self.at = 0
         self._top = 0
@@ -55,7 +56,7 @@ class Suggestions(LineWidget):
         self._show()
 
     def _show(self) -> None:
-        rows = min(MOST, len(self.found))
+        rows = min(self._most, len(self.found))
         self._top = min(max(self._top, self.at - rows + 1), self.at)
         self.display = bool(rows)
         self.styles.height = max(1, rows)
@@ -63,8 +64,10 @@ class Suggestions(LineWidget):
 
     def lines(self, width: int) -> list[Line]:
         look = self.look
-        rows = self.found[self._top : self._top + MOST]
+        rows = self.found[self._top : self._top + self._most]
         wide = min(max((width_of(each.shown) for each in rows), default=0), max(8, width - 20))
+        left = len(self.found) - self._top - len(rows)
+        more = f"  and {left} more" if left > 0 else ""
         found: list[Line] = []
         for number, each in enumerate(rows, self._top):
             here = number == self.at
@@ -74,12 +77,11 @@ class Suggestions(LineWidget):
                 [
                     (" ▌" if here else "  ", look.accent),
                     (name + pad, look.key if here else look.ink),
-                    (each.words, look.soft),
+                    (cut(each.words, max(0, width - wide - 4 - len(more))), look.soft),
                 ]
             )
-        left = len(self.found) - self._top - len(rows)
-        if left > 0:
-            found[-1].append((f"  and {left} more", look.faint))
+        if more:
+            found[-1].append((more, look.faint))
         return found
 
     def on_click(self, event: events.Click) -> None:

@@ -19,8 +19,25 @@ from rookery.tui.writing import commands
 from rookery.tui.writing.fuzzy import ranked
 
 MOST = 50
-HIDDEN = frozenset({"palette", "quit.letter", "session.new.letter", "focus.next", "focus.back"})
-"""Keys that make no sense from here."""
+NAMES = {
+    "session.new": "New session",
+    "ask.next": "Go to the next ask",
+    "session.list": "Go to the session list",
+    "session.next": "Next session",
+    "session.back": "Previous session",
+    "find": "Find in the transcript",
+    "panel": "Show or hide the side panel",
+    "session.options": "Choose model, mode and other options",
+    "confirm": "Choose when to ask",
+    "agents": "Choose or switch the agent",
+    "settings": "Settings",
+    "servers": "MCP servers",
+    "theme": "Next theme",
+    "help": "Every key",
+    "turn.cancel": "Cancel the turn",
+    "quit": "Leave",
+}
+"""Keys that work everywhere, as commands; what is needed most first."""
 
 
 class Entry(NamedTuple):
@@ -37,11 +54,12 @@ class Entry(NamedTuple):
 
 def entries(app: Shell) -> list[Entry]:
     header: Json | None = app.window.header if app.session else None
+    actions = {each.id: each.action for each in bindings.EVERYWHERE if isinstance(each, Binding)}
+    idle = header is None or header["state"] == "idle"
     found = [
-        Entry(_upper(each.tooltip or each.description), label(app, each.id), action=each.action)
-        for each in bindings.EVERYWHERE
-        if isinstance(each, Binding) and each.id and each.id not in HIDDEN
-        if not each.id.startswith("critic.")
+        Entry(name, label(app, key), action=actions[key])
+        for key, name in NAMES.items()
+        if not (idle and key == "turn.cancel")
     ]
     found += [
         Entry(f"/{each.name}", each.words, slash=each.name)
@@ -52,10 +70,6 @@ def entries(app: Shell) -> list[Entry]:
         for block in app.fleet.sessions
     ]
     return found
-
-
-def _upper(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 class PaletteScreen(Modal[Entry]):
@@ -70,7 +84,7 @@ class PaletteScreen(Modal[Entry]):
         with Vertical(classes="window"):
             yield Label("Commands and sessions", classes="title")
             yield Input(placeholder="a few letters of its name", compact=True)
-            yield Suggestions(id="found")
+            yield Suggestions(id="found", most=max(8, min(20, self.app.size.height - 16)))
             yield Label("", id="none", classes="hint", markup=False)
             yield Label(keys_line(self), classes="keys")
 
