@@ -305,7 +305,7 @@ async def test_H4_what_is_shown_is_seen_and_the_list_marks_the_rest(tmp_path: Pa
         other, mine = (next(b for b in fleet() if b["id"] == name) for name in ("c3", "a1b2c3"))
         app.on_fleet_changed(FleetChanged([other | {"unread": True}, mine | {"unread": True}]))
         rows = [app.fleet.render_line(y).text for y in range(app.fleet.size.height)]
-        titles = [row for row in rows if other["title"][:20] in row or mine["title"] in row]
+        titles = [row for row in rows if other["title"][:10] in row or mine["title"] in row]
         assert [row.endswith("•") for row in titles] == [True, False]
 
 
