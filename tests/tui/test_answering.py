@@ -4,9 +4,11 @@ types (issue 13, lines 1, 2 and 4)."""
 from pathlib import Path
 
 import pytest
-from textual.events import Paste
+from textual._xterm_parser import XTermParser
+from textual.events import Key, Paste
 
 from rookery.core.json.events import Json
+from rookery.tui.keys.sequences import learn
 from rookery.tui.messages import News
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.widgets.chips import Chips
@@ -167,6 +169,7 @@ async def test_I13_1_an_ask_takes_the_focus_when_nobody_types() -> None:
         await pilot.pause()
         assert app.transcript.has_focus
         assert "to answer" not in status(app)
+        assert app.composer.placeholder == "Press a key above to answer, or just type"
         await pilot.press("y")
         assert app.sent == [answer("q1", "n", "once")]
         assert app.composer.has_focus
@@ -345,6 +348,12 @@ async def test_I13_6_enter_steers_and_another_key_queues_as_the_status_line_says
             await pilot.press(*"then", key)
         await pilot.pause()
         assert [each.get("steer") for each in app.sent] == [True, None, None]
+
+
+def test_I13_6_alt_enter_is_known_from_terminals_without_extended_keys() -> None:
+    learn()
+    pressed = [event.key for event in XTermParser().feed("\x1b\r") if isinstance(event, Key)]
+    assert pressed == ["alt+enter"]
 
 
 async def test_I13_6_enter_queues_where_the_agent_cannot_be_steered() -> None:

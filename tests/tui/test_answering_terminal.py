@@ -53,6 +53,43 @@ def test_I13_1_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
     assert head["asks"] == 0
 
 
+def test_I13_2_I13_3_a_destructive_ask_and_its_rejected_call(home: Path) -> None:
+    deletes = {"ask": "Clean up", "kind": "execute", "rawInput": {"command": "rm -rf build"}}
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.ready()
+        screen.say(play(deletes))
+        screen.wait_for("This cannot be undone", "▌ ┃")
+        for key in ("q", "n", "Escape"):
+            screen.press_until("y", "y  confirms")
+            screen.press(key)
+            screen.wait_without("y  confirms")
+            screen.wait_for("This cannot be undone", "▌ ┃", "needs you")
+        screen.press_until("n", "rejected")
+    (head,) = heads(str(home))
+    assert head["asks"] == 0
+
+
+def test_I13_5_a_draft_and_a_pasted_text_survive_leaving(home: Path) -> None:
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.ready()
+        screen.type("half a thought")
+        screen.wait_for("half a thought")
+        screen.press("C-q")
+        screen.wait_without("half a thought")
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.wait_for("half a thought")
+        screen.press("C-c")
+        screen.wait_without("half a thought")
+        screen.press("Up")
+        screen.wait_for("half a thought")
+        screen.paste("\n".join(f"line {n}" for n in range(40)))
+        screen.wait_for("half a thought", "pasted text, 40 lines")
+        screen.press("C-q")
+        screen.wait_without("pasted text")
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.wait_for("line 39")
+
+
 @pytest.mark.long
 def test_I13_1_from_ask_to_ask_in_all_sessions(home: Path) -> None:
     """F2 y F2 y"""

@@ -3,7 +3,9 @@ choices of a question."""
 
 from rookery.core.blocks.document import Document
 from rookery.tui.look import block as looks
+from rookery.tui.look import diff
 from rookery.tui.look.palette import look_of
+from rookery.tui.look.runs import width_of_line
 from rookery.tui.look.view import View
 from tests.core.asks.test_form_words import COLOURS
 from tests.core.making import Json, asked, idle, news, only, play, prompt, running, update
@@ -45,3 +47,19 @@ def test_I11_4_a_question_lists_its_choices_and_then_what_was_chosen() -> None:
     outcome = {"action": "accept", "content": {"c": "b"}}
     closed = update("_ask", id="q", state="closed", outcome=outcome, name="accept")
     assert "Blue" in shown(play(*steps, closed), "ask")
+
+
+def test_I13_3_a_split_diff_wraps_as_the_unified_one_does() -> None:
+    words = [f"word{n}" for n in range(60)]
+    change: Json = {
+        "type": "diff",
+        "path": "a.txt",
+        "old": "short\n",
+        "new": " ".join(words) + "\n",
+    }
+    for split in (True, False):
+        lines = diff.rendered(change, 120, LOOK, split=split, most=100)
+        assert max(map(width_of_line, lines)) <= 120
+        said = "".join(text for line in lines for text, _ in line).replace("│", "")
+        assert all(word in "".join(said.split()) for word in words)
+        assert len(lines) > (6 if split else 3)

@@ -4,7 +4,8 @@ types."""
 from textual.events import Key, Paste, Resize
 
 from rookery.tui.actions.answers import Asking
-from rookery.tui.actions.hints import hint
+from rookery.tui.actions.hints import hint, is_answering
+from rookery.tui.keys.sequences import learn
 from rookery.tui.shell import Shell, Start
 from rookery.tui.widgets.session_list import width_for
 from rookery.tui.widgets.side_panel import SidePanel
@@ -19,6 +20,7 @@ _WRITE = ("enter", "backspace", "delete")
 class Focus(Shell):
     def __init__(self, start: Start) -> None:
         super().__init__(start)
+        learn()
         self.asking = Asking(self)
         self._listed = False
         """A narrow screen shows the session list."""
@@ -48,6 +50,7 @@ class Focus(Shell):
 
     def show_hint(self) -> None:
         self.below(Status).say(hint(self))
+        self.composer.invite(answering=is_answering(self))
 
     # --- places --------------------------------------------------------------------------------
 

@@ -16,8 +16,7 @@ def hint(app: "Shell") -> str:
     below = app.screen_stack[0]
     header = app.window.header if app.session else None
     if header is not None and unanswered(header):
-        here = below.focused is app.transcript and is_open(app.transcript.current)
-        return "" if here else f"{label(app, 'ask.next')} to answer"
+        return "" if is_answering(app) else f"{label(app, 'ask.next')} to answer"
     if below.focused is not app.composer:
         return f"{label(app, 'turn.cancel')} goes back"
     if header is None or header["state"] == "idle":
@@ -28,3 +27,9 @@ def hint(app: "Shell") -> str:
     if not lenient.flag(header, "steers"):
         return f"{send} queues · {cancel}"
     return f"{send} steers · {label(app, 'composer.queue')} queues · {cancel}"
+
+
+def is_answering(app: "Shell") -> bool:
+    """Whether the keys answer an ask."""
+    focused = app.screen_stack[0].focused
+    return focused is app.transcript and is_open(app.transcript.current)

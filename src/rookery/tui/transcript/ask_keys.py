@@ -149,6 +149,10 @@ class AskKeys:
         return key in keys_of(self._transcript.app, name).split(",")
 
     def _pressed(self, letter: str, at: float, meant: str) -> None:
+        if meant == BACK:
+            self.guard.forget()
+            self.do(BACK)
+            return
         outcome = self.guard.press(letter, at, is_answer=bool(meant))
         if outcome.text:
             self.write(outcome.text)

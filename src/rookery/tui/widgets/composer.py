@@ -17,6 +17,7 @@ from rookery.tui.writing.history import Past
 _MENTION = re.compile(r"(?:^|(?<=\s))@([^\s@]*)$")
 _COMMAND = re.compile(r"^/(\S*)$")
 _HINT = "Write here. {send} sends. / commands, @ files, ! shell"
+_ANSWER = "Press a key above to answer, or just type"
 
 
 class Composer(TextArea):
@@ -70,8 +71,11 @@ class Composer(TextArea):
     def popup(self) -> Suggestions:
         return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
 
-    def name_keys(self) -> None:
-        self.placeholder = _HINT.format(send=label(self.app, "composer.send"))
+    def invite(self, *, answering: bool) -> None:
+        """`answering`: the keys are an ask's now."""
+        words = _ANSWER if answering else _HINT.format(send=label(self.app, "composer.send"))
+        if self.placeholder != words:
+            self.placeholder = words
 
     async def _on_key(self, event: events.Key) -> None:
         """Before the text area takes these keys as letters or moves."""

@@ -119,7 +119,7 @@ def take_keys(app: Shell, chosen: dict[str, str]) -> None:
         for name in chosen
         for key in settings_keys.taken(name, settings_keys.listed(chosen[name]))
     }
-    app.composer.name_keys()
+    app.composer.invite(answering=False)
     app.window.forget_lines()  # cards name their keys
     app.transcript.settle()
     for widget in (app.composer, app.transcript, app.fleet):
