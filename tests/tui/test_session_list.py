@@ -102,6 +102,8 @@ async def test_I13_8_keys_for_the_session_under_the_cursor() -> None:
 def test_I13_8_a_failed_session_that_was_read_sinks() -> None:
     running, failed = (a_session(n, n, s, "x", reason=r) for n, s, r in FAILED)
     assert [each["id"] for each in in_order([failed, running])] == ["runs", "failed"]
+    asleep = running | {"id": "asleep", "status": "asleep", "at": failed["at"] + 1}
+    assert [each["id"] for each in in_order([failed, asleep])] == ["asleep", "failed"]
     assert [each["id"] for each in in_order([running, failed | {"unread": True}])] == [
         "failed",
         "runs",

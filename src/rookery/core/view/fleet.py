@@ -125,4 +125,4 @@ def group_of(block: Block) -> str:
 
 def _rank(block: Block) -> int:
     sinks = block["status"] == "failed" and not block["unread"]
-    return ORDER["idle"] if sinks else ORDER.get(block["status"], 9)
+    return ORDER["asleep"] if sinks else ORDER.get(block["status"], 9)
