@@ -3,23 +3,39 @@ every program; and seconds."""
 
 import time
 from pathlib import Path
+from typing import ClassVar
 
 from tests.tui.tmux import Tmux
 
+READING = 1.5
+
 
 class Terminal(Tmux):
+    _open: ClassVar[list["Terminal"]] = []
+
     def __init__(
-        self, home: Path, *command: str, cwd: Path, size: tuple[int, int] = (110, 50)
+        self,
+        home: Path,
+        *command: str,
+        cwd: Path,
+        size: tuple[int, int] = (110, 50),
+        seconds: float = 40,
     ) -> None:
         self.keys = 0
         self._began = time.monotonic()
         self.seconds = 0.0
-        super().__init__(home, *command, size=size, cwd=cwd, seconds=60)
+        self._open.append(self)
+        super().__init__(home, *command, size=size, cwd=cwd, seconds=seconds)
 
     def count(self) -> None:
         """From here on."""
         self.keys = 0
         self._began = time.monotonic()
+
+    def read(self) -> None:
+        """Let a reader read a question, and count from there."""
+        time.sleep(READING)
+        self.count()
 
     def press(self, *keys: str) -> None:
         self.keys += len(keys)
@@ -35,5 +51,7 @@ class Terminal(Tmux):
         self.seconds = time.monotonic() - self._began
         return shown
 
-    def close(self) -> None:
-        self.__exit__()
+    @classmethod
+    def close_all(cls) -> None:
+        while cls._open:
+            cls._open.pop().__exit__()

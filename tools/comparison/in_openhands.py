@@ -2,31 +2,18 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 
-from tests.acp.packages import CACHE
+from bench.peer import program
 from tests.cli.driving import ROOKERY
 from tools.comparison.counting import Terminal
 from tools.comparison.tasks import MODELLED, Cannot, Place, Task
 
-PACKAGE = "openhands==1.16.0"
 READY = ("/help for help",)
-
-
-@cache
-def program() -> Path:
-    """In an environment of its own."""
-    place = CACHE / f"uv-{PACKAGE.replace('==', '-')}"
-    found = place / "bin" / "openhands"
-    if not found.exists():
-        uv = str(Path(__file__).resolve().parents[2] / "scripts" / "uv")
-        subprocess.run([uv, "venv", "--clear", "--python", "3.12", str(place)], check=True)
-        python = str(place / "bin" / "python")
-        subprocess.run([uv, "pip", "install", "--quiet", "--python", python, PACKAGE], check=True)
-    return found
+OFFERED = 3.0
+"""Seconds within which suggestions would have come."""
 
 
 @contextmanager
@@ -46,7 +33,7 @@ def opened(place: Place, address: str, *words: str) -> Terminal:
     own = [f"HOME={place.home}", "LLM_API_KEY=k", "LLM_MODEL=openai/scripted"]
     own.append(f"LLM_BASE_URL={address}")
     flags = ("--override-with-envs", "--exit-without-confirmation", *words)
-    return Terminal(place.home, "env", *own, str(program()), *flags, cwd=place.work)
+    return Terminal(place.home, "env", *own, program(), *flags, cwd=place.work, seconds=120)
 
 
 def ready(place: Place, address: str) -> Terminal:
@@ -76,7 +63,7 @@ def approve(place: Place) -> Terminal:
         screen = ready(place, address)
         screen.say("may you")
         screen.wait_for("Yes", "No")
-        screen.count()
+        screen.read()
         screen.press("Enter")
         screen.wait_for("It was answered.")
         return screen
@@ -87,7 +74,7 @@ def reject(place: Place) -> Terminal:
         screen = ready(place, address)
         screen.say("may you")
         screen.wait_for("Yes", "No")
-        screen.count()
+        screen.read()
         screen.press("Down", "Enter")
         screen.wait_for("rejected")
         screen.say("not today")
@@ -117,11 +104,25 @@ def cancel(place: Place) -> Terminal:
         return screen
 
 
-def none(what: str) -> Task:
-    def task(_: Place) -> Terminal:
-        raise Cannot(what)
+def file(place: Place) -> Terminal:
+    with model(place) as address:
+        screen = ready(place, address)
+        screen.begin_with("@", "notmi")
+        time.sleep(OFFERED)
+        if "notes-of-mine" not in screen.screen():
+            raise Cannot("`@notmi` offered nothing")
+        screen.press("Tab")
+        screen.wait_for("@notes-of-mine.md")
+        return screen
 
-    return task
+
+def shell(place: Place) -> Terminal:
+    with model(place) as address:
+        screen = ready(place, address)
+        screen.begin_with("!", "pwd")
+        screen.press("Enter")
+        screen.wait_for("You said: hello")
+        raise Cannot("`!pwd` went to the agent as a prompt")
 
 
 TASKS: dict[str, Task] = {
@@ -129,10 +130,8 @@ TASKS: dict[str, Task] = {
     "answer": answer,
     "approve": approve,
     "reject": reject,
-    "queue": queue,
     "cancel": cancel,
-    "file": none("`@` completes the beginning of a path only"),
-    "shell": none("no line for a shell"),
-    "hand-over": none("no line for a shell"),
-    "triage": none("one conversation is shown; no key goes to the next question"),
+    "queue": queue,
+    "file": file,
+    "shell": shell,
 }

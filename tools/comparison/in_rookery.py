@@ -7,7 +7,7 @@ from tests.cli.driving import ROOKERY
 from tools.comparison.counting import Terminal
 from tools.comparison.tasks import Place, Task, player
 
-ALLOW, WHY = "1", "r"
+ALLOW, WHY = "y", "r"
 """Keys of an ask."""
 
 
@@ -47,15 +47,17 @@ def answer(place: Place) -> Terminal:
 
 
 def approve(place: Place) -> Terminal:
-    screen = said(place, "may you", "needs you")
-    screen.press("F2", ALLOW)
+    screen = said(place, "may you", "needs you", "▌ ┃")
+    screen.read()
+    screen.press(ALLOW)
     screen.wait_for("It was allowed.")
     return screen
 
 
 def reject(place: Place) -> Terminal:
-    screen = said(place, "may you", "needs you")
-    screen.press("F2", WHY)
+    screen = said(place, "may you", "needs you", "▌ ┃")
+    screen.read()
+    screen.press(WHY)
     screen.wait_for("Why not?")
     screen.say("not today")
     screen.wait_for("It was rejected.")
@@ -121,13 +123,14 @@ def triage(place: Place) -> Terminal:
     screen.press("C-n")
     screen.wait_for("new session")
     screen.say("may you")
-    screen.wait_for("May I?", "needs you")
-    screen.count()
-    for _ in range(2):
-        screen.press("F2")
-        screen.wait_for("▌ ┃")
-        screen.press(ALLOW)
-        screen.wait_for("It was allowed.")
+    screen.wait_for("▌ ┃", "needs you")
+    screen.read()
+    screen.press(ALLOW)
+    screen.wait_for("It was allowed.", "ready")
+    screen.press("F2")
+    screen.wait_for("▌ ┃", "needs you")
+    screen.press(ALLOW)
+    screen.wait_for("It was allowed.", "ready")
     return screen
 
 
@@ -142,7 +145,6 @@ def come_back(place: Place) -> Terminal:
     screen.wait_for("F1 lists", "Enter opens")
     screen.press("Enter")
     screen.wait_for("It has ended.")
-    left.close()
     return screen
 
 

@@ -56,6 +56,7 @@ def answer(place: Place) -> Terminal:
 
 def approve(place: Place) -> Terminal:
     screen = said(place, "may you", "Allow", "Reject")
+    screen.read()
     screen.press("a")
     screen.wait_for("It was allowed.")
     return screen
@@ -63,6 +64,7 @@ def approve(place: Place) -> Terminal:
 
 def reject(place: Place) -> Terminal:
     screen = said(place, "may you", "Allow", "Reject")
+    screen.read()
     screen.press("r")
     screen.wait_for("It was rejected.")
     raise Cannot(f"{screen.keys} key rejects; a reason cannot be given")
@@ -104,10 +106,6 @@ def shell(place: Place) -> Terminal:
     return screen
 
 
-def hand_over(_: Place) -> Terminal:
-    raise Cannot("only by copying it")
-
-
 def come_back(place: Place) -> Terminal:
     """Its agent ends with it, so the turn does not go on; the session is opened again."""
     left = said(place, "slowly", "It has begun.")
@@ -118,7 +116,6 @@ def come_back(place: Place) -> Terminal:
     screen.press("C-r")
     screen.wait_for("Last Used")
     screen.press("Enter")
-    left.close()
     screen.wait_for("It has ended.")
     return screen
 
@@ -132,6 +129,5 @@ TASKS: dict[str, Task] = {
     "queue": queue,
     "file": file,
     "shell": shell,
-    "hand-over": hand_over,
     "return": come_back,
 }
