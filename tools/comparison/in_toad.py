@@ -67,7 +67,7 @@ def reject(place: Place) -> Terminal:
     screen.read()
     screen.press("r")
     screen.wait_for("It was rejected.")
-    raise Cannot(f"{screen.keys} key rejects; a reason cannot be given")
+    raise Cannot(f"{screen.keys} key rejected it; no reason was asked for")
 
 
 def cancel(place: Place) -> Terminal:
