@@ -39,6 +39,7 @@ OURS = {
     "agent_settings.json": "models and keys",
     "hooks.json": "hooks",
     "prompts.jsonl": "your prompt history",
+    "drafts.json": "prompts that you began and did not send",
     "feedback.jsonl": "your feedback on the critic",
     "agents": "agents that you installed with rookery agents install",
     "conversations": "conversations of Rookery's own agent",
