@@ -72,12 +72,13 @@ class Suggestions(LineWidget):
         for number, each in enumerate(rows, self._top):
             here = number == self.at
             name = cut(each.shown, wide)
+            room = width - wide - 4 - (len(more) if len(found) == len(rows) - 1 else 0)
             pad = " " * (wide - width_of(name) + 2)
             found.append(
                 [
                     (" ▌" if here else "  ", look.accent),
                     (name + pad, look.key if here else look.ink),
-                    (cut(each.words, max(0, width - wide - 4 - len(more))), look.soft),
+                    (cut(each.words, max(0, room)), look.soft),
                 ]
             )
         if more:
