@@ -108,10 +108,12 @@ async def test_I13_10_a_line_is_stopped_and_the_shell_stays(lines: Lines) -> Non
 
 
 async def test_I13_10_what_ignores_an_interrupt_is_killed(lines: Lines) -> None:
-    await lines.shell.run("sh -c \"trap '' INT; echo begun; sleep 600\"", 80)
+    await lines.shell.run("sh -c \"trap '' INT; echo begun; sleep 600\"; echo never", 80)
     await lines.until("begun")
     await lines.shell.stop()
-    assert (await lines.end())[1] < 0
+    said, code = await lines.end()
+    assert code < 0
+    assert "never" not in said
 
 
 async def test_I13_10_a_shell_that_exits_is_followed_by_another(

@@ -24,8 +24,8 @@ BREATH = 0.002
 FRAME = 0.05
 """Seconds between two pieces of output that are shown."""
 
-GRACE = 1.0
-"""Seconds for a command to end after an interrupt."""
+GRACE = 0.4
+"""Seconds for a command to end after each thing that is done to end it."""
 
 ROWS = 24
 FLAGS = {
@@ -117,11 +117,13 @@ class UserShell:
                 os.write(self._master, text.encode())
 
     async def stop(self) -> None:
-        """Interrupt the line; what ignores that is killed, at last with the shell."""
+        """Interrupt the line; what ignores that is killed, at last with the shell. One interrupt is
+        not enough: it may fall between two commands, or before one that has just begun."""
         self._stopped = True
         if self._state is State.STARTING:
             self.close()
-        for stop in (self._interrupt, self._kill_command, self.close):
+        kill = self._kill_command
+        for stop in (*(self._interrupt,) * 3, *(kill,) * 3, self.close):
             if not self.is_busy:
                 return
             stop()
@@ -169,7 +171,7 @@ class UserShell:
         code = await process.wait()
         if process is self._process:
             while self._read():
-                pass
+                os.kill(self._process.pid, signal.SIGINT)
             self._code = code
             self._end()
 
@@ -204,6 +206,8 @@ class UserShell:
         with suppress(OSError):
             group = os.tcgetpgrp(self._master)
             if self._process is not None and group != self._process.pid:
+                # The shell too: else it goes on with what stands after the killed command.
+                os.kill(self._process.pid, signal.SIGINT)
                 os.killpg(group, signal.SIGKILL)
 
     # --- what it prints ------------------------------------------------------------------------

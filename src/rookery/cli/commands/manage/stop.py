@@ -43,8 +43,11 @@ def _stop(session: str, say: Say) -> None:
 
 
 def _kill(session: str, say: Say) -> None:
+    head = head_of_session(paths.home(), session)
     refused = kill(paths.home(), session)
-    say("Killed. Its history is kept; the next prompt wakes it.")
+    asleep = head is not None and not head["awake"]
+    ended = "Killed. Its history is kept; the next prompt wakes it."
+    say("It was already asleep." if asleep else ended)
     if refused:
         say(f"Still running as another user: {clean_line(', '.join(refused))}")
     tell_resumption(say, session)
