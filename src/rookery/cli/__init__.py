@@ -16,6 +16,9 @@ EARLY = {
 }
 """Commands whose caller waits for the first answer: they load no library for the command line."""
 
+LOCAL = frozenset({"play", "acp"})
+"""Of these: they reach nothing over a network."""
+
 
 def main() -> None:
     """The script `rookery`. Ends the process with a meaningful status."""
@@ -46,6 +49,10 @@ def _begin(arguments: list[str]) -> int:
     if word in EARLY and not {"--help", "-h", "--setup"}.intersection(arguments):
         from importlib import import_module
 
+        if word in LOCAL:
+            from rookery.processes import without_tls
+
+            without_tls.load_asyncio()
         return int(import_module(EARLY[word]).main(arguments[1:]))
     if not arguments:
         # So is the first picture of the terminal interface.

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from rookery.client import attach, guard
-from rookery.client.create import write_head
 from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
@@ -118,6 +117,8 @@ def _check_successor(directory: str, header: Json, command: Json) -> Refusal | N
 def _append(directory: str, writer: Writer, drafts: list[Draft]) -> None:
     events = writer.append(drafts, full=True)
     if os.path.isdir(directory):
+        from rookery.client.create import write_head  # a worker, which reads `loss`, has its own
+
         write_head(directory, writer.header, events[-1].seq, events[-1].at)
 
 

@@ -15,6 +15,9 @@ def host(home: str, session: str, ready: int) -> int:
     from rookery.worker.process import cgroup  # in the worker alone: the warden stays small
 
     cgroup.begin(home)
+    from rookery.processes import without_tls
+
+    without_tls.load_asyncio()
     from rookery.worker.boot import main
 
     gc.enable()

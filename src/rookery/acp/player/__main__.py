@@ -2,6 +2,10 @@
 
 import sys
 
-from rookery.acp.player.entry import main
+from rookery.processes import without_tls
+
+without_tls.load_asyncio()
+
+from rookery.acp.player.entry import main  # noqa: E402
 
 sys.exit(main(sys.argv[1:]))

@@ -99,8 +99,12 @@ class _Writer:
         edge: Line = [("  ", look.ground)] if width > 8 else []
         room = width - 2 if edge else width
         lines = highlighted(node.text, node.info, look, ground=True)
-        rows = [row for line in lines for row in fold(line, room)]
-        used = [width_of("".join(text for text, _ in row)) for row in rows]
+        rows, used = list[Line](), list[int]()
+        for line in lines:
+            columns = width_of("".join([text for text, _ in line]))
+            folded = [line] if columns <= room else fold(line, room)
+            rows += folded
+            used += [columns] if columns <= room else [width_of_line(row) for row in folded]
         label = f" {node.info} " if node.info and edge else ""
         wide = min(room, max(max(used, default=0) + 1, [*used, 0][0] + width_of(label), CODE))
         found: list[Line] = [

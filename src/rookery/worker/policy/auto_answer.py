@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
 from rookery.core.asks.asks import Answer, Refusal, allowing, once_only
-from rookery.core.blocks import ask_details
-from rookery.core.blocks.parts import diffs
 from rookery.core.json import lenient
 from rookery.core.json.events import Draft, Json
 from rookery.core.policy import auto_answer, call_input, danger, modes, unattended
@@ -83,6 +81,9 @@ class AutoAnswer:
     def told(self, about: Sequence[Json], given: Json) -> list[Json]:
         """What those calls do, for the user. The changes in the ask's own call are in the
         log with that."""
+        from rookery.core.blocks import ask_details  # many sessions never ask
+        from rookery.core.blocks.parts import diffs
+
         header = self._session.header
         found = ask_details.of(about, header["cwd"], header["roots"], os.path.expanduser("~"))
         own = key_of(given) if diffs(given) else None
