@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from rookery.client.create import write_head
 from rookery.client.offline import left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.header import EMPTY
@@ -83,6 +82,8 @@ def _rebuilt(directory: str) -> Json | None:
         return None
     head = head_of(header, last[-1].seq, last[-1].at)
     with suppress(OSError):  # of a home that cannot be written, the next look folds it again
+        from rookery.client.create import write_head  # seldom: `ps` need not load it
+
         write_head(directory, header, last[-1].seq, last[-1].at)
     return head
 

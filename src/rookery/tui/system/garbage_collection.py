@@ -29,7 +29,9 @@ class Sweeping:
         gc.disable()
 
     def wake(self) -> None:
+        """What was loaded for the first paint is never looked at: the first keys come now."""
         if self._own:
+            gc.freeze()
             gc.enable()
 
     def settle(self) -> None:
