@@ -59,7 +59,7 @@ fmt: setup ## format, and mend what ruff can
 
 pins: ## pin the newest versions in requirements/
 	$(COMPILE) --output-file requirements/base.txt
-	$(COMPILE) --extra agent --extra tui --extra dev --output-file requirements/dev.txt
+	$(COMPILE) --extra agent --extra tui --extra web --extra push --extra dev --output-file requirements/dev.txt
 
 clean: ## remove what set-up and the tools made
 	rm -rf .venv .uv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
