@@ -1,0 +1,56 @@
+"""Secrets that are known by their shape: masked in all that leaves this machine."""
+
+import re
+
+MASK = "•••"
+
+_SHAPES = (
+    r"\b(?:sk|pk|rk)-[A-Za-z0-9][\w-]{18,}",  # OpenAI, Anthropic, Stripe
+    r"\b(?:sk|pk|rk)_(?:live|test)_\w{16,}",
+    r"\brk_[\w-]{43}",  # our own tokens
+    r"\bgh[pousr]_[A-Za-z0-9]{30,}",
+    r"\bgithub_pat_\w{40,}",
+    r"\bglpat-[\w-]{20,}",
+    r"\bxox[abeoprs]-[\w-]{16,}",
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
+    r"\bAIza[\w-]{35}",
+    r"\bhf_[A-Za-z0-9]{30,}",
+    r"\bnpm_[A-Za-z0-9]{36}",
+    r"\bpypi-[\w-]{50,}",
+    r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",  # a JSON web token
+    r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----.*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)",
+    r"(?<=://)[^\s/:@]+:[^\s/@]{3,}(?=@)",  # user and password in an address
+)
+_SECRET = re.compile("|".join(_SHAPES), re.DOTALL)
+_SIGNS = re.compile(
+    r"(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|pypi-|eyJ|"
+    r"PRIVATE KEY|://"
+)
+"""What each of them has in it: a text without any is passed on as quickly as it can be read."""
+
+
+def masked(text: str) -> str:
+    return _SECRET.sub(_hidden, text) if _SIGNS.search(text) else text
+
+
+def _hidden(found: re.Match[str]) -> str:
+    """The beginning stays: it says which kind of secret it was."""
+    secret = found.group()
+    if secret.startswith("-----BEGIN"):
+        return f"-----BEGIN PRIVATE KEY----- {MASK}"
+    sign = _SIGNS.match(secret)
+    return (sign.group() if sign else "") + MASK
+
+
+def masked_json[Value](value: Value) -> Value:
+    """The same value with every text in it masked; itself where there is nothing to mask."""
+    match value:
+        case str():
+            return masked(value)  # type: ignore[return-value]
+        case dict():
+            changed = {key: masked_json(each) for key, each in value.items()}
+        case list():
+            changed = [masked_json(each) for each in value]  # type: ignore[assignment]
+        case _:
+            return value
+    return value if changed == value else changed  # type: ignore[return-value]
