@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from rookery.core.json.events import Json
-from rookery.tui.windows.ask import AskScreen, Whole
+from rookery.tui.windows.whole import AskScreen, Whole
 from tests.cli.driving import ROOKERY, play
 from tests.spoofs import EVIL, HIDING, SPOOFS, Spoof
 from tests.tui import gallery

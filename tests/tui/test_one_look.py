@@ -11,8 +11,7 @@ from rookery.render.local_time import clock_time
 from rookery.render.signs import SIGNS
 from rookery.tui.look import markdown
 from rookery.tui.look.palette import DARK, look_of
-from rookery.tui.windows.agent_log import LogScreen
-from rookery.tui.windows.ask import Whole
+from rookery.tui.windows.whole import LogScreen, Whole
 from tests.tui import gallery, scenes
 from tests.tui.gallery import chunk, prompt, running
 from tests.tui.pictures import DARK as SMALL

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from rookery.core.json.events import Json
 from rookery.tui.messages import News
 from rookery.tui.widgets.side_panel import SidePanel
-from rookery.tui.windows.palette import PaletteScreen
+from rookery.tui.windows.search import PaletteScreen
 from rookery.tui.writing.transcript_export import export
 from tests.cli.driving import ROOKERY, made, play, rookery
 from tests.tui import gallery, scenes

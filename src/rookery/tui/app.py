@@ -373,19 +373,17 @@ class Rookery(Focus, TranscriptTools):
 
         left = left_in(self)
         if not any(left) or self.start.leave_at_once:
-            self._leave(True)
+            self._leave()
         else:
-            self.push_screen(LeaveScreen(left), self._leave)
+            self.ask(LeaveScreen(left), lambda _: self._leave())
 
-    def _leave(self, sure: bool | None) -> None:
-        if sure:
-            from rookery.tui.actions.leaving import farewell, left_in
-            from rookery.tui.writing import drafts
+    def _leave(self) -> None:
+        from rookery.tui.actions.leaving import farewell, left_in
+        from rookery.tui.writing import drafts
 
-            self._put_away()
-            begun = self.desk.with_pasted(self._drafts)
-            drafts.keep(self.start.home, begun, self._opened_here)
-            self.desk.shell.end()
-            self.reader.stop()
-            self.calling.end()
-            self.exit(farewell(self.session, left_in(self), self.fleet.sessions))
+        self._put_away()
+        drafts.keep(self.start.home, self.desk.with_pasted(self._drafts), self._opened_here)
+        self.desk.shell.end()
+        self.reader.stop()
+        self.calling.end()
+        self.exit(farewell(self.session, left_in(self), self.fleet.sessions))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 from textual.notifications import SeverityLevel
+from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from rookery.core.json.events import Json
@@ -108,6 +109,17 @@ class Shell(App[str]):
         state = STATES.get(severity)
         words = f"{SIGNS[state][0]} {message}" if state else message
         super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def ask[Answer](
+        self, screen: ModalScreen[Answer | None], then: Callable[[Answer], object]
+    ) -> None:
+        """Open a window; `then` gets its answer, if there is one."""
+
+        def answered(answer: Answer | None) -> None:
+            if answer is not None:
+                then(answer)
+
+        self.push_screen(screen, answered)
 
     def open_session(self, session: str) -> None:
         raise NotImplementedError

@@ -186,7 +186,7 @@ class Asking:
                 self._app.notify(f"The agent waits for your answer. {back} comes back to it.")
 
     def _show_whole(self, block: Block) -> None:
-        from rookery.tui.windows.ask import AskScreen
+        from rookery.tui.windows.whole import AskScreen
 
         header = self._app.window.header
         self._app.push_screen(AskScreen(block, str(header["agent"]), str(header["cwd"])))
@@ -200,14 +200,13 @@ class Asking:
             self._app.notify("The agent has no option to reject this.", severity="warning")
             return
 
-        def reject(reason: str | None) -> None:
-            if reason is not None:
-                said: Json = {"reason": reason.strip()} if reason.strip() else {}
-                self._app.send({**way["command"], **said})
-                self.answered(block)
+        def reject(reason: str) -> None:
+            said: Json = {"reason": reason} if reason else {}
+            self._app.send({**way["command"], **said})
+            self.answered(block)
 
-        screen = LineScreen("Why not?", hint="sent to the agent; may be empty")
-        self._app.push_screen(screen, reject)
+        hint = "sent to the agent; may be empty"
+        self._app.ask(LineScreen("Why not?", hint=hint, may_be_empty=True), reject)
 
     def _go_on(self, block: Block, value: str) -> None:
         """Allow this one, and ask less from now on."""
@@ -237,12 +236,11 @@ class Asking:
         if schema is None or command is None:
             return
 
-        def answer(content: Json | None) -> None:
-            if content is not None:
-                self._app.send({**command, "action": "accept", "content": content})
-                self.answered(block)
+        def answer(content: Json) -> None:
+            self._app.send({**command, "action": "accept", "content": content})
+            self.answered(block)
 
-        self._app.push_screen(FormScreen(block["title"], schema), answer)
+        self._app.ask(FormScreen(block["title"], schema), answer)
 
     def _question(self, block: Block) -> Json | None:
         """The beginning of the command that answers an ask: the header knows its nonce."""

@@ -102,12 +102,17 @@ class Desk:
             case "files":
                 self._find_files(word)
             case "search":
-                self._search()
+                from rookery.tui.windows.search import HistoryScreen
+
+                app.ask(HistoryScreen(app.composer.past, app.composer.text), app.composer.put)
             case "editor":
                 if (text := app.edit(app.composer.text)) is not None:
                     app.composer.put(text.rstrip("\n"))
             case "attach":
-                self._ask_file()
+                from rookery.tui.windows.parts.modals import LineScreen
+
+                hint = "path, relative to the session's directory"
+                app.ask(LineScreen("Attach which file?", hint=hint), self.attach)
             case "paste":
                 self._paste()
             case "detach":
@@ -143,27 +148,7 @@ class Desk:
             self._mentioned |= dict.fromkeys(names)
             self._app.composer.offer("@", query, [Suggestion(f"@{name} ", name) for name in names])
 
-    def _search(self) -> None:
-        from rookery.tui.windows.history_search import SearchScreen
-
-        def take(text: str | None) -> None:
-            if text is not None:
-                self._app.composer.put(text)
-
-        composer = self._app.composer
-        self._app.push_screen(SearchScreen(composer.past.found, composer.text), take)
-
     # --- attachments ---------------------------------------------------------------------------
-
-    def _ask_file(self) -> None:
-        from rookery.tui.windows.parts.modals import LineScreen
-
-        def take(path: str | None) -> None:
-            if path and path.strip():
-                self.attach(path.strip())
-
-        hint = "path, relative to the session's directory"
-        self._app.push_screen(LineScreen("Attach which file?", hint=hint), take)
 
     def attach(self, *paths: str, pasted: str = "") -> None:
         import os

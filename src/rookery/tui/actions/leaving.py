@@ -4,7 +4,6 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.widgets import Label
 
 from rookery.core.blocks.document import Block
@@ -13,7 +12,7 @@ from rookery.render.plain import clean_line
 from rookery.render.signs import SIGNS
 from rookery.tui.keys import bindings
 from rookery.tui.shell import Shell
-from rookery.tui.windows.parts.modals import Modal, keys_line
+from rookery.tui.windows.parts.modals import Modal
 
 LISTED = 5
 """Sessions named when leaving."""
@@ -80,16 +79,14 @@ class LeaveScreen(Modal[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
     BACK = "stay"
+    HEADING = "Leave?"
 
     def __init__(self, left: Left) -> None:
         super().__init__()
         self._left_behind = left
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window"):
-            yield Label("Leave?", classes="title")
-            yield Label(f"{go_on(self._left_behind)}. Leaving stops nothing.", markup=False)
-            yield Label(keys_line(self), classes="keys")
+    def body(self) -> ComposeResult:
+        yield Label(f"{go_on(self._left_behind)}. Leaving stops nothing.", markup=False)
 
     def action_leave_now(self) -> None:
         self.dismiss(True)

@@ -1,7 +1,6 @@
 """Keys of the session list: rename, archive, stop, delete."""
 
 from rookery.core.blocks.document import Block
-from rookery.core.json.events import Json
 from rookery.tui.look.plain import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import LineScreen, SureScreen
@@ -14,28 +13,18 @@ def act(app: Shell, what: str, block: Block) -> None:
     session, title = str(block["id"]), clean_line(block["title"], 60)
     match what:
         case "rename":
-            _rename(app, session, str(block["title"]))
+            line = LineScreen("Title of the session", str(block["title"]))
+            app.ask(line, lambda title: app.send({"do": "rename", "title": title}, session))
         case "archive":
             app.send({"do": "archive"}, session)
             app.reader.glance()
         case "stop" if block["status"] in ("running", "needs-you"):
-            _if_sure(app, SureScreen(f"Stop “{title}”?", STOPPED), {"do": "stop"}, session)
+            screen = SureScreen(f"Stop “{title}”?", STOPPED)
+            app.ask(screen, lambda _: app.send({"do": "stop"}, session))
         case "stop":
             app.send({"do": "stop"}, session)
         case "delete":
             _delete(app, session, title)
-
-
-def _rename(app: Shell, session: str, before: str) -> None:
-    def rename(title: str | None) -> None:
-        if title and title.strip():
-            app.send({"do": "rename", "title": title.strip()}, session)
-
-    app.push_screen(LineScreen("Title of the session", before), rename)
-
-
-def _if_sure(app: Shell, screen: SureScreen, command: Json, session: str) -> None:
-    app.push_screen(screen, lambda sure: app.send(command, session) if sure else None)
 
 
 def _delete(app: Shell, session: str, title: str) -> None:
@@ -56,10 +45,9 @@ def _delete(app: Shell, session: str, title: str) -> None:
             app.notify(f"Not deleted: {why}", severity="error", markup=False)
         app.reader.glance()
 
-    def chosen(sure: bool | None) -> None:
-        if sure:
-            if app.session == session:
-                app.open_session("")
-            app.reader.fetch(remove, removed)
+    def begin(_: bool) -> None:
+        if app.session == session:
+            app.open_session("")
+        app.reader.fetch(remove, removed)
 
-    app.push_screen(SureScreen(f"Delete “{title}”?", DELETED), chosen)
+    app.ask(SureScreen(f"Delete “{title}”?", DELETED), begin)

@@ -64,7 +64,10 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
         case "export":
             _act(app, f"export({rest!r})")
         case "rename" if not rest:
-            _ask_title(app)
+            from rookery.tui.windows.parts.modals import LineScreen
+
+            screen = LineScreen("Title of this session", app.window.header["title"])
+            app.ask(screen, lambda title: app.send({"do": "rename", "title": title}))
         case "rename":
             app.send({"do": "rename", "title": rest})
         case "agent":
@@ -75,17 +78,6 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             app.send({"do": "set", "option": name, "value": rest})
         case _:
             app.send({"do": name})
-
-
-def _ask_title(app: Shell) -> None:
-    from rookery.tui.windows.parts.modals import LineScreen
-
-    def rename(title: str | None) -> None:
-        if title and title.strip():
-            app.send({"do": "rename", "title": title.strip()})
-
-    screen = LineScreen("Title of this session", app.window.header["title"])
-    app.push_screen(screen, rename)
 
 
 def _confirm(app: Shell, given: str) -> None:

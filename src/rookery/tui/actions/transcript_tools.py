@@ -31,11 +31,9 @@ class TranscriptTools(Windows):
     # --- the palette ---------------------------------------------------------------------------
 
     def action_palette(self) -> None:
-        from rookery.tui.windows.palette import Entry, PaletteScreen, entries
+        from rookery.tui.windows.search import Entry, PaletteScreen, entries
 
-        def chosen(entry: Entry | None) -> None:
-            if entry is None:
-                return
+        def chosen(entry: Entry) -> None:
             if entry.session:
                 self.open_session(entry.session)
             elif entry.action:
@@ -43,7 +41,7 @@ class TranscriptTools(Windows):
             else:
                 self._begin_command(entry.slash)
 
-        self.push_screen(PaletteScreen(entries(self)), chosen)
+        self.ask(PaletteScreen(entries(self)), chosen)
 
     def _begin_command(self, name: str) -> None:
         """One of ours that takes no value runs; any other is put into the composer."""

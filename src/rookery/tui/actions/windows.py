@@ -65,12 +65,11 @@ class Windows(Hung):
     def action_model(self) -> None:
         from rookery.tui.windows.model import ModelForm
 
-        def saved(answer: Json | None) -> None:
-            if answer is not None:
-                self.notify(answer["words"], markup=False)
-                self.look_around()
+        def saved(answer: Json) -> None:
+            self.notify(answer["words"], markup=False)
+            self.look_around()
 
-        self.push_screen(ModelForm(), saved)
+        self.ask(ModelForm(), saved)
 
     def action_models(self) -> None:
         from rookery.tui.windows.model import ModelsScreen
@@ -130,19 +129,16 @@ class Windows(Hung):
 
         session = self.session
 
-        def chosen(name: str | None) -> None:
-            if name is None:
-                return
+        def chosen(name: str) -> None:
             if not session:
                 self.start.agent = name
                 self.look_around()
                 self.notify(f"{name} answers your first prompt.", markup=False)
                 return
             screen = takeover(self.window.header, name)
-            made = {**command, "agent": name}
-            self.push_screen(screen, lambda yes: self.send(made, session) if yes else None)
+            self.ask(screen, lambda _: self.send({**command, "agent": name}, session))
 
-        self.push_screen(AgentsScreen(current, title), chosen)
+        self.ask(AgentsScreen(current, title), chosen)
 
     # --- choices of a session ------------------------------------------------------------------
 
@@ -173,25 +169,17 @@ class Windows(Hung):
             self.notify(_not_yet(self.window.header["agent"]), severity="warning", markup=False)
             return
 
-        def chosen(name: str | None) -> None:
-            if name is not None:
-                option = next(each for each in found if each["id"] == name)
-                self._pick_value(option)
-
+        by_name = {each["id"]: each for each in reversed(found)}
         title = f"Options of {self.window.header['agent']}"
-        self.push_screen(ChoiceScreen(title, of_session(self.window.header)), chosen)
+        screen = ChoiceScreen(title, of_session(self.window.header))
+        self.ask(screen, lambda name: self._pick_value(by_name[name]))
 
     def _pick_value(self, option: Json) -> None:
         from rookery.tui.windows.choice import ChoiceScreen, command, of_option
 
-        session = self.session
-
-        def chosen(value: str | None) -> None:
-            if value is not None:
-                self.send(command(option, value), session)
-
-        words = "The change is shown once the agent confirms it."
-        self.push_screen(ChoiceScreen(str(option["name"]), of_option(option), words), chosen)
+        session, words = self.session, "The change is shown once the agent confirms it."
+        screen = ChoiceScreen(str(option["name"]), of_option(option), words)
+        self.ask(screen, lambda value: self.send(command(option, value), session))
 
     def action_confirm_mode(self) -> None:
         """When to ask: always, if risky, never."""
@@ -231,7 +219,7 @@ class Windows(Hung):
                 self.notify("This needs a newer version of Rookery.", severity="warning")
 
     def _show_log(self) -> None:
-        from rookery.tui.windows.agent_log import LogScreen
+        from rookery.tui.windows.whole import LogScreen
 
         self.push_screen(LogScreen(self.session, str(self.window.header["agent"])))
 

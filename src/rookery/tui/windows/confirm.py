@@ -54,12 +54,12 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
     vendor = str(header["vendor"]) if header else None
     current = modes.current(header) if header else app.start.confirms(begins)
 
-    def chosen(value: str | None) -> None:
+    def chosen(value: str) -> None:
         if value == NEW:
             _choose_default(app, begins)
-        elif value is not None and session:
+        elif session:
             app.send({"do": "set", "option": modes.OPTION, "value": value}, session)
-        elif value is not None:
+        else:
             app.start.once = value
             words = modes.words_of(agent, vendor, value)
             app.notify(f"{words}, in the next session.", markup=False)
@@ -68,20 +68,18 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
     title = "When to ask" if session else "When to ask, in the new session"
     said = modes.sentence(header) if header and modes.brief(header) else ""
     words = help_of(agent, vendor, said)
-    app.push_screen(ChoiceScreen(title, rows(agent, vendor, current, begins), words), chosen)
+    app.ask(ChoiceScreen(title, rows(agent, vendor, current, begins), words), chosen)
 
 
 def _choose_default(app: Shell, begins: str) -> None:
-
-    def chosen(value: str | None) -> None:
-        if value is not None:
-            wanted = {"session.confirm": None if value == modes.EVERY else value}
-            write = partial(edit.change, app.start.home, wanted)
-            app.reader.fetch(partial(edit.attempt, write), partial(_saved, app, value))
+    def chosen(value: str) -> None:
+        wanted = {"session.confirm": None if value == modes.EVERY else value}
+        write = partial(edit.change, app.start.home, wanted)
+        app.reader.fetch(partial(edit.attempt, write), partial(_saved, app, value))
 
     words = "Existing sessions keep theirs. Agents that decide on their own still do."
     screen = ChoiceScreen("When to ask, in new sessions", rows("", "", begins), words)
-    app.push_screen(screen, chosen)
+    app.ask(screen, chosen)
 
 
 def _saved(app: Shell, value: str, why: str) -> None:

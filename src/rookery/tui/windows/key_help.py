@@ -5,16 +5,16 @@ from typing import Any, NamedTuple
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Label, OptionList, Static, TextArea
+from textual.widgets import Input, OptionList, Static, TextArea
 
 from rookery.core.settings import keys as settings_keys
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of, label
 from rookery.tui.look.key_names import NO_KEY, shown
 from rookery.tui.shell import Shell
-from rookery.tui.windows.parts.modals import Modal, keys_line
+from rookery.tui.windows.parts.modals import Modal
 
 LIBRARY: tuple[tuple[str, list[BindingType]], ...] = (
     ("In any list", OptionList.BINDINGS),
@@ -64,21 +64,22 @@ class KeysScreen(Modal[None]):
     """Typing filters the keys."""
 
     BINDINGS = bindings.KEYS
+    KIND = "window tall wide"
+    HEADING = "Keys"
 
     def __init__(self, keys: list[Key]) -> None:
         super().__init__()
         self._keys = keys
 
-    def compose(self) -> ComposeResult:
-        moves = " ".join(label(self.app, f"keys.{name}") for name in ("up", "down"))
-        pages = " ".join(label(self.app, f"keys.{name}") for name in ("pageup", "pagedown"))
-        with Vertical(classes="window tall wide"):
-            yield Label("Keys", classes="title")
-            yield Input(placeholder="a key, or what it does", compact=True)
-            with VerticalScroll(can_focus=False):
-                yield Static(self._listed(""), id="listed")
-            words = f"[b]{moves} {pages}[/] move   {keys_line(self)}"
-            yield Label(words, classes="keys")
+    def body(self) -> ComposeResult:
+        yield Input(placeholder="a key, or what it does", compact=True)
+        with VerticalScroll(can_focus=False):
+            yield Static(self._listed(""), id="listed")
+
+    def keys_line(self) -> str:
+        names = ("up", "down", "pageup", "pagedown")
+        moves = " ".join(label(self.app, f"keys.{name}") for name in names)
+        return f"[b]{moves}[/] move   {super().keys_line()}"
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.query_one("#listed", Static).update(self._listed(event.value))

@@ -188,14 +188,13 @@ class ModelsScreen(RowsScreen[None]):
 
     def choose(self, row: Row) -> None:
         known = self._saved.profiles[row.name]
-        self.app.push_screen(ModelForm(known, default=self._leads(known)), self._set_up)
+        self.shell.ask(ModelForm(known, default=self._leads(known)), self._set_up)
 
     def action_new(self) -> None:
-        self.app.push_screen(ModelForm(), self._set_up)
+        self.shell.ask(ModelForm(), self._set_up)
 
-    def _set_up(self, answer: Json | None) -> None:
-        if answer is not None:
-            self._changed(setup.Outcome(True, answer["words"]))
+    def _set_up(self, answer: Json) -> None:
+        self._changed(setup.Outcome(True, answer["words"]))
 
     def action_default(self) -> None:
         if self.current:

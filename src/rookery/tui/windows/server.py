@@ -179,15 +179,14 @@ class ServersScreen(RowsScreen[None]):
         return [_row(server) for server in found]
 
     def choose(self, row: Row) -> None:
-        self.app.push_screen(ServerForm(self._servers[row.name]), self._saved)
+        self.shell.ask(ServerForm(self._servers[row.name]), self._saved)
 
     def action_new(self) -> None:
-        self.app.push_screen(ServerForm(), self._saved)
+        self.shell.ask(ServerForm(), self._saved)
 
-    def _saved(self, answer: Json | None) -> None:
-        if answer is not None:
-            self.reload()
-            self._test(answer["name"])
+    def _saved(self, answer: Json) -> None:
+        self.reload()
+        self._test(answer["name"])
 
     def action_turn(self) -> None:
         if (row := self.current) is None:

@@ -14,32 +14,25 @@ from rookery.core.json.events import Json
 from rookery.tui.keys import bindings
 from rookery.tui.look.plain import clean, clean_line
 from rookery.tui.windows.parts.fields import MOST, allowed, control_of, value_of
-from rookery.tui.windows.parts.modals import Modal, keys_line
+from rookery.tui.windows.parts.modals import Modal
 
 
 class FormScreen(Modal[Json]):
     """Ends with the answers; a subclass that tries them first overrides `deliver`."""
 
     BINDINGS = bindings.FORM
+    KIND = "window form"
 
-    def __init__(
-        self, title: str, schema: Json, values: Json | None = None, *, words: str = ""
-    ) -> None:
-        super().__init__()
-        self._title, self._schema, self._values = title, schema, values or {}
-        self._words = words
+    def __init__(self, title: str, schema: Json, values: Json | None = None) -> None:
+        super().__init__(title)
+        self._schema, self._values = schema, values or {}
         self.fields = list(lenient.mapping(schema, "properties").items())[:MOST]
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window form"):
-            yield Label(clean_line(self._title), classes="title", markup=False)
-            if self._words:
-                yield Label(clean(self._words), classes="hint", markup=False)
-            with VerticalScroll(classes="fields", can_focus=False):
-                for number in range(len(self.fields)):
-                    yield from self._field(number)
-            yield Static("", classes="problem told quiet", id="told", markup=False)
-            yield Label(keys_line(self), classes="keys")
+    def body(self) -> ComposeResult:
+        with VerticalScroll(classes="fields", can_focus=False):
+            for number in range(len(self.fields)):
+                yield from self._field(number)
+        yield Static("", classes="problem told quiet", id="told", markup=False)
 
     def _field(self, number: int) -> ComposeResult:
         name, field = self.fields[number]

@@ -1,10 +1,10 @@
 """Windows over the screen, and the small ones: one line to fill in, and a yes.
 
-The type of a modal is its answer: `app.push_screen(LineScreen(…), callback)`.
+The type of a modal is its answer: `app.ask(LineScreen(…), then)`.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -19,11 +19,41 @@ from rookery.tui.shell import Shell
 
 
 class Modal[Answer](ModalScreen[Answer | None]):
-    """Esc closes it without an answer."""
+    """A heading, a body and a line of keys. Esc closes it without an answer."""
 
     BINDINGS = bindings.WINDOW
     BACK: ClassVar[str] = "back"
     """What Esc does, in a word."""
+    KIND: ClassVar[str] = "window"
+    """Its classes in the style sheet."""
+    HEADING: ClassVar[str] = ""
+
+    def __init__(self, heading: str = "") -> None:
+        super().__init__()
+        self._heading = heading or self.HEADING
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes=self.KIND):
+            yield Label(clean_line(self._heading), classes="title", markup=False)
+            yield from self.body()
+            yield Label(self.keys_line(), classes="keys")
+
+    def body(self) -> ComposeResult:
+        raise NotImplementedError
+
+    def keys_line(self) -> str:
+        """The keys of a window, which can be clicked, too."""
+        found = [
+            (each.id, label(self.app, each.id), each.action, each.description)
+            for kind in type(self).__mro__
+            for each in vars(kind).get("BINDINGS", [])
+            if isinstance(each, Binding) and each.id and each.show
+        ]
+        unique: dict[str, str] = {}
+        for name, key, action, words in found:  # a window's own word for a key comes first
+            said = f" {self.BACK if name == 'window.back' else words}".replace(" ", "\u00a0")
+            unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
+        return "   ".join(unique.values())
 
     def on_mount(self) -> None:
         """Cover the window below: the frames of two would cut into each other."""
@@ -57,52 +87,30 @@ class Modal[Answer](ModalScreen[Answer | None]):
 
         self.fetch(lambda: attempt(work, file), then)
 
-    def when_sure(self, question: str, words: str, then: Callable[[], object]) -> None:
-        def answered(yes: bool | None) -> None:
-            if yes:
-                then()
-
-        self.app.push_screen(SureScreen(question, words), answered)
-
     def action_leave(self) -> None:
         self.dismiss(None)
 
 
-def keys_line(screen: Modal[Any]) -> str:
-    """The keys of a window, which can be clicked, too."""
-    found = [
-        (each.id, label(screen.app, each.id), each.action, each.description)
-        for kind in type(screen).__mro__
-        for each in vars(kind).get("BINDINGS", [])
-        if isinstance(each, Binding) and each.id and each.show
-    ]
-    unique: dict[str, str] = {}
-    for name, key, action, words in found:  # a window's own word for a key comes first
-        said = f" {screen.BACK if name == 'window.back' else words}".replace(" ", "\u00a0")
-        unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
-    return "   ".join(unique.values())
-
-
 class LineScreen(Modal[str]):
-    """One line of text, which may be empty."""
+    """One line of text. `may_be_empty`: else that is no answer."""
 
     BINDINGS = bindings.LINE
 
-    def __init__(self, question: str, text: str = "", hint: str = "") -> None:
-        super().__init__()
-        self._question, self._text, self._hint = question, text, hint
+    def __init__(
+        self, question: str, text: str = "", hint: str = "", *, may_be_empty: bool = False
+    ) -> None:
+        super().__init__(question)
+        self._text, self._hint, self._may_be_empty = text, hint, may_be_empty
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window"):
-            yield Label(clean_line(self._question), classes="title", markup=False)
-            yield Input(self._text, placeholder=self._hint, compact=True)
-            yield Label(keys_line(self), classes="keys")
+    def body(self) -> ComposeResult:
+        yield Input(self._text, placeholder=self._hint, compact=True)
 
     def on_input_submitted(self) -> None:
         self.action_take()
 
     def action_take(self) -> None:
-        self.dismiss(self.query_one(Input).value)
+        text = self.query_one(Input).value.strip()
+        self.dismiss(text if text or self._may_be_empty else None)
 
 
 class SureScreen(Modal[bool]):
@@ -111,15 +119,12 @@ class SureScreen(Modal[bool]):
     BINDINGS = bindings.SURE
 
     def __init__(self, question: str, words: str = "") -> None:
-        super().__init__()
-        self._question, self._words = question, words
+        super().__init__(question)
+        self._words = words
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window"):
-            yield Label(clean_line(self._question), classes="title", markup=False)
-            if self._words:
-                yield Label(clean(self._words), markup=False, classes="said")
-            yield Label(keys_line(self), classes="keys")
+    def body(self) -> ComposeResult:
+        if self._words:
+            yield Label(clean(self._words), markup=False, classes="said")
 
     def action_yes(self) -> None:
         self.dismiss(True)

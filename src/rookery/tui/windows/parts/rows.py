@@ -4,15 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Label, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from rookery.home import config, mcp
 from rookery.tui.keys.map import label
 from rookery.tui.look.plain import clean, clean_line, width_of
-from rookery.tui.windows.parts.modals import Modal, keys_line
+from rookery.tui.windows.parts.modals import Modal, SureScreen
 
 SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$error"), "": (" ", "")}
 
@@ -31,7 +30,7 @@ class RowsScreen[Answer](Modal[Answer]):
     """A subclass has `load` (in the reader thread), `shown` (its rows), and the keys' actions; to
     remove a row, REMOVES and `drop`."""
 
-    HEADING: ClassVar[str] = ""
+    KIND = "window list"
     WIDE: ClassVar[int] = 0
     """Columns of a title, with the rest beside it; 0: the rest is below."""
     EMPTY: ClassVar[str] = "Nothing yet."
@@ -41,16 +40,12 @@ class RowsScreen[Answer](Modal[Answer]):
     """The question, with {} for the row's name, and what a yes does."""
 
     def __init__(self, title: str = "") -> None:
-        super().__init__()
-        self._heading = title or self.HEADING
+        super().__init__(title)
         self.rows: list[Row] = []
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window list"):
-            yield Label(clean_line(self._heading), classes="title", markup=False)
-            yield OptionList(compact=True, markup=False)
-            yield Static("", classes="told quiet", id="told", markup=False)
-            yield Label(keys_line(self), classes="keys")
+    def body(self) -> ComposeResult:
+        yield OptionList(compact=True, markup=False)
+        yield Static("", classes="told quiet", id="told", markup=False)
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one(OptionList))
@@ -124,7 +119,8 @@ class RowsScreen[Answer](Modal[Answer]):
     def action_remove(self) -> None:
         if (row := self.current) is not None:
             question, words = self.REMOVES
-            self.when_sure(question.format(row.name), words, lambda: self.drop(row.name))
+            screen = SureScreen(question.format(row.name), words)
+            self.shell.ask(screen, lambda _: self.drop(row.name))
 
     def drop(self, name: str) -> None:
         raise NotImplementedError

@@ -1,0 +1,151 @@
+"""Lists that typing narrows: Ctrl+P finds commands, sessions and keys, Ctrl+R earlier prompts."""
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.widgets import Input, Label
+
+from rookery.core.json.events import Json
+from rookery.tui.keys import bindings
+from rookery.tui.keys.map import label
+from rookery.tui.look.plain import clean_line
+from rookery.tui.shell import Shell
+from rookery.tui.widgets.suggestions import Suggestion, Suggestions
+from rookery.tui.windows.parts.modals import Modal
+from rookery.tui.writing import commands
+from rookery.tui.writing.fuzzy import ranked
+from rookery.tui.writing.history import Past
+
+MOST = 50
+NAMES = {
+    "session.new": "New session",
+    "ask.next": "Go to the next ask",
+    "session.list": "Go to the session list",
+    "session.next": "Next session",
+    "session.back": "Previous session",
+    "find": "Find in the transcript",
+    "panel": "Show or hide the side panel",
+    "session.options": "Choose model, mode and other options",
+    "confirm": "Choose when to ask",
+    "agents": "Choose or switch the agent",
+    "settings": "Settings",
+    "servers": "MCP servers",
+    "theme": "Next theme",
+    "help": "Every key",
+    "turn.cancel": "Cancel the turn",
+    "quit": "Leave",
+}
+"""Keys that work everywhere, as commands; what is needed most first."""
+
+
+class Entry(NamedTuple):
+    name: str
+    words: str = ""
+    """Beside it: its key, or what it is."""
+    action: str = ""
+    """An action of the app."""
+    slash: str = ""
+    """Or a slash command, without its value."""
+    session: str = ""
+    """Or a session to open."""
+
+
+def entries(app: Shell) -> list[Entry]:
+    header: Json | None = app.window.header if app.session else None
+    actions = {each.id: each.action for each in bindings.EVERYWHERE if isinstance(each, Binding)}
+    idle = header is None or header["state"] == "idle"
+    found = [
+        Entry(name, label(app, key), action=actions[key])
+        for key, name in NAMES.items()
+        if not (idle and key == "turn.cancel")
+    ]
+    found += [
+        Entry(f"/{each.name}", each.words, slash=each.name)
+        for each in commands.known(header).values()
+    ]
+    found += [
+        Entry(clean_line(block["title"], 80), f"session {block['id']}", session=block["id"])
+        for block in app.fleet.sessions
+    ]
+    return found
+
+
+class SearchScreen[Answer](Modal[Answer]):
+    """Typing narrows a list."""
+
+    BINDINGS = bindings.SEARCH
+    HINT: ClassVar[str]
+    NONE: ClassVar[str]
+    """Shown where nothing is found."""
+    TALLEST: ClassVar[int] = 8
+
+    def __init__(self, words: str = "") -> None:
+        super().__init__()
+        self._words = words
+        self._found: list[Answer] = []
+
+    def find(self, words: str) -> list[tuple[Answer, str, str]]:
+        """Each with its name, and the words beside it."""
+        raise NotImplementedError
+
+    def body(self) -> ComposeResult:
+        yield Input(self._words, placeholder=self.HINT, compact=True)
+        yield Suggestions(id="found", most=max(8, min(self.TALLEST, self.app.size.height - 16)))
+        yield Label(self.NONE, id="none", classes="hint", markup=False)
+
+    @property
+    def _listed(self) -> Suggestions:
+        return self.query_one("#found", Suggestions)
+
+    def on_mount(self) -> None:
+        self.on_input_changed()
+
+    def on_input_changed(self) -> None:
+        found = self.find(self.query_one(Input).value)
+        self._found = [each for each, _, _ in found]
+        self._listed.close()
+        self._listed.offer(
+            [Suggestion(str(at), name, words) for at, (_, name, words) in enumerate(found)]
+        )
+        self.query_one("#none", Label).display = not found
+
+    def action_move(self, step: int) -> None:
+        if self._listed.is_open:
+            self._listed.move(step)
+
+    def on_input_submitted(self) -> None:
+        self.action_take()
+
+    def action_take(self) -> None:
+        if self._listed.is_open:
+            self.dismiss(self._found[self._listed.at])
+
+
+class HistoryScreen(SearchScreen[str]):
+    HEADING = "Earlier prompts"
+    HINT = "any words in it"
+    NONE = "No prompt has these words."
+
+    def __init__(self, past: Past, words: str) -> None:
+        super().__init__(words.partition("\n")[0])
+        self._past = past
+
+    def find(self, words: str) -> list[tuple[str, str, str]]:
+        return [(text, clean_line(text, 200), "") for text in self._past.found(words)[:100]]
+
+
+class PaletteScreen(SearchScreen[Entry]):
+    HEADING = "Commands and sessions"
+    HINT = "a few letters of its name"
+    NONE = "Nothing has these letters."
+    TALLEST = 20
+
+    def __init__(self, found: Sequence[Entry]) -> None:
+        super().__init__()
+        self._all = {f"{each.name}  {each.words}": each for each in found}
+
+    def find(self, words: str) -> list[tuple[Entry, str, str]]:
+        names = ranked(words.strip(), self._all, MOST) if words.strip() else list(self._all)
+        return [(each, each.name, each.words) for each in map(self._all.__getitem__, names)]

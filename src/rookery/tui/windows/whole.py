@@ -1,0 +1,127 @@
+"""Windows with a long text: all of what an ask is about, since its card shows only the beginning
+and the end; and what a session's agent wrote to stderr."""
+
+import os
+
+from textual.app import ComposeResult
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from rookery.core.blocks import asks
+from rookery.core.blocks.document import Block
+from rookery.home import paths
+from rookery.tui.keys import bindings
+from rookery.tui.look import ask_body
+from rookery.tui.look.colours import printed
+from rookery.tui.look.palette import look_of
+from rookery.tui.look.runs import Line, fold, strip_of
+from rookery.tui.windows.parts.modals import Modal
+
+LOG_END = 64 * 1024
+"""Bytes of a log's end that are shown."""
+
+
+class Whole(ScrollView):
+    """Lines; only the visible ones are painted."""
+
+    def __init__(self) -> None:
+        super().__init__(id="whole")
+        self._lines: list[Line] = []
+
+    def show(self, lines: list[Line]) -> None:
+        self._lines = lines
+        self.virtual_size = Size(self.scrollable_content_region.width, len(lines))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        row, width = y + round(self.scroll_y), self.size.width
+        base = self.rich_style
+        line = self._lines[row] if row < len(self._lines) else []
+        return strip_of(line).apply_style(base).crop_extend(0, width, base)
+
+
+class WholeScreen(Modal[None]):
+    BINDINGS = bindings.WHOLE
+    KIND = "window tall wide whole"
+
+    def body(self) -> ComposeResult:
+        yield Whole()
+
+    @property
+    def whole(self) -> Whole:
+        return self.query_one(Whole)
+
+    def action_move(self, lines: int) -> None:
+        self.whole.scroll_relative(y=lines, animate=False, immediate=True)
+
+    def action_page_up(self) -> None:
+        self.action_move(1 - self.whole.size.height)
+
+    def action_page_down(self) -> None:
+        self.action_move(self.whole.size.height - 1)
+
+    def action_first(self) -> None:
+        self.whole.scroll_home(animate=False, immediate=True)
+
+    def action_last(self) -> None:
+        self.whole.scroll_end(animate=False, immediate=True)
+
+
+class AskScreen(WholeScreen):
+    """Shows only: an ask is answered on its card."""
+
+    def __init__(self, block: Block, agent: str, cwd: str) -> None:
+        words = asks.question(block, agent, cwd)
+        super().__init__(words[:1].upper() + words[1:])
+        self._block, self._agent, self._cwd = dict(block), agent, cwd
+        self._seen = (0, "")
+
+    def on_mount(self) -> None:
+        self.app.theme_changed_signal.subscribe(self, lambda _theme: self._lay_out())
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._lay_out)
+
+    def _lay_out(self) -> None:
+        """In a thread: comparing thousands of lines takes a moment."""
+        width, theme = self.whole.scrollable_content_region.width - 1, self.app.theme
+        if width <= 0 or (width, theme) == self._seen:
+            return
+        self._seen = (width, theme)
+        block, agent, cwd, look = self._block, self._agent, self._cwd, look_of(theme)
+
+        def show(lines: list[Line]) -> None:
+            if (width, theme) == self._seen:
+                self.whole.show(lines)
+
+        self.fetch(lambda: ask_body.whole(block, agent, cwd, width, look), show)
+
+
+class LogScreen(WholeScreen):
+    def __init__(self, session: str, agent: str) -> None:
+        super().__init__(f"Log of {agent}")
+        self._session = session
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._load)
+
+    def _load(self) -> None:
+        home, session = self.home, self._session
+        self.fetch(lambda: last_words(home, session), self._show)
+
+    def _show(self, text: str) -> None:
+        width = max(1, self.whole.scrollable_content_region.width - 1)
+        lines = printed(text or "The log is empty.", look_of(self.app.theme))
+        self.whole.show([row for line in lines for row in fold(line, width)])
+        self.call_after_refresh(self.action_last)
+
+
+def last_words(home: str, session: str) -> str:
+    path = os.path.join(paths.session_dir(home, session), paths.AGENT_LOG)
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_END))
+            return file.read().decode("utf-8", "replace").strip("\n")
+    except OSError:
+        return ""
