@@ -116,14 +116,12 @@ class Rookery(Focus, TranscriptTools):
             self.desk.submit(self.start.task, "")
         if self.start.choose:
             self.action_sessions()
-        self.reader.warm("markdown_it", "pygments.lexers", "pygments.lexers.python")
+        rendering = ("markdown_it", "pygments.lexers", "pygments.lexers.python")
+        self.reader.warm(rendering, self.sweeping.settle)
         self.look_around()
         self.desk.begin()
         self.set_interval(1.0, self.sweeping.sweep)
-        self.set_interval(0.2, self.asking.take_focus)
-
-    def on_warmed(self) -> None:
-        self.sweeping.settle()
+        self.asking.begin()
 
     def _show_header(self) -> None:
         self.surroundings.tell_header()
@@ -210,7 +208,7 @@ class Rookery(Focus, TranscriptTools):
             self.window.add_older(message.pages)
             self.transcript.grown()
             self.surroundings.tell_pages()
-            self.find.loaded()
+            self.below(FindBar).loaded()
             self.transcript.ask_older()
 
     def on_scroll_older_wanted(self) -> None:

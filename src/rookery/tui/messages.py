@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textual.message import Message
-
 from rookery.core.blocks.document import Block, Op
 from rookery.core.json.events import Json
 from rookery.tui.record import Record
@@ -85,7 +83,3 @@ class Fetched(Record):
 
     then: Callable[..., object]
     found: tuple[Any, ...]
-
-
-class Warmed(Message):
-    """The modules for rendering are loaded."""

@@ -20,9 +20,7 @@ from rookery.tui.messages import (
     Older,
     Opened,
     Sent,
-    SetUpFound,
     Trouble,
-    Warmed,
 )
 
 if TYPE_CHECKING:
@@ -188,17 +186,6 @@ class ReaderThread:
         """Look at the sessions now."""
         self._soon(self._looked.set)
 
-    def look_around(self, cwd: str, agent: str) -> None:
-        """Find out what is set up here."""
-
-        async def look() -> None:
-            from rookery.tui.splash import look_around
-
-            found = await asyncio.to_thread(look_around, self.home, cwd, agent)
-            self._tell(SetUpFound(found))
-
-        self.run(look)
-
     def blob(self, session: str, name: str, then: Callable[[bytes | None], object]) -> None:
         """The bytes that a part names; None: they are gone."""
 
@@ -232,7 +219,7 @@ class ReaderThread:
 
         self.fetch(read, lambda found: then(*found))
 
-    def warm(self, *modules: str) -> None:
+    def warm(self, modules: Sequence[str], then: Callable[[], object]) -> None:
         """Load what the first block will need, before it is needed."""
 
         async def load() -> None:
@@ -241,7 +228,7 @@ class ReaderThread:
             for module in modules:
                 importlib.import_module(module)
                 await asyncio.sleep(0)
-            self._tell(Warmed())
+            self.call(then)
 
         self.run(load)
 
@@ -257,11 +244,8 @@ class ReaderThread:
             began = time.monotonic()
             found = await asyncio.to_thread(heads, self.home)
             await asyncio.to_thread(look_after, self.home, found)
-            now = time.time() * 1000
-            blocks = [
-                fleet_block(head, awake=head["awake"]) for head in found if not is_hidden(head, now)
-            ]
-            blocks = in_order(blocks)
+            shown = [head for head in found if not is_hidden(head, time.time() * 1000)]
+            blocks = in_order([fleet_block(head, awake=head["awake"]) for head in shown])
             if blocks != before:
                 before = blocks
                 self._tell(FleetChanged(blocks))

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.notifications import SeverityLevel
@@ -23,37 +24,24 @@ if TYPE_CHECKING:
     from rookery.client.attach import Attachment
 
 
+@dataclass(eq=False)
 class Start:
     """What the command line asked for."""
 
-    def __init__(  # noqa: PLR0913 - each is an option
-        self,
-        home: str,
-        cwd: str = "",
-        *,
-        agent: str = "",
-        session: str = "",
-        task: str = "",
-        choose: bool = False,
-        taste: Interface | None = None,
-        confirm: str = "",
-        leave_at_once: bool = False,
-        clock: Callable[[], int] = now,
-    ) -> None:
-        self.home = home
-        self.cwd = cwd or os.getcwd()
-        self.agent = agent
-        self.session = session
-        self.task = task
-        self.choose = choose
-        """Begin in the list of sessions."""
-        self.taste = taste or Interface()
-        self.confirm = confirm
-        """How much new sessions ask; empty: as config.toml says."""
-        self.once = ""
-        """The same for the next session only."""
-        self.leave_at_once = leave_at_once
-        self.clock = clock
+    home: str
+    cwd: str = field(default_factory=os.getcwd)
+    agent: str = ""
+    session: str = ""
+    task: str = ""
+    choose: bool = False
+    """Begin in the list of sessions."""
+    taste: Interface = field(default_factory=Interface)
+    confirm: str = ""
+    """How much new sessions ask; empty: as config.toml says."""
+    leave_at_once: bool = False
+    clock: Callable[[], int] = now
+    once: str = ""
+    """As `confirm`, for the next session only."""
 
     def confirms(self, default: str) -> str:
         """How much the next session asks."""
@@ -96,19 +84,11 @@ class Shell(App[str]):
     def window(self) -> Window:
         return self.transcript.window
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
+    def notify(self, message: str, *, severity: SeverityLevel = "information", **more: Any) -> None:
         """Show a toast; a sign says how bad it is, too."""
         state = STATES.get(severity)
         words = f"{SIGNS[state][0]} {message}" if state else message
-        super().notify(words, title=title, severity=severity, timeout=timeout, markup=markup)
+        super().notify(words, severity=severity, **more)
 
     def ask[Answer](
         self, screen: ModalScreen[Answer | None], then: Callable[[Answer], object]

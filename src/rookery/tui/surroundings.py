@@ -28,7 +28,7 @@ class Surroundings:
     def tell_header(self) -> None:
         app = self._app
         header = app.window.header if app.session else None
-        app.below(Status).tell(header)
+        app.below(Status).header = header
         app.below(Queue).tell(header)
         app.below(Feedback).tell(header)
         app.transcript.end_live()
@@ -39,13 +39,13 @@ class Surroundings:
     def tell_news(self, ops: list[Op]) -> None:
         """The transcript changed."""
         app = self._app
-        app.below(Status).tell_doing(doing(app.window))
+        app.below(Status).doing = doing(app.window)
         app.below(SidePanel).heed(app.window, ops)
 
     def tell_pages(self) -> None:
         """Another session is shown, or older pages were loaded."""
         app = self._app
-        app.below(Status).tell_doing(doing(app.window))
+        app.below(Status).doing = doing(app.window)
         app.below(SidePanel).load(app.window)
 
     def _find_place(self) -> None:
@@ -59,6 +59,6 @@ class Surroundings:
 
         def show(branch: str) -> None:
             if self._known == known:
-                app.below(Status).tell_place(Place(with_tilde(cwd), branch))
+                app.below(Status).place = Place(with_tilde(cwd), branch)
 
         app.reader.fetch(lambda: app.branch_of(cwd), show)

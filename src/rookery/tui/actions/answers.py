@@ -2,6 +2,8 @@
 
 from time import monotonic
 
+from textual.timer import Timer
+
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
@@ -13,9 +15,11 @@ from rookery.tui.transcript.ask_keys import is_open
 
 QUIET = 1.0
 """Seconds without a key after which nobody is typing."""
+RETRY = 0.2
+"""Seconds between two looks whether an ask that waits may have the focus."""
 
 
-class Asking:
+class Answers:
     """`next_ask` goes through the open asks of all sessions."""
 
     def __init__(self, app: Shell) -> None:
@@ -34,6 +38,11 @@ class Asking:
         """The open asks of the shown session, and when each came."""
         self._waiting: list[str] = []
         """Those that did not have the focus yet."""
+        self._timer: Timer | None = None
+        """Runs while there are any."""
+
+    def begin(self) -> None:
+        self._timer = self._app.set_interval(RETRY, self.take_focus, pause=True)
 
     # --- an ask takes the focus ----------------------------------------------------------------
 
@@ -44,10 +53,15 @@ class Asking:
 
     def _notice(self, came: float) -> None:
         asks = [block["id"] for block in self._app.window.open_asks()]
-        self._waiting = [name for name in self._waiting if name in asks]
-        self._waiting += [name for name in asks if name not in self._known]
+        kept = [name for name in self._waiting if name in asks]
+        self._wait(kept + [name for name in asks if name not in self._known])
         self._known = {name: self._known.get(name, came) for name in asks}
         self.take_focus()
+
+    def _wait(self, names: list[str]) -> None:
+        self._waiting = names
+        if self._timer is not None:
+            (self._timer.resume if names else self._timer.pause)()
 
     def take_focus(self) -> None:
         """An ask takes it as soon as nobody types, or reads further up."""
@@ -61,12 +75,14 @@ class Asking:
 
     def leave(self) -> None:
         """The user goes elsewhere: no ask takes the focus again."""
-        self._waiting, self._came = [], False
+        self._came = False
+        self._wait([])
 
     def write(self, text: str) -> None:
         """Somebody types on the card: it has the focus again once that is sent."""
         self.typed()
-        self._waiting, self._came = list(self._known), False
+        self._came = False
+        self._wait(list(self._known))
         self._app.write(text)
 
     @property
@@ -94,11 +110,8 @@ class Asking:
         if at < len(asks):
             self._go(asks[at])
             return
-        others = [
-            block["id"]
-            for block in self._app.fleet.sessions
-            if block["status"] == "needs-you" and block["id"] != self._app.session
-        ]
+        needy = [each["id"] for each in self._app.fleet.sessions if each["status"] == "needs-you"]
+        others = [name for name in needy if name != self._app.session]
         others += sorted(self._left - {*others, self._app.session})
         if others:
             self._seeking = True
@@ -112,7 +125,7 @@ class Asking:
     def _go(self, name: str, *, by_itself: bool = False) -> None:
         """At once: the next key is for the card."""
         transcript = self._app.transcript
-        self._waiting = [each for each in self._waiting if each != name]
+        self._wait([each for each in self._waiting if each != name])
         if transcript.screen.focused is self._app.composer:
             self._came, self._followed = True, transcript.following
         transcript.screen.set_focus(transcript)
@@ -121,7 +134,8 @@ class Asking:
         transcript.asks.begin(by_itself=by_itself, new=new)
 
     def opened(self) -> None:
-        self._known, self._waiting = {}, []
+        self._known = {}
+        self._wait([])
         if self._seeking:
             self._seeking = False
             self.next_ask()
@@ -130,11 +144,13 @@ class Asking:
 
     def answered(self, block: Block) -> None:
         """Back to the composer, unless another ask is open here."""
-        if not self._came or block["role"] != "ask":
-            return
-        others = [ask for ask in self._app.window.open_asks() if ask["id"] != block["id"]]
+        if self._came and block["role"] == "ask":
+            self._leave_ask(block["id"])
+
+    def _leave_ask(self, name: str) -> None:
+        others = [ask["id"] for ask in self._app.window.open_asks() if ask["id"] != name]
         if others and self._is_here:
-            self._go(others[0]["id"], by_itself=True)
+            self._go(others[0], by_itself=True)
         else:
             self._return()
 
@@ -150,11 +166,7 @@ class Asking:
         asks = bool(self._app.window.header["asks"])
         gone = not is_open(here) and (here is None or here["role"] == "ask")
         if self._came and self._is_here and gone:
-            open_ones = self._app.window.open_asks()
-            if open_ones:
-                self._go(open_ones[0]["id"], by_itself=True)
-            else:
-                self._return()
+            self._leave_ask("")
         if asks or self._known:
             self._notice(monotonic())
 
@@ -212,19 +224,17 @@ class Asking:
         """Allow this one, and ask less from now on."""
         from rookery.tui.actions.slash_commands import choice, named
 
-        way = pick(block["actions"], ALLOWS)
+        app, way = self._app, pick(block["actions"], ALLOWS)
         if block.get("danger"):
-            words = "This cannot be undone: use the key of the option."
-            self._app.notify(words, severity="warning")
+            app.notify("This cannot be undone: use the key of the option.", severity="warning")
         elif way is None:
-            self._app.notify("The agent has no option to allow this.", severity="warning")
+            app.notify("The agent has no option to allow this.", severity="warning")
         else:
-            self._app.send(choice(value))
-            self._app.send(way["command"])
+            app.send(choice(value))
+            app.send(way["command"])
             self.answered(block)
-            self._app.notify(
-                f"From now on: {named(value)}, in this session. /confirm changes it.", timeout=6
-            )
+            words = f"From now on: {named(value)}, in this session. /confirm changes it."
+            app.notify(words, timeout=6)
 
     def _fill(self, block: Block) -> None:
         from rookery.tui.windows.parts.form import FormScreen

@@ -3,7 +3,7 @@ types."""
 
 from textual.events import Key, Paste, Resize
 
-from rookery.tui.actions.answers import Asking
+from rookery.tui.actions.answers import Answers
 from rookery.tui.actions.hints import hint, is_answering
 from rookery.tui.keys.sequences import learn
 from rookery.tui.shell import Shell, Start
@@ -21,7 +21,7 @@ class Focus(Shell):
     def __init__(self, start: Start) -> None:
         super().__init__(start)
         learn()
-        self.asking = Asking(self)
+        self.asking = Answers(self)
         self._listed = False
         """A narrow screen shows the session list."""
 
@@ -49,7 +49,7 @@ class Focus(Shell):
         self.show_hint()
 
     def show_hint(self) -> None:
-        self.below(Status).say(hint(self))
+        self.below(Status).hint = hint(self)
         self.composer.invite(answering=is_answering(self))
 
     # --- places --------------------------------------------------------------------------------

@@ -32,29 +32,22 @@ class ShellLines:
             if self._current is not None:
                 self._app.reader.call_in(self._current.type, f"{line}\n")
             return
-        columns = self._app.transcript.size.width - EDGE
-        self.panel.begin(line)
-        self._app.reader.run(lambda: self._run(line, cwd, columns))
+        columns, panel = self._app.transcript.size.width - EDGE, self.panel
+        panel.begin(line)
+        self._app.reader.run(lambda: self._run(line, cwd, columns, panel))
 
-    async def _run(self, line: str, cwd: str, columns: int) -> None:
+    async def _run(self, line: str, cwd: str, columns: int, panel: ShellPanel) -> None:
         from rookery.tui.system.user_shell import UserShell
 
+        def say(text: str, code: int | None) -> None:
+            if self._shells[cwd] is self._current:
+                self._app.reader.call(panel.say, text, code)
+
         if cwd not in self._shells:
-            self._shells[cwd] = UserShell(cwd, lambda *said: self._said(cwd, *said))
+            self._shells[cwd] = UserShell(cwd, say)
         self._current = self._shells[cwd]
-        self._app.reader.call(self._place, self._current.cwd)
+        self._app.reader.call(panel.place, self._current.cwd)
         await self._current.run(line, columns)
-
-    def _said(self, cwd: str, text: str, code: int | None) -> None:
-        shell = self._shells[cwd]
-        if shell is self._current:
-            self._app.reader.call(self._show, text, code)
-
-    def _place(self, cwd: str) -> None:
-        self.panel.place(cwd)
-
-    def _show(self, text: str, code: int | None) -> None:
-        self.panel.say(text, code)
 
     def leave(self) -> bool:
         """Esc: stop the command, or close its output. Whether there was one."""
@@ -92,9 +85,5 @@ def as_prompt(written: str, line: str, cwd: str, code: int | None, output: str) 
     while fence in text:
         fence += "`"
     where = f" in {paths.with_tilde(cwd)}" if cwd else ""
-    parts = [
-        written.strip(),
-        f"I ran this{where} ({ended}):",
-        f"{fence}\n$ {line}\n{text}\n{fence}",
-    ]
-    return "\n\n".join(part for part in parts if part)
+    said = f"I ran this{where} ({ended}):\n\n{fence}\n$ {line}\n{text}\n{fence}"
+    return f"{written.strip()}\n\n{said}".lstrip("\n")

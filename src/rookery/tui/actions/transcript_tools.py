@@ -1,32 +1,40 @@
-"""Find, the palette, the side panel and the export."""
+"""Find, the palette, the side panel, the export, and the note about a worker that is silent."""
 
+from rookery.core.blocks.document import Op, make_block
 from rookery.home.paths import with_tilde
-from rookery.tui.actions.find import Find
 from rookery.tui.actions.windows import Windows
-from rookery.tui.shell import Start
+from rookery.tui.messages import HungChanged
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.find_bar import FindBar
 from rookery.tui.widgets.side_panel import LEAST, SidePanel
+from rookery.tui.widgets.status import Status
+
+HUNG = "The session's worker does not respond"
+HUNG_WORDS = (
+    "Its work is saved, and what you send is queued. If it stays like this, end it with "
+    "!rookery stop --now {} (the ! runs it from here); the next prompt wakes the session."
+)
 
 
 class TranscriptTools(Windows):
-    def __init__(self, start: Start) -> None:
-        super().__init__(start)
-        self.find = Find(self)
-
-    # --- find ----------------------------------------------------------------------------------
+    _hung_block = ""
 
     def action_find(self) -> None:
-        self.find.open()
+        self.below(FindBar).open()
 
-    def on_find_bar_changed(self, message: FindBar.Changed) -> None:
-        self.find.change(message.words)
-
-    def on_find_bar_moved(self, message: FindBar.Moved) -> None:
-        self.find.move(message.step)
-
-    def on_find_bar_closed(self) -> None:
-        self.find.close()
+    def on_hung_changed(self, message: HungChanged) -> None:
+        if message.session != self.session:
+            return
+        self.below(Status).hung = message.session if message.hung else ""
+        ops: list[Op] = [["drop", self._hung_block]] if self._hung_block else []
+        self._hung_block = ""
+        if message.hung:
+            name = self._hung_block = f"{self.window.header['turn']}.hung"
+            words = HUNG_WORDS.format(message.session)
+            block = make_block(name, "notice", status="warn", title=HUNG, text=words)
+            ops.append(["put", block])
+        if self.window.apply(ops):
+            self.transcript.changed()
 
     # --- the palette ---------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@ from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.vendors import options
 from rookery.tui import messages
-from rookery.tui.actions.hung import Hung
+from rookery.tui.messages import SetUpFound
+from rookery.tui.shell import Shell
+from rookery.tui.splash import look_around
 
 BEHIND = frozenset(
     {
@@ -22,7 +24,7 @@ BEHIND = frozenset(
 """Actions of the screen below a window."""
 
 
-class Windows(Hung):
+class Windows(Shell):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Under a window nothing moves, and no key opens a second one."""
         if action in BEHIND and len(self.screen_stack) > 1:
@@ -30,7 +32,9 @@ class Windows(Hung):
         return super().check_action(action, parameters)
 
     def look_around(self) -> None:
-        self.reader.look_around(self.start.cwd, self.start.agent)
+        place = (self.start.home, self.start.cwd, self.start.agent)
+        tell = self.post_message
+        self.reader.fetch(lambda: look_around(*place), lambda found: tell(SetUpFound(found)))
 
     def on_fetched(self, message: messages.Fetched) -> None:
         message.then(*message.found)

@@ -1,4 +1,4 @@
-"""The line in which one types what to find in the transcript."""
+"""Find in the transcript: through what is loaded, then through what is older."""
 
 from typing import ClassVar
 
@@ -8,58 +8,105 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from rookery.tui.keys import bindings
-from rookery.tui.record import Record
+from rookery.tui.keys.map import label
+from rookery.tui.transcript.reading import Transcript
 
 
 class FindBar(Horizontal, inherit_bindings=False):
-    """Hidden until it is opened. It says what is typed; who finds is told by `tell`."""
+    """The line in which one types the words; hidden until it is opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings.FIND
 
-    class Changed(Record):
-        words: str
-
-    class Moved(Record):
-        """To the match above (-1) or below."""
-
-        step: int
-
-    class Closed(Record):
-        pass
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.display = False
+        self._found: list[str] = []
+        self._at = -1
+        self._seeking = False
+        """Older pages are being loaded for the next match."""
 
     def compose(self) -> ComposeResult:
         yield Label(" find ", classes="name")
         yield Input(placeholder="words in the transcript", compact=True)
         yield Label("", classes="told", markup=False)
 
-    def on_mount(self) -> None:
-        self.display = False
+    @property
+    def _transcript(self) -> Transcript:
+        return self.screen.query_one(Transcript)
 
     @property
-    def words(self) -> str:
+    def _words(self) -> str:
         return self.query_one(Input).value.strip()
+
+    @property
+    def _is_more_above(self) -> bool:
+        return self._transcript.window.first > 1
 
     def open(self) -> None:
         self.display = True
         self.screen.set_focus(self.query_one(Input))  # at once: the next letter is for it
         self.query_one(Input).action_select_all()
-        self.post_message(self.Changed(self.words))
-
-    def tell(self, words: str) -> None:
-        self.query_one(".told", Label).update(words)
+        self._find()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self.display:
-            self.post_message(self.Changed(self.words))
+            self._find()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(self.Moved(-1))
-
-    def action_move(self, step: int) -> None:
-        self.post_message(self.Moved(step))
+        self.action_move(-1)
 
     def action_close(self) -> None:
-        self.display = False
-        self.post_message(self.Closed())
+        self.display = self._seeking = False
+        self._transcript.mark("")
+        self.screen.query_one("#composer").focus()
+
+    def _find(self) -> None:
+        """The newest match first: it is what one has just read."""
+        self._transcript.mark(self._words)
+        self._found, self._seeking = self._transcript.matches(self._words), False
+        self._at = len(self._found) - 1
+        self._show()
+
+    def action_move(self, step: int) -> None:
+        at = self._at + step
+        if self._words and 0 <= at < len(self._found):
+            self._at = at
+            self._show()
+        elif self._words and at < 0 and self._is_more_above:
+            self._seek()
+
+    def _seek(self) -> None:
+        self._seeking = True
+        self._tell("looking further up … ")
+        self._transcript.post_message(Transcript.OlderWanted())
+
+    def loaded(self) -> None:
+        """Older pages came."""
+        if not self.display:
+            return
+        before = self._found[self._at] if 0 <= self._at < len(self._found) else ""
+        self._found = self._transcript.matches(self._words)
+        self._at = self._found.index(before) if before in self._found else len(self._found)
+        if self._seeking and not self._at and self._is_more_above:
+            self._seek()
+        elif self._seeking:
+            self._at, self._seeking = max(0, self._at - 1), False
+            self._show()
+
+    def _show(self) -> None:
+        self._at = min(self._at, len(self._found) - 1)
+        if not self._words:
+            self._tell("")
+        elif self._at >= 0:
+            keys = (label(self.app, "find.older"), label(self.app, "find.newer"))
+            self._tell(f"{self._at + 1} of {len(self._found)}  {' '.join(keys)} ")
+            self._transcript.reveal_match(self._found[self._at])
+        elif self._is_more_above:
+            self._tell("not found here; Enter looks further up ")
+        else:
+            self._tell("not found ")
+
+    def _tell(self, words: str) -> None:
+        self.query_one(".told", Label).update(words)

@@ -19,13 +19,13 @@ class ShellPanel(LineWidget):
         self.line = ""
         self.running = False
         self.display = False
-        self._text = ""
+        self.output = ""
         self.code: int | None = None
         self.where = ""
         """The directory in which the line began."""
 
     def begin(self, line: str) -> None:
-        self.line, self._text, self.code, self.running = line, "", None, True
+        self.line, self.output, self.code, self.running = line, "", None, True
         self.display = True
         self._grow()
 
@@ -34,7 +34,7 @@ class ShellPanel(LineWidget):
         self.refresh()
 
     def say(self, text: str, code: int | None) -> None:
-        self._text = (self._text + text)[-KEPT:]
+        self.output = (self.output + text)[-KEPT:]
         if code is not None:
             self.code, self.running = code, False
         self._grow()
@@ -42,12 +42,8 @@ class ShellPanel(LineWidget):
     def close(self) -> None:
         self.display = False
 
-    @property
-    def output(self) -> str:
-        return self._text
-
     def _rows(self) -> list[Line]:
-        return printed(self._text.rstrip("\n"), self.look)[-MOST:] if self._text.strip() else []
+        return printed(self.output.rstrip("\n"), self.look)[-MOST:] if self.output.strip() else []
 
     def _grow(self) -> None:
         self.styles.height = 1 + len(self._rows())

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from textual.binding import Binding
+from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
@@ -15,7 +16,7 @@ from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed
 from rookery.tui.system.clock import now
-from rookery.tui.transcript.doing import IDLE, Doing
+from rookery.tui.transcript.doing import IDLE
 from rookery.tui.widgets import status_line
 from rookery.tui.widgets.status_line import About, Place
 
@@ -38,64 +39,43 @@ class LineWidget(Widget):
 
 
 class Status(LineWidget):
+    """Painted again whenever one of these changes."""
+
+    header: reactive[Json | None] = reactive[Json | None](None)
+    place = reactive(Place())
+    hint = reactive("")
+    """Keys that matter now."""
+    doing = reactive(IDLE)
+    hung = reactive("")
+    """The session whose worker does not respond."""
+    agent = reactive("")
+    """Of the next session."""
+    confirm = reactive(modes.EVERY)
+
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
-        self.header: Json | None = None
-        self.agent = ""
-        """Of the next session."""
-        self.confirm = modes.EVERY
-        self.place = Place()
-        self.hint = ""
-        """Keys that matter now."""
-        self._doing = IDLE
-        self._hung = ""
-        """The session whose worker does not respond."""
         self._ticks: Timer | None = None
 
     def on_mount(self) -> None:
         self._ticks = self.set_interval(status_line.FRAME / 1000, self.refresh, pause=True)
-        self._move()
+        self.watch_header(self.header)
 
-    def _move(self) -> None:
+    def watch_header(self, header: Json | None) -> None:
         """Time passes only for a session that works or waits."""
-        header, ticks = self.header, self._ticks
+        ticks = self._ticks
         if ticks is not None and header and (header["state"] != "idle" or unanswered(header)):
             ticks.resume()
         elif ticks is not None:
             ticks.pause()
-
-    def tell(self, header: Json | None) -> None:
-        self.header = header
-        self._move()
-        self.refresh()
-
-    def say(self, hint: str) -> None:
-        if hint != self.hint:
-            self.hint = hint
-            self.refresh()
-
-    def tell_doing(self, doing: Doing) -> None:
-        if doing != self._doing:
-            self._doing = doing
-            self.refresh()
-
-    def tell_place(self, place: Place) -> None:
-        if place != self.place:
-            self.place = place
-            self.refresh()
-
-    def tell_hung(self, session: str) -> None:
-        self._hung = session
-        self.refresh()
 
     def lines(self, width: int) -> list[Line]:
         header, look, at = self.header, self.look, self._clock()
         if header is None:
             agent = self.agent or "demo"
             return [status_line.of_new(agent, self.confirm, self.place, look, width)]
-        hung = bool(self._hung) and self._hung == header["id"]
-        about = About(self._doing, self.place, self.hint, hung)
+        hung = self.hung != "" and self.hung == header["id"]
+        about = About(self.doing, self.place, self.hint, hung)
         return [status_line.line(header, about, look, at, width)]
 
 
