@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.tui.writing import commands, files, history
-from rookery.tui.writing.dropped import image_paths
 from rookery.tui.writing.fuzzy import ranked, score
+from rookery.tui.writing.pasted import image_paths
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=40)
 

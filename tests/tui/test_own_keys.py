@@ -13,7 +13,7 @@ from textual.widgets import Input, Label, Static
 import rookery.tui
 from rookery.core.settings.keys import DEFAULTS, KEY_IDS, PLACES
 from rookery.tui.keys import bindings
-from rookery.tui.look.key_names import shown
+from rookery.tui.keys.map import shown
 from rookery.tui.messages import SetUpFound
 from rookery.tui.splash import SetUp
 from rookery.tui.widgets.status import Keys

@@ -11,9 +11,8 @@ from rookery.core.settings.keys import DEFAULTS
 from rookery.core.vendors.demo import SECOND, TOUR
 from rookery.models import profiles
 from rookery.tui.actions.leaving import Left, farewell
-from rookery.tui.entrance import way_in
-from rookery.tui.look.key_names import shown
-from rookery.tui.splash import SetUp, look_around, window_of
+from rookery.tui.keys.map import shown
+from rookery.tui.splash import SetUp, look_around, way_in, window_of
 from tests.tui.homes import furnish
 from tests.tui.still import a_session
 

@@ -10,7 +10,7 @@ from textual.events import Paste
 from rookery.client.attach import Attachment
 from rookery.tui.actions.leaving import LeaveScreen
 from rookery.tui.messages import News, Sent
-from rookery.tui.system.notifications import Calling
+from rookery.tui.system.notifications import Notifications
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.feedback import Feedback, keep
 from rookery.tui.widgets.shell_panel import ShellPanel
@@ -267,7 +267,7 @@ async def test_U11_leaving_while_a_turn_runs_says_what_goes_on() -> None:
 
 def _heard(environment: dict[str, str], focused: bool, status: str = "needs-you") -> list[str]:
     written: list[str] = []
-    calling = Calling(written.append, environment)
+    calling = Notifications(written.append, environment)
     sessions = fleet()
     calling.heed(sessions, "b2", focused)
     written.clear()

@@ -96,6 +96,15 @@ def _directory(place: str) -> os.stat_result | None:
     return found
 
 
+def append_line(path: str, line: str) -> None:
+    """Add a line to a private file, in one write. Raises OSError."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(file, f"{line}\n".encode())
+    finally:
+        os.close(file)
+
+
 def make_private(directory: str) -> None:
     """Create a directory, 0700 whatever the umask; an existing one must be ours."""
     try:

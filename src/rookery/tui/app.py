@@ -15,7 +15,7 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Event, Key
 
 from rookery.tui import messages
-from rookery.tui.actions.composer import Desk
+from rookery.tui.actions.composer import ComposerActions
 from rookery.tui.actions.first_screen import FirstScreen
 from rookery.tui.actions.focus import Focus
 from rookery.tui.actions.slash_commands import choice
@@ -23,13 +23,12 @@ from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
 from rookery.tui.keys.map import label
 from rookery.tui.look.themes import Colourless, themes
-from rookery.tui.seen import Looking
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
 from rookery.tui.surroundings import Surroundings
-from rookery.tui.system.garbage_collection import Sweeping
-from rookery.tui.system.notifications import Calling
+from rookery.tui.system.garbage_collection import GarbageCollection
+from rookery.tui.system.notifications import Notifications
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets import feedback
@@ -53,15 +52,14 @@ class Rookery(Focus, TranscriptTools):
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
-        self.looking = Looking(self)
         self.surroundings = Surroundings(self)
-        self.desk = Desk(self)
-        self.calling = Calling(self._write, os.environ)
+        self.desk = ComposerActions(self)
+        self.calling = Notifications(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
         self._opened_here: set[str] = set()
         self._unfolded: dict[str, dict[str, bool]] = {}
-        self.sweeping = Sweeping()
+        self.sweeping = GarbageCollection()
         self._settled = False
         """Whether it is known what is set up."""
         self.first_screen = FirstScreen(self, lambda prompt: self.desk.submit(prompt, ""))
@@ -126,10 +124,10 @@ class Rookery(Focus, TranscriptTools):
     def _show_header(self) -> None:
         self.surroundings.tell_header()
         self.show_hint()
-        self.looking.look()
+        self.surroundings.mark_seen()
 
     def on_app_focus(self) -> None:
-        self.looking.look()
+        self.surroundings.mark_seen()
         self.transcript.asks.begin_again()
 
     def _show_splash(self) -> None:

@@ -261,7 +261,7 @@ class ReaderThread:
         from rookery.client.session import Refused, SessionClient
         from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import last_pages, told
-        from rookery.tui.worker_watch import Lookout
+        from rookery.tui.worker_watch import watch
 
         try:
             client = SessionClient(self.home, session, "terminal")
@@ -269,13 +269,13 @@ class ReaderThread:
             self._tell(Trouble(str(error), session))
             return
         self._client = client
-        lookout = Lookout(self.home, session, self._tell)
-        client.on_silence = lookout.look_now
+        due = asyncio.Event()
+        client.on_silence = due.set
         watching: asyncio.Task[None] | None = None
         try:
             document, seq, pages = last_pages(client.log)
             self._tell(Opened(session, told(document), pages))
-            watching = self._do(lookout.watch())
+            watching = self._do(watch(self.home, session, due, self._tell))
             await self._stream(client, document, seq)
         except (LogError, Refused) as error:
             self._tell(Trouble(str(error), session))
@@ -312,20 +312,28 @@ class ReaderThread:
         self._tell(Older(session, pages, before))
 
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
-        from rookery.client.session import SessionClient
+        from rookery.client import session as sessions
+        from rookery.client.start import StartError
         from rookery.log.errors import LogError
-        from rookery.tui.delivery import delivered
 
         mine = self._client if self._client and self._client.session == session else None
-        outcome: Json = {}
+        problem, outcome, sent = "", dict[str, Any](), command
         try:
-            client = mine or SessionClient(self.home, session, "terminal")
+            client = mine or sessions.SessionClient(self.home, session, "terminal")
             try:
-                problem, outcome = await delivered(client, command, files)
+                await client.renew(command)  # the session says which variables differ
+                if files:  # the bytes go next to the log; the command names them
+                    from rookery.client.attach import stage
+
+                    staged = stage(client.directory, files)
+                    sent = {**command, "prompt": [*command["prompt"], *staged]}
+                outcome = (await client.send(sent)).update
             finally:
                 if mine is None:
                     client.close()
-        except (LogError, OSError) as error:
+        except sessions.Rejected as error:
+            problem = error.message
+        except (sessions.Refused, sessions.Trouble, StartError, LogError, OSError) as error:
             problem = str(error)
         self._tell(Sent(session, command, problem, outcome, files))
         self._looked.set()

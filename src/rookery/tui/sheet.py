@@ -49,7 +49,6 @@ ModalScreen.over { background: $background; }
 .window.whole { width: 94%; max-width: 140; }
 .window.whole Whole { height: 1fr; background: $card; scrollbar-size: 1 1; overflow-x: hidden; }
 .window .title { text-style: bold; margin: 0 0 1 0; }
-.window .section { text-style: bold; color: $accent; margin: 1 0 0 0; }
 .window .hint { color: $ink-2; }
 .window .problem { color: $error; height: auto; }
 .window .said { color: $ink-2; margin: 0 0 1 0; width: 100%; }

@@ -1,4 +1,5 @@
-"""The first screen: what is set up, what is missing, and the key that helps. Made of blocks."""
+"""The first screen, made of blocks: what is set up, what is missing and the key that helps, and
+what a key starts while nothing is written."""
 
 import os
 from collections.abc import Callable
@@ -8,8 +9,10 @@ from rookery.core.blocks.document import Block, make_block
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
+from rookery.core.vendors.demo import NAME, SECOND, TOUR
+from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
-from rookery.tui.entrance import MARK, Way
+from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:
@@ -19,8 +22,28 @@ if TYPE_CHECKING:
 NAMED = 6
 """Names of one kind that are listed."""
 
+MARK = """\
+\x1b[36m█▄█▄█\x1b[0m
+\x1b[36m ███ \x1b[0m  \x1b[1mRookery\x1b[0m
+\x1b[36m▟███▙\x1b[0m  Coding agents that carry on when you leave."""
+"""A rook."""
+
+LOOK = "Give me a short tour of this project. Change nothing."
+"""The first prompt for an agent that has a model."""
+
+LONGEST = 40
+
 OWN = "rookery"
 """The agent that loads skills and hooks, and has a saved model."""
+
+
+class Way(NamedTuple):
+    """One of `prompt`, for a new session, and `session`, which is there."""
+
+    words: str
+    """After the key."""
+    prompt: str = ""
+    session: str = ""
 
 
 class SetUp(NamedTuple):
@@ -52,6 +75,21 @@ type Names = Callable[[str], str]
 """A key's name on the keyboard."""
 
 
+def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
+    """`new`: the user asked for a new session."""
+    if sessions and not new:
+        first = sessions[0]
+        title = cut(clean_line(str(first["title"])), LONGEST)
+        what = f"session {first['id']}" if title in ("", NO_TITLE) else f"“{title}”"
+        needs = ", which needs you" if first["status"] == "needs-you" else ""
+        return Way(f"opens {what}{needs}", session=str(first["id"]))
+    if agent != NAME:
+        return Way(f"asks {agent} for a short tour of this project", prompt=LOOK)
+    if sessions:
+        return Way("starts another session of the demo", prompt=SECOND)
+    return Way("starts a tour with the demo agent", prompt=TOUR)
+
+
 def window_of(found: SetUp, key: Names, way: Way) -> Window:
     window = Window()
     mark = make_block("0.mark", "answer", parts=[{"type": "terminal", "text": MARK}])
@@ -62,12 +100,15 @@ def window_of(found: SetUp, key: Names, way: Way) -> Window:
 
 
 def _words(found: SetUp, key: Names, way: Way) -> str:
-    lines = [f"**{key('composer.send')}** {way.words}. {_greeting(found)}", ""]
-    lines += [
+    of = "" if found.agent == NAME else f" for {found.agent}"
+    why = ", which needs no account" if found.agent == NAME and not found.chosen else ""
+    lines = [
+        f"**{key('composer.send')}** {way.words}. Or write a task{of} below.",
+        "",
         f"- directory: `{paths.with_tilde(found.cwd)}`",
-        f"- agent: `{found.agent}`{_why(found)}",
+        f"- agent: `{found.agent}`{why}",
+        f"- asks: {_asks(found)} (`{key('confirm')}`)",
     ]
-    lines.append(f"- asks: {_asks(found)} (`{key('confirm')}`)")
     if found.model and found.agent == OWN:
         lines.append(f"- model: `{found.model}`")
     loaded = {"skills": found.skills, "hooks": found.hooks, "MCP servers": found.servers}
@@ -96,16 +137,8 @@ def _missing(found: SetUp, key: Names) -> list[Block]:
     if not found.model and not (found.chosen and found.agent != "demo"):
         text = "The demo works right away. Rookery's own agent needs a model: a provider and a key."
         action = {"label": f"Set up a model ({key('settings')}, Enter)", "window": "model"}
-        blocks.append(
-            make_block(
-                "0.model",
-                "notice",
-                status="info",
-                title="No model set up",
-                text=text,
-                actions=[action],
-            )
-        )
+        block = make_block("0.model", "notice", status="info", title="No model set up", text=text)
+        blocks.append(block | {"actions": [action]})
     broken = f"{found.broken} {key('servers')} opens the servers." if found.broken else ""
     for number, words in enumerate([found.problem, *found.troubles, broken]):
         if words:
@@ -114,21 +147,11 @@ def _missing(found: SetUp, key: Names) -> list[Block]:
     return blocks
 
 
-def _greeting(found: SetUp) -> str:
-    if found.agent == "demo":
-        return "Or write a task below."
-    return f"Or write a task for {found.agent} below."
-
-
 def _asks(found: SetUp) -> str:
     """How much a new session asks, and what that means if it is not everything."""
     new = modes.beginning(found.agent, found.confirm)
     words = modes.said(new)
     return words if modes.brief(new) else words.partition(":")[0].lower()
-
-
-def _why(found: SetUp) -> str:
-    return "" if found.chosen or found.agent != "demo" else ", which needs no account"
 
 
 # --- reading files -----------------------------------------------------------------------------
@@ -207,14 +230,8 @@ def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
 def _skills(home: str, cwd: str) -> tuple[str, ...]:
     """Those that Rookery's own agent finds: a directory with SKILL.md, or a page."""
     own = os.path.expanduser("~")
-    places = (
-        os.path.join(own, ".agents", "skills"),
-        os.path.join(own, ".openhands", "skills"),
-        os.path.join(home, "skills"),
-        os.path.join(cwd, ".agents", "skills"),
-        os.path.join(cwd, ".openhands", "skills"),
-        os.path.join(cwd, ".openhands", "microagents"),
-    )
+    places = [f"{root}/{name}/skills" for root in (own, cwd) for name in (".agents", ".openhands")]
+    places += [os.path.join(home, "skills"), os.path.join(cwd, ".openhands", "microagents")]
     found = (
         entry.name.removesuffix(".md")
         for place in dict.fromkeys(places)
@@ -243,9 +260,5 @@ def _is_skill(entry: "os.DirEntry[str]") -> bool:
 
 def _hooks(home: str, cwd: str) -> tuple[str, ...]:
     """The files that have them."""
-    places = (
-        os.path.join(home, "hooks.json"),
-        os.path.join(cwd, ".openhands", "hooks.json"),
-        os.path.join(cwd, ".rookery", "hooks.json"),
-    )
+    places = [f"{each}/hooks.json" for each in (home, f"{cwd}/.openhands", f"{cwd}/.rookery")]
     return tuple(paths.with_tilde(place) for place in places if os.path.exists(place))

@@ -1,7 +1,8 @@
-"""What stands around the transcript: the status line, the queue, the critic's feedback, the
-side panel."""
+"""What stands around the transcript (the status line, the queue, the critic's feedback, the side
+panel), and news that were seen."""
 
 from rookery.core.blocks.document import Op
+from rookery.core.json import lenient
 from rookery.home.paths import with_tilde
 from rookery.tui.shell import Shell
 from rookery.tui.transcript.doing import doing
@@ -19,6 +20,7 @@ class Surroundings:
         self._app = app
         self._known = ("", "")
         """The directory and the state for which the branch was read."""
+        self._seen: dict[str, int] = {}
 
     def begin(self) -> None:
         """The reader can be asked from now on."""
@@ -62,3 +64,20 @@ class Surroundings:
                 app.below(Status).place = Place(with_tilde(cwd), branch)
 
         app.reader.fetch(lambda: app.branch_of(cwd), show)
+
+    def mark_seen(self) -> None:
+        """News of the shown session, for every other list, while the terminal has the focus."""
+        session, reader, header = self._app.session, self._app.reader, self._app.window.header
+        news = lenient.integer(header, "news") or 0
+        is_here = session and self._app.app_focus and header["id"] == session
+        if not is_here or news <= self._seen.get(session, 0):
+            return
+        self._seen[session] = news
+
+        def mark() -> None:
+            from rookery.home.paths import session_dir
+            from rookery.home.seen import mark
+
+            mark(session_dir(reader.home, session), news)
+
+        reader.fetch(mark, lambda _: reader.glance())

@@ -14,26 +14,19 @@ PATIENCE = 3.0
 """Seconds to wait: a busy machine is slow."""
 
 
-class Lookout:
-    def __init__(self, home: str, session: str, tell: Callable[[Message], object]) -> None:
-        self._home = home
-        self._session = session
-        self._tell = tell
-        self._due = asyncio.Event()
+async def watch(
+    home: str, session: str, due: asyncio.Event, tell: Callable[[Message], object]
+) -> None:
+    """`due`: check now."""
+    from rookery.client.liveness import hung
 
-    def look_now(self) -> None:
-        self._due.set()
-
-    async def watch(self) -> None:
-        from rookery.client.liveness import hung
-
-        before = False
-        while True:
-            self._due.clear()
-            silent = await asyncio.to_thread(hung, self._home, [self._session], PATIENCE)
-            if bool(silent) != before:
-                before = bool(silent)
-                self._tell(HungChanged(self._session, before))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(EVERY):
-                    await self._due.wait()
+    before = False
+    while True:
+        due.clear()
+        silent = bool(await asyncio.to_thread(hung, home, [session], PATIENCE))
+        if silent != before:
+            before = silent
+            tell(HungChanged(session, silent))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(EVERY):
+                await due.wait()

@@ -17,6 +17,7 @@ from openhands.sdk.event import ActionEvent, Event, MessageEvent
 from pydantic import ValidationError
 
 from rookery.core.json import lenient
+from rookery.home import paths
 
 FILE = "delegations.jsonl"
 BELOW = "subagents"
@@ -47,11 +48,7 @@ class Told(NamedTuple):
 def note(folder: str, action: str, below: str, begins: int, task: str = "") -> None:
     """Blocks."""
     line = json.dumps(Delegation(action, os.path.relpath(below, folder), begins, task)._asdict())
-    file = os.open(os.path.join(folder, FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(file, f"{line}\n".encode())
-    finally:
-        os.close(file)
+    paths.append_line(os.path.join(folder, FILE), line)
 
 
 def read(folder: str) -> list[Delegation]:

@@ -22,7 +22,7 @@ FRESH = 10.0
 """Seconds for which a list of files is used again."""
 
 
-class Desk:
+class ComposerActions:
     def __init__(self, app: Shell) -> None:
         self._app = app
         self.shell = ShellLines(app)
@@ -154,7 +154,7 @@ class Desk:
         import os
 
         from rookery.client.attach import Unattachable, load
-        from rookery.tui.writing.dropped import path_of
+        from rookery.tui.writing.pasted import path_of
 
         given = [os.path.expanduser(path if pasted else path_of(path)) for path in paths]
         files = [os.path.join(self.cwd, path) for path in given]

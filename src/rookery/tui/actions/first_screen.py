@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-from rookery.tui.entrance import Way, way_in
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
-from rookery.tui.splash import SetUp, window_of
+from rookery.tui.splash import SetUp, Way, way_in, window_of
 from rookery.tui.widgets.status import Status
 
 

@@ -7,47 +7,20 @@ from rookery.tui.shell import Shell
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.writing.commands import Command
 
-ACTIONS = {
-    "agents": "agents",
-    "find": "find",
-    "help": "keys",
-    "mcp": "servers",
-    "new": "new",
-    "quit": "quit",
-    "settings": "settings",
-}
-"""Commands that do what a key does."""
-
-FORMS = {
-    "agent": "agents",
-    "confirm": "confirm_mode",
-    "model": "pick('model')",
-    "mode": "pick('mode')",
-    "effort": "pick('effort')",
-    "theme": "theme",
-}
-"""What a command without a value opens."""
-
-OF_A_SESSION = frozenset(
-    {"agent", "clear", "confirm", "effort", "export", "mode", "model", "recap", "rename", "stop"}
-)
-
 
 def carry_out(app: Shell, command: Command, rest: str) -> None:
     name = command.name
-    if name in ACTIONS:
-        _act(app, ACTIONS[name])
+    if command.action and not (rest and command.hint):
+        _act(app, command.action)
     elif name == "attach" and rest:
         app.composer.post_message(Composer.Dropped([rest], ""))
     elif name in ("attach", "paste"):
         app.composer.action_want(name)
-    elif name == "theme" and rest:
+    elif name == "theme":
         _theme(app, rest)
-    elif name in FORMS and not rest:
-        _act(app, FORMS[name])
     elif name == "confirm" and not app.session:
         _confirm_first(app, rest)
-    elif name in OF_A_SESSION and not app.session:
+    elif not app.session:
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     else:
         _tell_session(app, name, rest)

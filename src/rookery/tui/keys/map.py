@@ -1,11 +1,14 @@
-"""The keys in use, as the user may have changed them."""
+"""The keys in use, as the user may have changed them, and as they are written on a keyboard."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from textual.app import App
 
 from rookery.core.settings.keys import DEFAULTS
-from rookery.tui.look.key_names import shown
+
+NO_KEY = "no_key"
+"""Means none, for the library: no keyboard has it."""
 
 
 def keys_of(app: App[Any], name: str) -> str:
@@ -15,4 +18,27 @@ def keys_of(app: App[Any], name: str) -> str:
 
 def label(app: App[Any], name: str) -> str:
     """The first one, for a hint."""
-    return shown(keys_of(app, name).partition(",")[0])
+    return first(app._keymap, name)
+
+
+def first(keymap: Mapping[str, str], name: str) -> str:
+    """The same, of these keys of the user's own."""
+    return shown((keymap.get(name) or DEFAULTS[name]).partition(",")[0])
+
+
+def shown(keys: str) -> str:
+    """`ctrl+b` as `Ctrl+B`; separated by commas."""
+    return ", ".join(_key(key.split("+")) for key in keys.split(","))
+
+
+def _key(words: list[str]) -> str:
+    """A letter alone stays as it is; with a modifier it is a capital."""
+    *held, last = words
+    last = last.upper() if held and len(last) == 1 else _word(last)
+    return "+".join([*map(_word, held), last])
+
+
+def _word(word: str) -> str:
+    names = {"escape": "Esc", "down": "↓", "up": "↑", "left": "←", "right": "→", NO_KEY: "no key"}
+    names |= {"pageup": "PageUp", "pagedown": "PageDown", "slash": "/", "question_mark": "?"}
+    return names.get(word, word.capitalize() if len(word) > 1 else word)

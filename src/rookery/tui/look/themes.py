@@ -12,8 +12,6 @@ from textual.theme import Theme
 from rookery.tui.look.colours import contrast
 from rookery.tui.look.palette import PALETTES, Palette
 
-DEFAULT = "rookery-dark"
-
 STRONG, WEAK = 3.0, 1.2
 """The contrast to the paper from which on a ground stands out."""
 

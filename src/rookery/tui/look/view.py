@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rookery.core.settings.keys import DEFAULTS
-from rookery.tui.look.key_names import shown
+from rookery.tui.keys.map import first
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PROSE
 
@@ -36,7 +35,7 @@ class View(NamedTuple):
 
     def key(self, name: str) -> str:
         """The first key for an action, as on the keyboard."""
-        return shown((self.keys.get(name) or DEFAULTS[name]).partition(",")[0])
+        return first(self.keys, name)
 
     @property
     def prose(self) -> int:

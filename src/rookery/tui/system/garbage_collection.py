@@ -14,7 +14,7 @@ YOUNG = 5000
 """New objects before a collection of the young ones, which takes a millisecond or two."""
 
 
-class Sweeping:
+class GarbageCollection:
     """`begin` in a process of its own, `wake` after the first paint, `stir` when something happens,
     `sweep` every second."""
 

@@ -10,7 +10,7 @@ PUSH, POP = "\x1b[22;0t", "\x1b[23;0t"
 """The terminal saves and restores its title."""
 
 
-class Calling:
+class Notifications:
     """`write` goes to the terminal; `heed` gets every new session list."""
 
     def __init__(self, write: Callable[[str], object], environment: Mapping[str, str]) -> None:

@@ -241,8 +241,7 @@ class Composer(TextArea):
     # --- pasting -------------------------------------------------------------------------------
 
     async def _on_paste(self, event: events.Paste) -> None:
-        from rookery.tui.writing.dropped import image_paths
-        from rookery.tui.writing.pasted import is_long
+        from rookery.tui.writing.pasted import image_paths, is_long
 
         if paths := image_paths(event.text):
             event.stop()

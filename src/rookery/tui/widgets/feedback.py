@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
+from rookery.home import paths
 from rookery.tui.keys.bindings import FEEDBACK
 from rookery.tui.keys.map import keys_of, label
 from rookery.tui.look.runs import Line
@@ -58,10 +59,5 @@ class Feedback(LineWidget):
 
 
 def keep(home: str, said: Json) -> None:
-    path = os.path.join(home, FILE)
     with suppress(OSError):
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, (json.dumps(said) + "\n").encode())
-        finally:
-            os.close(file)
+        paths.append_line(os.path.join(home, FILE), json.dumps(said))

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json.events import Json
 from rookery.core.policy import modes
-from rookery.tui.look.key_names import NO_KEY, shown
+from rookery.tui.keys.map import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.plain import width_of
 from rookery.tui.look.runs import Line, strip_of, trimmed

@@ -11,8 +11,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 
 from rookery.core.settings import keys as settings_keys
 from rookery.tui.keys import bindings
-from rookery.tui.keys.map import keys_of, label
-from rookery.tui.look.key_names import NO_KEY, shown
+from rookery.tui.keys.map import NO_KEY, keys_of, label, shown
 from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import Modal
 

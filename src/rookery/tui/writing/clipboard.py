@@ -43,18 +43,14 @@ LINUX = (
     ),
 )
 MACOS = (Way("pngpaste", ("-",)), Way("osascript", ("-e", _AS_PNG), hex=True))
-HELP = {
-    "linux": "install wl-clipboard (Wayland) or xclip (X11)",
-    "darwin": "install pngpaste",
-}
+HELP = ("install wl-clipboard (Wayland) or xclip (X11)", "install pngpaste")
 
 
 async def read(platform: str = sys.platform) -> Attachment:
     """The image, whole. Raises NoImage."""
-    here = MACOS if platform == "darwin" else LINUX
+    here, helps = (MACOS, HELP[1]) if platform == "darwin" else (LINUX, HELP[0])
     ways = [way for way in here if shutil.which(way.program)]
     if not ways:
-        helps = HELP["darwin" if platform == "darwin" else "linux"]
         raise NoImage(f"Cannot read images from the clipboard: {helps}.")
     # Both may be installed: the one with a display comes first.
     ways.sort(key=lambda way: way.program == "wl-paste" and "WAYLAND_DISPLAY" not in os.environ)
@@ -109,20 +105,15 @@ async def _said(program: str, *words: str) -> bytes:
     except OSError:
         return b""
     assert process.stdout is not None
-    pieces: list[bytes] = []
-    size = 0
     try:
         async with asyncio.timeout(WITHIN):
-            # As hex an image is twice as long; too long ones are not read to the end.
-            while size <= 3 * LARGEST and (piece := await process.stdout.read(1 << 20)):
-                pieces.append(piece)
-                size += len(piece)
-            if size <= 3 * LARGEST and await process.wait():
-                return b""
+            try:  # as hex an image is twice as long; too long ones are not read to the end
+                return await process.stdout.readexactly(3 * LARGEST)
+            except asyncio.IncompleteReadError as ended:
+                return b"" if await process.wait() else ended.partial
     except TimeoutError:
         return b""
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    return b"".join(pieces)

@@ -13,30 +13,32 @@ class Command(NamedTuple):
     words: str
     hint: str = ""
     """Its value."""
+    action: str = ""
+    """What it does without a value, as a key would."""
     ours: bool = True
 
 
 OURS = (
-    Command("agent", "switch to another agent", "name"),
-    Command("agents", "list the agents"),
+    Command("agent", "switch to another agent", "name", "agents"),
+    Command("agents", "list the agents", action="agents"),
     Command("attach", "attach a file or an image", "path"),
     Command("clear", "start over; earlier turns are folded"),
-    Command("confirm", "when to ask", "every, risky or all"),
-    Command("effort", "set how hard the model thinks", "value"),
+    Command("confirm", "when to ask", "every, risky or all", "confirm_mode"),
+    Command("effort", "set how hard the model thinks", "value", "pick('effort')"),
     Command("export", "write the transcript to a Markdown file", "path"),
-    Command("find", "find words in the transcript"),
-    Command("help", "list every key"),
-    Command("mcp", "manage MCP servers"),
-    Command("mode", "set the agent's mode", "value"),
-    Command("model", "choose the model", "name"),
-    Command("new", "start a new session"),
+    Command("find", "find words in the transcript", action="find"),
+    Command("help", "list every key", action="keys"),
+    Command("mcp", "manage MCP servers", action="servers"),
+    Command("mode", "set the agent's mode", "value", "pick('mode')"),
+    Command("model", "choose the model", "name", "pick('model')"),
+    Command("new", "start a new session", action="new"),
     Command("paste", "attach the image on the clipboard"),
-    Command("quit", "leave; stops nothing"),
+    Command("quit", "leave; stops nothing", action="quit"),
     Command("recap", "put a recap of the session into the composer"),
     Command("rename", "set the session's title", "title"),
-    Command("settings", "model, key and other settings"),
+    Command("settings", "model, key and other settings", action="settings"),
     Command("stop", "put the session to sleep; the next prompt wakes it"),
-    Command("theme", "the next theme, or a named one", "dark, light or contrast"),
+    Command("theme", "the next theme, or a named one", "dark, light or contrast", "theme"),
 )
 NAMES = {command.name: command for command in OURS}
 

@@ -74,13 +74,8 @@ def read(home: str, cwd: str) -> list[str]:
 def keep(home: str, cwd: str, text: str) -> None:
     """Add one; a large file is cut to its end."""
     path = os.path.join(home, FILE)
-    line = json.dumps({"cwd": cwd, "text": text[:LONGEST]}) + "\n"
     with suppress(OSError):
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, line.encode())
-        finally:
-            os.close(file)
+        paths.append_line(path, json.dumps({"cwd": cwd, "text": text[:LONGEST]}))
         if os.path.getsize(path) > 4_000_000:
             with open(path, "rb") as grown:
                 lines = grown.read().splitlines(keepends=True)
