@@ -12,8 +12,7 @@ from typing import NamedTuple
 from rookery.agents import programs
 from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.vendors import demo
 
 OWN = "rookery"

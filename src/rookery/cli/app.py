@@ -74,11 +74,15 @@ GROUPS = {
         "help": "Print the help of a command; --all lists every command.",
     },
 }
-"""By heading in the help. A command is in the file that has its name, in the folder that has the
-heading's first word."""
+"""By heading in the help. A command is in the file that has its name, unless `TOGETHER` says
+another, in the folder that has the heading's first word."""
+
+TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
+TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
 
 MODULES = {
-    word: f"rookery.cli.commands.{title.split()[0].lower()}.{word.replace('-', '_')}"
+    word: f"rookery.cli.commands.{title.split()[0].lower()}."
+    + TOGETHER.get(word, word.replace("-", "_"))
     for title, words in GROUPS.items()
     for word in words
 } | {"setup": "rookery.cli.setup.command"}

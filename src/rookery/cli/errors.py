@@ -8,7 +8,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from rookery.cli import exits
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.home import paths
 
 if TYPE_CHECKING:

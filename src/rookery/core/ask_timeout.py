@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.asks.asks import REJECTS, Answer, closed, options_of, pick, selected
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.units import duration
 
 BY = "rule:ask_timeout"

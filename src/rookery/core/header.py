@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.core.agent import message_blocks, switching
+from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
 from rookery.core.critic import state
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.settings import held
 from rookery.core.tools import calls, terminals
@@ -303,10 +303,6 @@ def _ends_message(header: Json, event: Event) -> Json:
     return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
 
 
-def _nothing(_header: Json, _event: Event) -> Json:
-    return {}
-
-
 _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_session": _session,
     "_prompt": _prompt,
@@ -318,14 +314,9 @@ _STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
     "_rate_limit": _rate_limit,
     "_terminal": _terminal,
     "_settings": lambda header, event: {"settings": held.after(header, event)},
-    "_done": _nothing,
-    "_notice": _nothing,  # it stands below the message that goes on
-    "_rejected": _nothing,
-    "notice": _nothing,
-    "user_message_chunk": message_blocks.after,
-    "agent_message_chunk": message_blocks.after,
-    "agent_thought_chunk": message_blocks.after,
-    "compaction_summary_chunk": message_blocks.after,
+    # They stand below the message that goes on.
+    **dict.fromkeys(("_done", "_notice", "_rejected", "notice"), lambda *_: {}),
+    **dict.fromkeys((*CHUNK_KINDS, "compaction_summary_chunk"), message_blocks.after),
     "tool_call": _tool,
     "tool_call_update": _tool,
     "plan": _plan,

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import reach, rules
 
 MOST_LINKS = 50

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
+from rookery.core.json import Json, dumps
 from rookery.core.json import files as json_files
-from rookery.core.json.events import Json, dumps
 from rookery.core.settings import definitions, loosening
 from rookery.core.settings.agent_tables import extras_from
 from rookery.core.settings.definitions import value_of, with_value

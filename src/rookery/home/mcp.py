@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from rookery.agents import programs
-from rookery.core.json import files
-from rookery.core.json.events import Json
+from rookery.core.json import Json, files
 from rookery.home import ownership, paths
 
 FILE = "mcp.json"

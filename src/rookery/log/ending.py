@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json
 from rookery.log import headers, marks
 from rookery.log.rows import CHUNKS, Row, events_of, selected
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rookery.core.header import EMPTY, advance
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.log import marks
 from rookery.log.rows import BEGINS, BULK, COLUMNS, cell, event_of, header_of, selected
 

@@ -8,7 +8,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.log.rows import BEGINS, Row, cell, header_of, pack
 
 TABLE = """

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json
 from rookery.log import ending, headers, rows, schema
 from rookery.log.errors import StoreError, failures
 from rookery.log.lock import LOCK_FILE, is_held

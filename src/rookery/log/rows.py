@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.core.header import EMPTY, VERSION
-from rookery.core.json.events import Event, Json, dumps, kind_of, loads
+from rookery.core.json import Event, Json, dumps, kind_of, loads
 
 type Row = tuple[Any, ...]
 

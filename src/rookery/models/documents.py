@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from rookery.core.json import files
-from rookery.core.json.events import Json
+from rookery.core.json import Json, files
 from rookery.home import ownership, paths
 
 __all__ = ["Fields", "Json", "SettingsError", "locked", "read", "refusal", "write"]

@@ -5,7 +5,7 @@
 - The fields of one model at the top.
 """
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 PROFILE = "default"
 """The name of its only model."""

@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.models.profiles import Profile
 from rookery.models.providers import api_of, is_loopback, provider_of
 from rookery.models.secrets import Redactor

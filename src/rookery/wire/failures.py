@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rookery.core.json.events import dumps
+from rookery.core.json import dumps
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

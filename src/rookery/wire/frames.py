@@ -17,7 +17,7 @@ where the agent is confined. A client that sees a gap in `seq` reads the log's f
 from collections.abc import Sequence
 from typing import Any
 
-from rookery.core.json.events import Event, Json, dumps
+from rookery.core.json import Event, Json, dumps
 
 PROTOCOL = 1
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
-from rookery.core.json.events import dumps, loads
+from rookery.core.json import dumps, loads
 from rookery.wire.failures import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

@@ -5,7 +5,7 @@ every parser takes."""
 import re
 from typing import Any, NamedTuple
 
-from rookery.core.json.events import loads
+from rookery.core.json import loads
 
 SURROGATES = re.compile(r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\ud[89a-f][0-9a-f]{2}")
 """Of ASCII JSON: an escaped backslash (nothing begins inside it), a pair, a lone half."""

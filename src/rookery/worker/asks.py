@@ -3,7 +3,7 @@
 import os
 
 from rookery.core.asks import asks, kept_asks
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json
 from rookery.core.turn.calls import TurnCalls
 from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED
 from rookery.wire.jsonrpc import Incoming

@@ -12,7 +12,7 @@ from rookery.client import guard, leftovers
 from rookery.client.config.in_force import InForce
 from rookery.client.offline import loss
 from rookery.client.start import connectable
-from rookery.core.json.events import Draft
+from rookery.core.json import Draft
 from rookery.core.limits import Policy
 from rookery.core.turn.idle import post_mortem
 from rookery.home import config, paths, slots

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from rookery.build import build
 from rookery.client import guard
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, loads
+from rookery.core.json import Event, Json, lenient, loads
 from rookery.home import paths
 from rookery.processes import landlock
 from rookery.wire import frames

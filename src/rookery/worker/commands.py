@@ -9,8 +9,7 @@ from rookery.core import commands
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.settings.held import CONFIRM
 from rookery.core.turn import idle

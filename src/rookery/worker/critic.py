@@ -5,7 +5,7 @@ import os
 
 from rookery.core.critic import loop as critic_loop
 from rookery.core.critic import state, verdicts
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json
 from rookery.core.turn import messages as turns
 from rookery.worker.agent.terminals import Terminal, end_terminal
 from rookery.worker.session import Session

@@ -13,8 +13,7 @@ from rookery.core import ask_timeout
 from rookery.core.agent import messages
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop as critic_loop
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, kind_of
+from rookery.core.json import Event, kind_of, lenient
 from rookery.core.turn import machine as turn_machine
 from rookery.core.turn import messages as turns
 from rookery.core.turn import rate_limit, watchdogs

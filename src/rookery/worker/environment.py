@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client.environment import kept_of
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, completed
 from rookery.core.vendors.profiles import Profile

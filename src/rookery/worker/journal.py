@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 
 from rookery.core.agent.chunks import Chunks
-from rookery.core.json.events import Draft, Event, Json
+from rookery.core.json import Draft, Event, Json
 from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 

@@ -7,8 +7,7 @@ from contextlib import suppress
 
 from rookery.client.config.in_force import InForce
 from rookery.core.agent import opening
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, dumps, notice
+from rookery.core.json import Draft, Json, dumps, lenient, notice
 from rookery.core.settings.agent_tables import Extras, McpChoice
 from rookery.core.vendors.profiles import Profile
 from rookery.home import mcp, paths

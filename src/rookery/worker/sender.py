@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from rookery.core import commands
 from rookery.core.asks.asks import Refusal
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 FROM_THE_AGENT = "from_the_agent"
 WRONG_SOCKET = "wrong_socket"

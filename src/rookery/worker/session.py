@@ -22,8 +22,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic import loop as critic_loop
 from rookery.core.critic.loop import overhear
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
 from rookery.core.turn import idle, rate_limit, watchdogs

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rookery.client.config import in_force
 from rookery.client.config.in_force import InForce
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, notice
 from rookery.core.limits import Policy
 from rookery.core.settings.held import MOST
 from rookery.core.settings.loosening import Guarded

@@ -2,8 +2,9 @@
 
 import pytest
 
-from rookery.core.blocks import call_summary, captions
+from rookery.core.blocks import captions
 from rookery.core.blocks.document import Document
+from rookery.core.view import recap
 from tests.core.making import Json, call, news, only, play, prompt, running, text, update
 
 OBSERVED = {"path": "/w/a.txt", "old_content": "one\ntwo\n", "new_content": "uno\ntwo\n"}
@@ -98,4 +99,4 @@ def test_I11_3_a_call_that_its_agent_refuses_has_the_name_of_its_tool() -> None:
 def test_I11_5_a_tool_that_was_called_with_nothing_is_told_as_one() -> None:
     """crow and OpenHands call a server's tool by its name alone."""
     document = driven(["w"], call("c", kind="other", title="peck", status="completed"))
-    assert call_summary.words(only(document, "tool"), [], "/w") == ("Used the tool peck", "done")
+    assert recap.call_words(only(document, "tool"), [], "/w") == ("Used the tool peck", "done")

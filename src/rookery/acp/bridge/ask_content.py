@@ -8,8 +8,7 @@ import re
 
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.parts import diffs
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.tools.calls import key_of
 

@@ -21,8 +21,7 @@ from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import UNSENT, Refused, Rejected, SessionClient
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home.seen import mark
 from rookery.log.errors import LogError
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rookery.client.attach import lay
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 from rookery.wire.params import invalid
 
 type Load = Callable[[str], bytes | None]

@@ -1,8 +1,7 @@
 """The modes and options that an editor is offered: the agent's own, how much is asked, and the
 choice of the agent itself."""
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.vendors.options import as_offered
 from rookery.wire import choices

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from rookery.acp.bridge.updates import shapes
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.critic.state import ORIGIN
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.turn.remedies import remedy_for
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming

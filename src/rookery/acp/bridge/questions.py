@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from rookery.acp.bridge import ask_content
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer, TooLarge
 from rookery.wire.params import offers
 

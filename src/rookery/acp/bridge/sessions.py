@@ -17,8 +17,7 @@ from rookery.client.config import in_force
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft
+from rookery.core.json import Draft, lenient
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.view.fleet import is_hidden
 from rookery.home import config, paths

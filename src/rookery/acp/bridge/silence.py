@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rookery.acp.bridge.updates import shapes
 from rookery.client import liveness
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 QUIET = 10.0
 """Seconds without an event, while a prompt is open, until we ask the worker whether it is alive,

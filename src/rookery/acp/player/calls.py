@@ -10,7 +10,7 @@ from typing import Any
 
 from rookery.acp.player.performance import Performance, Verb
 from rookery.core.asks.asks import reason_of
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.wire.jsonrpc import RpcError, RpcFailure
 
 NOT_FOUND = -32002

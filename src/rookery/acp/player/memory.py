@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from rookery.core.json.events import Json, dumps, loads
+from rookery.core.json import Json, dumps, loads
 from rookery.wire import listing
 
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")

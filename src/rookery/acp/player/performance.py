@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import OVER, Session
 from rookery.acp.player.script import Script, ScriptError, Steps, check_steps, fill
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS
 from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
 from rookery.wire.params import offers

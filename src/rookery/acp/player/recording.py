@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.acp.player.script import ScriptError
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
+from rookery.core.json import Event, Json, kind_of, lenient, loads
+from rookery.core.json.events import event_from_json
 
 LONGEST_WAIT = 0.2
 STOPS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping, Set
 from typing import Any, NamedTuple
 
-from rookery.core.json.events import Json, loads
+from rookery.core.json import Json, loads
 
 type Step = Json
 type Steps = list[Step]

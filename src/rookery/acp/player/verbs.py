@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from rookery.acp.player.performance import Performance, TurnOver, Verb
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, RpcError
 
 FOREVER = 1e9

@@ -43,7 +43,7 @@ from rookery.agent.sdk_patches import head, usage
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
 from rookery.agent.storage.store import Record
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import prices
 from rookery.models.profiles import Condenser, Profile

@@ -4,7 +4,7 @@ model, its effort, and whether it streams. The conversation applies it before it
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.wire import choices
 
 ALWAYS_ASK = "always-ask"

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from openhands.sdk import LLM, LocalConversation, Message, TextContent
 from openhands.sdk.event import LLMConvertibleEvent
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.models.profiles import Profile
 from rookery.models.secrets import Secret
 

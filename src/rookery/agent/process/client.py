@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import HIGH_WATER, ConnectionClosed, Peer
 

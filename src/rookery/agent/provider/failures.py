@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from rookery.agent.provider import retries
 from rookery.agent.provider.windows import TooSmall
 from rookery.agent.provider.words import spoken
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.wire.failures import INTERNAL_ERROR, RpcError
 
 REMEDY = {

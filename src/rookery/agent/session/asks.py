@@ -10,8 +10,7 @@ from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.agent.session import auto_answer
 from rookery.core.asks.asks import reason_of
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
 

@@ -12,7 +12,7 @@ from openhands.sdk.mcp import MCPToolAction
 
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import danger, modes
 from rookery.core.policy.auto_answer import METHOD, UNREACHED, Judgement, judge, judgements_in
 from rookery.core.vendors.profiles import profile_of

@@ -21,7 +21,7 @@ from rookery.agent.translate import Translator
 from rookery.agent.translate.calls import SPOKEN, SUB_AGENTS
 from rookery.agent.translate.children import Listener, Watcher
 from rookery.agent.translate.pace import Pace
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.units import duration
 from rookery.wire.params import offers
 

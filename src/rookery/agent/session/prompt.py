@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from rookery.agent.provider.surrogates import whole
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.wire.params import invalid
 
 

@@ -27,7 +27,7 @@ from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
 from rookery.agent.translate.children import Refusal
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy.auto_answer import Judgement
 from rookery.wire.choices import UnknownChoice
 

@@ -13,8 +13,7 @@ from rookery.agent.session.models import Missing, Models
 from rookery.agent.session.prompt import parts_of
 from rookery.agent.storage import store
 from rookery.agent.storage.store import Record, Store
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import mcp, paths
 from rookery.log.errors import Busy
 from rookery.models.documents import SettingsError

@@ -12,7 +12,7 @@ from rookery.agent.conversation.choices import MODES
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.core.units import money
 from rookery.core.vendors.profiles import profile_of

@@ -20,7 +20,7 @@ from rookery.agent.sdk_patches.answers import REFUSAL
 from rookery.agent.session import asks, slash_commands
 from rookery.agent.session.models import Profile
 from rookery.agent.session.prompt import message_of, words_of
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session

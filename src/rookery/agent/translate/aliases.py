@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from rookery.agent.translate.calls import Call
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 ALIASES = {
     **dict.fromkeys(("bash", "command", "execute", "execute_bash", "git", "reset"), "terminal"),

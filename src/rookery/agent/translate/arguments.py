@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 _KEY = re.compile(r'[\s{,]*"((?:[^"\\]|\\.)*)"\s*:\s*', re.DOTALL)
 _STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rookery.agent.translate import content
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 INTERNAL = {
     *("SystemPromptEvent", "ConversationStateUpdateEvent", "SecurityAnalysisEvent"),

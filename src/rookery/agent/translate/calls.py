@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from rookery.agent.translate import content
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import danger
 
 LONGEST_TITLE = 200

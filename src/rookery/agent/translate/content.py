@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from rookery.agent.provider.surrogates import whole
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 LONGEST_TEXT = 400_000
 LONGEST_IMAGE = 16_000_000

@@ -6,7 +6,7 @@ from rookery.agent.provider.surrogates import whole
 from rookery.agent.translate import content
 from rookery.agent.translate.calls import TERMINALS, Call
 from rookery.agent.translate.results import Result
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 LIVE_TAIL = 8_000
 """Characters of a running command's output that a client without terminals sees."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from rookery.agent.provider.surrogates import whole
 from rookery.agent.translate import content
 from rookery.agent.translate.calls import Call
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 LONGEST_OUTPUT = 60_000
 SHOWN_APART = {"content", "old_content", "new_content", "screenshot_data", "kind", "commit"}

@@ -12,7 +12,7 @@ from rookery.agent.translate.calls import Call
 from rookery.agent.translate.content import chunk, message, thought
 from rookery.agent.translate.open_calls import Ids, OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy.auto_answer import DENIED
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from rookery.core.asks.asks import ALLOWS, options_of, pick, selected
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 STDIO = (0, 1, 2)
 

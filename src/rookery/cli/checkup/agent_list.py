@@ -10,7 +10,7 @@ from rookery.agents import programs, registry
 from rookery.cli.checkup.agent_versions import Told, learn
 from rookery.cli.output.safe import clean_line, columns, cut, pad
 from rookery.cli.output.screen import Screen
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.home import config, paths
 from rookery.models.choice import has_model
 

@@ -12,8 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.agents import programs
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 from rookery.core.vendors.environment import cleaned
 from rookery.home import paths
 from rookery.processes import tree

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from rookery.cli.checkup.subject import Reply
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 type Verdict = Literal["ok", "not ok", "not told"]
 

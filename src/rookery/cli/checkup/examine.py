@@ -13,8 +13,7 @@ from typing import NamedTuple
 from rookery.cli.checkup import opening, turns
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Reply, Subject
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.units import duration
 from rookery.processes import tree

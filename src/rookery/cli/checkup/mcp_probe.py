@@ -25,8 +25,7 @@ from pydantic import ValidationError
 
 import rookery
 from rookery.cli.checkup.subject import Program
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.wire.lines import LineSplitter
 from rookery.wire.pipes import PipeReader, PipeWriter

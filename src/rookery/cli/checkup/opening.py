@@ -6,8 +6,7 @@ import rookery
 from rookery.cli.checkup.card import NOT_OK, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Subject
 from rookery.core.agent.opening import speaks_draft
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 
 

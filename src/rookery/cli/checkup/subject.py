@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Self, override
 
 from rookery.agents import programs
 from rookery.core.asks.asks import REJECTS, options_of, pick, selected
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.core.vendors.environment import cleaned
 from rookery.home import paths

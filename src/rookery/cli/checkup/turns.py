@@ -6,8 +6,7 @@ import time
 
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Reply, Subject, refuse
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import modes
 from rookery.core.units import duration

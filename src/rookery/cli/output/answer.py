@@ -7,8 +7,7 @@ from rookery.cli.output.safe import clean
 from rookery.cli.output.screen import Screen
 from rookery.core.blocks.document import Op
 from rookery.core.blocks.tools import is_sub_agents
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, kind_of
+from rookery.core.json import Event, kind_of, lenient
 
 QUIET = ".quiet"
 """The end of the id of a block that may come inside a message."""

@@ -1,7 +1,7 @@
 """What the session does after the user stops watching it."""
 
 from rookery.client.fleet import head_of_session
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.view.fleet import state_of
 from rookery.home import paths
 from rookery.log.reader import Reader

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.core.asks import forms
-from rookery.core.json import lenient
-from rookery.core.json.events import dumps
+from rookery.core.json import dumps, lenient
 from rookery.core.json.safe_text import count
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
 """The queued prompts, in a few lines."""
 
 from rookery.cli.output.safe import clean_line, cut
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 MASK = "•••"
 

@@ -13,7 +13,7 @@ from rookery.cli.output.screen import Screen
 from rookery.cli.output.transcript import Transcript
 from rookery.client.session import SessionClient
 from rookery.core.blocks.document import Document
-from rookery.core.json.events import Event, dumps, event_to_json
+from rookery.core.json import Event, dumps
 from rookery.core.view.reduce import reduce
 from rookery.home.seen import mark
 from rookery.log.errors import NoSession
@@ -76,7 +76,7 @@ class Watch:
         if self.document.header["news"] == event.seq:
             mark(self.client.directory, event.seq)
         if self._transcript is None:
-            self.screen.line(dumps(event_to_json(event)))
+            self.screen.line(dumps(event._asdict()))
             return
         if self._answer is not None:
             self._answer.hear(event, ops)

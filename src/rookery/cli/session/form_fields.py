@@ -6,8 +6,7 @@ import click
 
 from rookery.cli.output.safe import clean_line
 from rookery.core.asks import forms
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 

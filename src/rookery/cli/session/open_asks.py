@@ -9,8 +9,7 @@ from rookery.client.fleet import head_of_session
 from rookery.client.reading import excerpt
 from rookery.core.asks.asks import options_of
 from rookery.core.blocks.document import Block, join
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.log.reader import Reader
 

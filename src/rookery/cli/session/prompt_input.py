@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home import paths
 
 if TYPE_CHECKING:

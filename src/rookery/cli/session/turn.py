@@ -24,8 +24,7 @@ from rookery.client.start import StartError
 from rookery.core.asks import kept_asks
 from rookery.core.blocks.document import Document
 from rookery.core.critic.verdicts import COMMAND
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.units import duration
 from rookery.home import paths

@@ -69,7 +69,7 @@ def setup(
     if context.invoked_subcommand is not None:
         return exits.DONE
     if listing:
-        return _list(screen, home, as_json=as_json)
+        return int(context.invoke(list_, as_json=as_json))
     if remove:
         return _remove(screen, home, remove)
     try:
@@ -83,7 +83,7 @@ def setup(
 
 def _tell(screen: Screen, outcome: models.Outcome) -> int:
     """The outcome, for programs; `option` is the flag that is wrong."""
-    from rookery.core.json.events import dumps
+    from rookery.core.json import dumps
 
     option = _flag(outcome.field) if outcome.field else ""
     screen.line(dumps({"ok": outcome.ok, "words": outcome.words, "option": option}))
@@ -119,7 +119,24 @@ def list_(as_json: bool) -> int:
     \b
     rookery setup list
     """
-    return _list(standard(), paths.home(), as_json=as_json)
+    from rookery.core.json import dumps
+
+    screen, settings = standard(), profiles.load(paths.home())
+    for each in settings.profiles.values():
+        now = each == settings.chosen
+        found = profiles.effective(settings, os.environ, override=False, profile=each.name)
+        usable = not isinstance(found, profiles.Missing)
+        if as_json:
+            row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
+            screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
+            continue
+        key = "key saved" if each.key else ("no key needed" if usable else "no key")
+        words = (each.name, each.model, each.base_url, key, "default" if now else "")
+        mark = screen.paint.mark("done" if usable else "failed")
+        screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
+    if not settings.profiles and not as_json:
+        screen.note("No model is set up. Run: rookery setup")
+    return exits.DONE
 
 
 @setup.command("remove")
@@ -135,6 +152,13 @@ def remove_(name: str) -> int:
     except click.BadParameter as error:
         error.param_hint = "NAME"
         raise
+
+
+def _remove(screen: Screen, home: str, name: str) -> int:
+    _told(lambda: models.forget(home, name))
+    if default := profiles.load(home).default:
+        screen.note(f"New sessions use {default}.")
+    return exits.DONE
 
 
 @setup.command("import")
@@ -281,35 +305,4 @@ def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
     own = registry.resolve(registry.OWN, {})
     if registry.lacks_module(own):
         screen.note(str(registry.NotInstalled(own)))
-    return exits.DONE
-
-
-# ---------------------------------------------------------------- list and remove
-
-
-def _list(screen: Screen, home: str, *, as_json: bool) -> int:
-    from rookery.core.json.events import dumps
-
-    settings = profiles.load(home)
-    for each in settings.profiles.values():
-        now = each == settings.chosen
-        found = profiles.effective(settings, os.environ, override=False, profile=each.name)
-        usable = not isinstance(found, profiles.Missing)
-        if as_json:
-            row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
-            screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
-            continue
-        key = "key saved" if each.key else ("no key needed" if usable else "no key")
-        words = (each.name, each.model, each.base_url, key, "default" if now else "")
-        mark = screen.paint.mark("done" if usable else "failed")
-        screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
-    if not settings.profiles and not as_json:
-        screen.note("No model is set up. Run: rookery setup")
-    return exits.DONE
-
-
-def _remove(screen: Screen, home: str, name: str) -> int:
-    _told(lambda: models.forget(home, name))
-    if default := profiles.load(home).default:
-        screen.note(f"New sessions use {default}.")
     return exits.DONE

@@ -4,7 +4,7 @@ Only chunks that are equal in all but their text are merged, so nothing an agent
 flood of tokens costs as many events as there are windows.
 """
 
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 
 CHUNK_KINDS = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
 

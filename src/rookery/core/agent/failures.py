@@ -8,8 +8,7 @@ a further try that fails parks it again.
 import re
 
 from rookery.core.agent.messages import Agent, Exited, Past, Wish
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 from rookery.core.limits import Policy
 from rookery.core.turn.remedies import remedy_for_start
 from rookery.core.vendors.logins import UNAUTHENTICATED

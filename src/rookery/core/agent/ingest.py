@@ -3,8 +3,7 @@
 Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds.
 """
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, kind_of
+from rookery.core.json import Json, kind_of, lenient
 from rookery.core.turn.watchdogs import PROGRESS
 
 BESIDE = "beside an update"

@@ -11,8 +11,7 @@ Every way out of the middle gives the turn machine exactly one AgentLost.
 from rookery.core.agent import failures, opening
 from rookery.core.agent import messages as msg
 from rookery.core.agent.messages import Agent, Effect, Input, Step, Wish
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.limits import Policy
 from rookery.core.turn import clearing as clears
 from rookery.core.turn.messages import AgentLost, AgentReady, Append, WantAgent

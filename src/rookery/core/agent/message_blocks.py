@@ -1,8 +1,7 @@
 """Which block a message is written into, and which blocks go when an agent takes a message back."""
 
 from rookery.core.agent.ingest import taken_back
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json, lenient
 from rookery.core.tools import calls
 from rookery.core.turn import retries
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json
 from rookery.core.turn.clearing import Clearing
 from rookery.core.turn.messages import AgentLost, AgentReady, Append, WantAgent
 from rookery.core.vendors.profiles import Profile

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.agent.messages import Applied, Setting, Wish
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of, notice
+from rookery.core.json import Event, Json, kind_of, lenient, notice
 from rookery.core.policy import modes
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words

@@ -4,8 +4,7 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 type Load = Callable[[str], str | None]
 """The bytes of a blob by its hash, in base64; None where there is none."""

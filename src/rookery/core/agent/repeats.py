@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 from rookery.core.agent.ingest import is_replay
 from rookery.core.agent.prompt import words_of
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, kind_of
+from rookery.core.json import Json, kind_of, lenient
 from rookery.core.tools.calls import ENDED, key_of
 
 LONG_ID = 8

@@ -4,8 +4,7 @@ The log stays whole; the one that comes knows nothing of it until the user sends
 from collections.abc import Sequence
 
 from rookery.core.asks.asks import Refusal
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 REASONS = ("manual", "rate_limited")
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rookery.core.asks import forms
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 """The answer to a permission request whose turn was cancelled."""

@@ -6,8 +6,7 @@ The schema is ACP's restricted JSON schema: one level of text, numbers, booleans
 import re
 from typing import Any, NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 NEEDED = "is needed"
 

@@ -5,8 +5,7 @@ import json
 from collections.abc import Iterable
 from hashlib import sha256
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 
 _CALL = ("kind", "rawInput", "content", "title", "locations")
 

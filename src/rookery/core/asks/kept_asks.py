@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 from rookery.core.asks import asks, identity
 from rookery.core.asks.asks import Refusal
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Event, Json
+from rookery.core.json import Draft, Event, Json, lenient
 from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.tools.calls import in_turn, key_of
 

@@ -5,8 +5,7 @@ from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import parts
 from rookery.core.blocks.document import Op, change, make_block, put
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json, lenient
 from rookery.core.tools.calls import block_id
 
 LONGEST = 500

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.core.blocks.parts import diffs
-from rookery.core.json import lenient, safe_text
-from rookery.core.json.events import Json, dumps_short
+from rookery.core.json import Json, lenient, safe_text
+from rookery.core.json.events import dumps_short
 from rookery.core.policy import call_input, danger
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.names import MCP, arguments_of, name_of

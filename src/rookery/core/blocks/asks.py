@@ -13,8 +13,7 @@ from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
 from rookery.core.blocks.document import Block, make_block
 from rookery.core.blocks.parts import diffs
-from rookery.core.json import lenient, safe_text
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.safe_text import clean_line
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.names import is_bare

@@ -9,7 +9,7 @@ from typing import Any
 
 from rookery.core.blocks.parts import outline
 from rookery.core.header import EMPTY
-from rookery.core.json.events import Event, Json, dumps
+from rookery.core.json import Event, Json, dumps
 from rookery.core.tools.calls import block_id
 
 type Block = dict[str, Any]

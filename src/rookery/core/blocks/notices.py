@@ -6,8 +6,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.blocks import parts
 from rookery.core.blocks.document import Block, Op, block_of_event, change, make_block, put
 from rookery.core.critic import state, verdicts
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries

@@ -8,8 +8,7 @@ much.
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 from rookery.core.tools.calls import key_of
 
 type Part = dict[str, Any]

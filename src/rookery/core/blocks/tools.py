@@ -4,8 +4,7 @@ A profile speaks where the call says little; an unknown tool looks like any othe
 """
 
 from rookery.core.blocks import parts
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import block_of, steps
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable

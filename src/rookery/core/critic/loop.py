@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from rookery.core.critic import verdicts
 from rookery.core.critic.verdicts import Verdict
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, kind_of
+from rookery.core.json import Draft, Json, kind_of, lenient
 from rookery.core.limits import CriticPolicy
 from rookery.core.turn import messages as turns
 from rookery.core.turn.messages import Append

@@ -7,8 +7,7 @@ and the next worker goes on from it.
     enabled, refine  the user's choice for this session; None: as the configuration says
 """
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, kind_of
+from rookery.core.json import Json, kind_of, lenient
 
 ORIGIN = "critic"
 """Of a prompt that the loop sent."""

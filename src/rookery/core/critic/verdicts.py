@@ -19,8 +19,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.limits import CriticPolicy
 
 BEHAVIOURAL = "behavioural"

@@ -1,1 +1,5 @@
 """Foreign JSON and foreign text: read leniently, shown safely."""
+
+from rookery.core.json.events import Draft, Event, Json, dumps, kind_of, loads, notice
+
+__all__ = ["Draft", "Event", "Json", "dumps", "kind_of", "loads", "notice"]

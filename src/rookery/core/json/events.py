@@ -48,12 +48,8 @@ def kind_of(update: object) -> str:
     return ""
 
 
-def event_to_json(event: Event) -> Json:
-    return event._asdict()
-
-
 def event_from_json(value: Json) -> Event:
-    """The reverse of event_to_json; raises ValueError on anything else."""
+    """The reverse of its `_asdict`; raises ValueError on anything else."""
     update, seq, at = value.get("update"), value.get("seq"), value.get("at")
     if not isinstance(update, dict) or not isinstance(seq, int) or not isinstance(at, int):
         raise ValueError("not an event: it needs seq, at and update")

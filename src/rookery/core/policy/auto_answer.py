@@ -4,8 +4,7 @@ what cannot be undone, then the session's mode; the same for every agent."""
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import modes, rules
 from rookery.core.vendors.profiles import Profile
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from rookery.core.command_line.words import line_of, listed
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy.danger import PATH_KEYS, TEXT_KEYS
 
 VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from rookery.core.json import events
-from rookery.core.json.events import Draft
+from rookery.core.json import Draft, events
 
 WEAK = "lineage"
 WORDS = {"landlock": "confined", WEAK: "not confined"}

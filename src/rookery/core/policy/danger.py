@@ -7,8 +7,7 @@ from itertools import islice
 
 from rookery.core.command_line.words import LONGEST, line_of
 from rookery.core.dangers.places import normal, outside, special
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.tools.names import name_of
 
 __all__ = ["LONGEST", "danger_of", "gist", "normal"]

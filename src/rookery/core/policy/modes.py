@@ -19,8 +19,7 @@ from rookery.core.asks.asks import (
     pick,
     selected,
 )
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import unattended
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import danger, rules
 from rookery.core.policy.call_input import VERBS
 from rookery.core.policy.rules import DOES, GROUNDS, KINDS, LONGEST_NAME, Rule, described

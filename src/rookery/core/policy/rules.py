@@ -20,8 +20,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy import danger
 from rookery.core.policy.call_input import VERBS, file_verb, lines_of, titled
 

@@ -7,8 +7,7 @@ The choice is in the session's log. Rules come first, then the mode; this answer
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.asks.asks import Answer, Ruling, closed
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core.policy import rules

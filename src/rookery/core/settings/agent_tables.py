@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy.rule_tables import Fault
 
 KEYS = ("command", "confined", "env", "mcp")

@@ -1,8 +1,7 @@
 """Settings that do not apply: those loosened while an agent was running, which wait for
 confirmation, and unknown entries of the file."""
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json, lenient
 from rookery.core.tools.calls import block_id
 
 EMPTY: Json = {"held": "", "block": "", "warnings": []}

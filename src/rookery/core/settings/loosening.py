@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy.rules import GROUNDS, Rule, described
 from rookery.core.settings.definitions import SINGLE
 
@@ -186,25 +185,21 @@ def _in_force(rules: Sequence[Rule]) -> list[Rule]:
 
 def _change(former: Sequence[Rule], new: Sequence[Rule]) -> _Change:
     old, now = _in_force(former), _in_force(new)
-    kept = Counter(map(_alike, old)) & Counter(map(_alike, now))
-    moved = _within(old, kept) != _within(now, kept)
-    return _Change(_beyond(old, kept), _beyond(now, kept), moved)
+    both = Counter(map(_alike, old)) & Counter(map(_alike, now))
+    (before, gone), (after, added) = _split(old, both), _split(now, both)
+    return _Change(gone, added, moved=before != after)
 
 
-def _beyond(rules: Sequence[Rule], kept: Counter[Rule]) -> list[Rule]:
-    left = Counter(kept)
-    found = []
+def _split(rules: Sequence[Rule], both: Counter[Rule]) -> tuple[list[Rule], list[Rule]]:
+    """What both have, by what it does; and the rest."""
+    left, kept, rest = Counter(both), list[Rule](), list[Rule]()
     for rule in rules:
         if left[_alike(rule)]:
             left[_alike(rule)] -= 1
+            kept.append(_alike(rule))
         else:
-            found.append(rule)
-    return found
-
-
-def _within(rules: Sequence[Rule], kept: Counter[Rule]) -> list[Rule]:
-    beyond = Counter(map(id, _beyond(rules, kept)))
-    return [_alike(rule) for rule in rules if not beyond[id(rule)]]
+            rest.append(rule)
+    return kept, rest
 
 
 def _of_rules(former: Sequence[Rule], new: Sequence[Rule], unguarded: bool) -> list[str]:
@@ -258,7 +253,9 @@ def _strictest_rules(
 
 def to_json(guarded: Guarded) -> Json:
     return {
-        "rules": [_rule_json(rule) for rule in guarded.rules],
+        "rules": [
+            {key: _listed(value) for key, value in rule._asdict().items()} for rule in guarded.rules
+        ],
         "choices": dict(guarded.choices),
         "programs": {key: _listed(value) for key, value in guarded.programs.items()},
         "servers": dict(guarded.servers),
@@ -268,10 +265,6 @@ def to_json(guarded: Guarded) -> Json:
 
 def _listed(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _rule_json(rule: Rule) -> Json:
-    return {key: _listed(value) for key, value in rule._asdict().items()}
 
 
 def of_json(value: object) -> Guarded | None:

@@ -3,8 +3,7 @@
 from itertools import islice
 from typing import Any
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, dumps, kind_of
+from rookery.core.json import Event, Json, dumps, kind_of, lenient
 from rookery.core.tools import terminals
 
 TOOLS_KEPT = 1000

@@ -3,8 +3,7 @@ agent shows. Of an MCP server's tool the name is the only thing that does not ch
 
 import json
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 MCP = "mcp__"
 """What the names of tools from MCP servers begin with: `mcp__server__tool`."""

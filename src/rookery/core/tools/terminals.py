@@ -12,8 +12,7 @@ Results of MCP tools and exit codes may stand in `rawOutput`.
 import re
 from typing import Any, NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 KEPT = 200
 """Terminals that are remembered; later news of a forgotten one starts a new block."""

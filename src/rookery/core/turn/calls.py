@@ -8,8 +8,7 @@ it is judged and shown by them, never by its title.
 from typing import Any, NamedTuple
 
 from rookery.core.asks.asks import options_of
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, kind_of
+from rookery.core.json import Json, kind_of, lenient
 from rookery.core.policy import call_input, danger
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, key_of

@@ -8,8 +8,7 @@ to the header.
 
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.vendors.profiles import Profile
 
 ORIGIN = "clear"

@@ -7,7 +7,7 @@ And what the next holder of the lock logs about a session whose worker died.
 from typing import NamedTuple
 
 from rookery.core.asks.kept_asks import live
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json
 from rookery.core.limits import Policy
 
 REASONS = {"archive": "archived", "snooze": "snoozed"}

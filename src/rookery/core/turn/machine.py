@@ -10,8 +10,7 @@ moves a Turn; it neither waits nor reads a clock.
 """
 
 from rookery.core.asks import kept_asks
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.limits import Policy
 from rookery.core.stop_reasons import KEEPING, STOP_REASONS
 from rookery.core.turn import clearing, rate_limit

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json
 from rookery.core.turn.queue import Queue
 
 

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 
 BETWEEN: Json = {"type": "text", "text": "\n\n"}
 """Queued prompts that are sent as one are joined by a blank line."""

@@ -7,8 +7,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.limits import Policy
 from rookery.core.vendors.errors import error_words
 

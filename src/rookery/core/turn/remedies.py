@@ -2,8 +2,7 @@
 
 import re
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.vendors import detection, logins
 
 OWN = detection.OWN

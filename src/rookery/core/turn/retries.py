@@ -3,8 +3,7 @@
 A vendor tells it by a notification of its own; it is over once the agent goes on.
 """
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 
 KIND = "_retry"
 

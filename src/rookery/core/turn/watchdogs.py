@@ -8,8 +8,7 @@ Work that goes on off the protocol lengthens the second one's grace.
 
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps, kind_of
+from rookery.core.json import Json, dumps, kind_of, lenient
 from rookery.core.limits import Policy
 from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 OWN, PLAYER = "rookery", "demo"
 """Ours: known by their commands, whatever another agent says that it is."""

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 LACKING = "ROOKERY_ENVS_LACKING"
 """Tells our own agent which variables a session was made with and has not now."""

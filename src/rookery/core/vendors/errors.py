@@ -1,7 +1,6 @@
 """What an agent's error says, also what many hide in its data, and how its process ended."""
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 
 DETAILS = ("details", "detail", "message", "error", "reason")
 LONGEST = 2000

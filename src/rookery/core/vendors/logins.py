@@ -3,8 +3,7 @@ for the moment at which it refuses to work without."""
 
 from collections.abc import Sequence
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 UNAUTHENTICATED = -32000
 MOST = 6

@@ -1,7 +1,6 @@
 """Modes, models and effort as one list of options, whichever of three ways an agent offers them."""
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 # An option: {id, name, category, value, choices: [{value, name, description}], via}.
 # `via` says how it is set: "config" (session/set_config_option), "mode" (session/set_mode) or

@@ -7,7 +7,7 @@ tool's alias only where the agent has no kind for it.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.vendors import detection
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from rookery.core.blocks.document import Block, Document
 from rookery.core.blocks.tools import STATUS
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of
 from rookery.core.tools.calls import in_turn, key_of, unfinished
 from rookery.core.view.reduce import fold
 

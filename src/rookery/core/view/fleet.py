@@ -4,8 +4,7 @@
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks.document import Block, make_block
 from rookery.core.header import EMPTY
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}

@@ -21,8 +21,7 @@ from rookery.core.blocks.document import (
     put,
 )
 from rookery.core.header import advance
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, LEFT, asked_of, block_id, block_of, in_turn, key_of
 from rookery.core.turn import retries as turn_retries
@@ -251,10 +250,6 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     return ops + notices.ending(before, after, event)
 
 
-def _critic(_before: Json, after: Json, event: Event) -> list[Op]:
-    return put(notices.verdict(after, event))
-
-
 def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
     if kind_of(update) != "_raw":
@@ -270,9 +265,7 @@ def _unseen(_before: Json, _after: Json, _event: Event) -> list[Op]:
 
 
 _LOOKS: dict[str, Look] = {
-    "_session": _unseen,
     "_prompt": _prompt,
-    "_queue": _unseen,
     "_turn": _turn,
     "_ask": _ask,
     "_judged": _judged,
@@ -280,24 +273,17 @@ _LOOKS: dict[str, Look] = {
     "_context": notices.context,
     "_rate_limit": notices.rate_limit,
     "_terminal": _terminal,
-    "_critic": _critic,
+    "_critic": lambda _, after, event: put(notices.verdict(after, event)),
     "_notice": notices.notice,
     "_settings": notices.settings,
     "_rejected": notices.rejected,
-    "_done": _unseen,
-    turn_retries.KIND: _unseen,
-    "user_message_chunk": _chunk,
-    "agent_message_chunk": _chunk,
-    "agent_thought_chunk": _chunk,
-    "compaction_summary_chunk": _chunk,
+    **dict.fromkeys(_ROLE, _chunk),
     "tool_call": _tool,
     "tool_call_update": _tool,
     "plan": _plan,
-    "available_commands_update": _unseen,
-    "current_mode_update": _unseen,
-    "config_option_update": _unseen,
-    "session_info_update": _unseen,
-    "usage_update": _unseen,
     "notice": notices.notice,
     "compaction_update": notices.compaction,
+    **dict.fromkeys(("_session", "_queue", "_done", turn_retries.KIND), _unseen),
+    **dict.fromkeys(("available_commands_update", "current_mode_update"), _unseen),
+    **dict.fromkeys(("config_option_update", "session_info_update", "usage_update"), _unseen),
 }

@@ -14,8 +14,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.wire.jsonrpc import INTERNAL_ERROR as FAILED
 from rookery.wire.jsonrpc import INVALID_PARAMS as INVALID
 from rookery.wire.jsonrpc import Incoming

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from rookery.core.agent import messages, switching
 from rookery.core.asks.asks import Refusal
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.turn import clearing
 from rookery.core.turn import messages as turns
 from rookery.wire.jsonrpc import METHOD_NOT_FOUND

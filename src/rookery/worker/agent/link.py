@@ -10,7 +10,7 @@ from functools import partial
 from rookery.agents import programs, registry
 from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
-from rookery.core.json.events import Json, notice
+from rookery.core.json import Json, notice
 from rookery.home import paths
 from rookery.processes import strays, tree
 from rookery.processes.child import Child

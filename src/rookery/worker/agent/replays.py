@@ -5,8 +5,7 @@ from contextlib import suppress
 
 from rookery.core.agent import ingest, messages
 from rookery.core.agent.repeats import PastTurn, Repeats, Told, is_prompt
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, kind_of
+from rookery.core.json import Json, kind_of, lenient
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.worker.session import Session, now

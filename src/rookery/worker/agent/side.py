@@ -9,8 +9,7 @@ from rookery.core.agent import prompt as agent_prompt
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import auto_answer
 from rookery.core.turn import messages as turns
 from rookery.core.turn import retries

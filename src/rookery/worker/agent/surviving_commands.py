@@ -5,7 +5,7 @@ import asyncio
 import os
 from collections.abc import Iterable
 
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, notice
 from rookery.processes import offspring, strays, tree
 from rookery.worker.session import Session
 

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import confinement
 from rookery.core.tools.calls import key_of
 from rookery.core.vendors.environment import TERMINAL

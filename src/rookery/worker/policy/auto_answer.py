@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
 from rookery.core.asks.asks import Answer, Refusal, allowing, once_only
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json
+from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import auto_answer, call_input, danger, modes, unattended
 from rookery.core.policy import rules as policy_rules
 from rookery.core.tools.calls import key_of

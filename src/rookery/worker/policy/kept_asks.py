@@ -4,8 +4,7 @@ what the agent then asks. What is decided is decided in `core/asks/kept_asks`.""
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import modes
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.turn import messages

@@ -12,8 +12,7 @@ import os
 from contextlib import suppress
 
 from rookery.client.start import connectable
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader

@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 
 from rookery.build import build
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.view.fleet import head_of
 from rookery.home import paths
 from rookery.processes import tree

@@ -13,8 +13,7 @@ from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
 from rookery.core.blocks.notices import verdict
 from rookery.core.header import EMPTY, advance
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, asked_of, block_of, key_of, unfinished

@@ -4,8 +4,7 @@ must not make an editor drop a whole message."""
 import os
 from collections.abc import Callable, Iterator
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 
 LONGEST = 1_000_000
 """Characters of one chunk: each can take 12 bytes, and clients hang up at 32 MiB."""

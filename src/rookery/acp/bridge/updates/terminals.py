@@ -7,8 +7,7 @@ never sent: it would drop the whole update.
 """
 
 from rookery.acp.bridge.updates.shapes import LONGEST
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json, lenient
 from rookery.core.tools import terminals
 from rookery.core.tools.terminals import ENDED, MARK
 

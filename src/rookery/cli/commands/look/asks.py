@@ -11,8 +11,7 @@ from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write
 from rookery.client.fleet import heads
 from rookery.core.blocks import asks as blocks_asks
 from rookery.core.blocks.document import Block
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps, lenient
 from rookery.core.units import duration
 from rookery.home import paths
 

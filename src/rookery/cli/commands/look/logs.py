@@ -8,7 +8,7 @@ import click
 from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_output
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.session.heading import head_line
+from rookery.cli.session.each import head_line
 from rookery.home import paths
 from rookery.home.log_rotation import BEFORE
 

@@ -14,7 +14,7 @@ from rookery.client import waking
 from rookery.client.fleet import heads, unreadable
 from rookery.client.leftovers import end_leftovers
 from rookery.client.liveness import hung
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
 from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_snoozed, state_of

@@ -9,11 +9,11 @@ from rookery.cli import flags
 from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
-from rookery.cli.session.heading import head_line
+from rookery.cli.session.each import head_line
 from rookery.client.offline import missing
 from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document
-from rookery.core.json.events import Event, Json, dumps, event_to_json
+from rookery.core.json import Event, Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
 from rookery.core.settings import held
@@ -81,7 +81,7 @@ def _show(
             mark(directory, log.last_seq())
         if as_events:
             for event in _events(log, first, final):
-                screen.line(dumps(event_to_json(event)))
+                screen.line(dumps(event._asdict()))
         elif as_json:
             document = _opened(screen, log, last) if ends else _document(log, first, final)
             screen.line(dumps(document.to_json()))

@@ -9,7 +9,7 @@ from rookery.cli.names import session_argument
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document
-from rookery.core.json.events import Event, kind_of
+from rookery.core.json import Event, kind_of
 from rookery.home import paths
 
 

@@ -14,7 +14,7 @@ from rookery.client import fleet
 from rookery.client.fleet import heads, unreadable
 from rookery.client.offline import damage_of
 from rookery.core import units
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 

@@ -2,10 +2,8 @@
 
 import click
 
-from rookery.cli.names import sessions_argument
 from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import standard
-from rookery.cli.session.each import each
+from rookery.cli.session.each import for_each
 from rookery.cli.session.send import Say, send, tell_left_running, tell_resumption
 from rookery.client.fleet import head_of_session, kill
 from rookery.home import paths
@@ -16,9 +14,9 @@ WITHIN = 10.0
 
 
 @click.command()
-@sessions_argument
+@for_each
 @click.option("--now", is_flag=True, help="Kill the processes at once, even if they hang.")
-def stop(sessions: tuple[str, ...], now: bool) -> int:
+def stop(session: str, say: Say, *, now: bool) -> None:
     """Put sessions to sleep: agent and worker stop. The next prompt wakes them.
 
     \b
@@ -26,28 +24,21 @@ def stop(sessions: tuple[str, ...], now: bool) -> int:
     rookery stop 3f2a 91bc
     rookery stop 3f2a --now
     """
-    return each(standard(), sessions, _kill if now else _stop)
-
-
-def _stop(session: str, say: Say) -> None:
     head = head_of_session(paths.home(), session)
-    outcome = send(session, {"do": "stop"})
-    if head is None or not head["awake"]:
-        say("It was already asleep.")
+    if now:
+        refused = kill(paths.home(), session)
+        asleep = head is not None and not head["awake"]
+        ended = "Killed. Its history is kept; the next prompt wakes it."
+        say("It was already asleep." if asleep else ended)
+        if refused:
+            say(f"Still running as another user: {clean_line(', '.join(refused))}")
     else:
-        ending = f"Stopping: the agent has not ended yet. To kill it: rookery stop --now {session}"
-        ended = becomes_free(paths.session_dir(paths.home(), session), WITHIN)
-        say("Stopped. The next prompt wakes it." if ended else ending)
-        tell_left_running(say, session, outcome.seq)
-    tell_resumption(say, session)
-
-
-def _kill(session: str, say: Say) -> None:
-    head = head_of_session(paths.home(), session)
-    refused = kill(paths.home(), session)
-    asleep = head is not None and not head["awake"]
-    ended = "Killed. Its history is kept; the next prompt wakes it."
-    say("It was already asleep." if asleep else ended)
-    if refused:
-        say(f"Still running as another user: {clean_line(', '.join(refused))}")
+        outcome = send(session, {"do": "stop"})
+        if head is None or not head["awake"]:
+            say("It was already asleep.")
+        else:
+            ending = "Stopping: the agent has not ended yet. To kill it: rookery stop --now"
+            gone = becomes_free(paths.session_dir(paths.home(), session), WITHIN)
+            say("Stopped. The next prompt wakes it." if gone else f"{ending} {session}")
+            tell_left_running(say, session, outcome.seq)
     tell_resumption(say, session)

@@ -20,7 +20,7 @@ from rookery.client import fleet, warm_agent
 from rookery.client.fleet import heads, kill
 from rookery.client.liveness import hung
 from rookery.core import units
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
 from rookery.home import paths

@@ -15,7 +15,7 @@ from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person
-from rookery.core.json.events import dumps
+from rookery.core.json import dumps
 from rookery.home import paths
 
 as_json_option = flags.as_json("Print one JSON object per agent.")
@@ -39,7 +39,7 @@ def agents(context: click.Context, as_json: bool) -> None:
     rookery agents install claude
     """
     if context.invoked_subcommand is None:
-        _list(as_json=as_json)
+        context.invoke(list_, as_json=as_json)
 
 
 @agents.command("list")
@@ -50,10 +50,6 @@ def list_(as_json: bool) -> None:
     \b
     rookery agents list
     """
-    _list(as_json=as_json)
-
-
-def _list(*, as_json: bool) -> None:
     screen = standard()
     found = with_versions(listed(settings.load()), os.environ)
     if not as_json:

@@ -17,7 +17,7 @@ from rookery.cli.session.form_fields import TRUTHS
 from rookery.client import guard
 from rookery.client.config import in_force, rules
 from rookery.client.config.edit import change
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.limits import AT_ONCE, Setting, range_of, written
 from rookery.core.policy.rules import described
 from rookery.core.settings import definitions

@@ -15,8 +15,7 @@ from rookery.cli.output.safe import clean_line, clean_output, cut
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.config import in_force
 from rookery.core import units
-from rookery.core.json import lenient
-from rookery.core.json.events import dumps
+from rookery.core.json import dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, paths
 

@@ -14,7 +14,7 @@ from rookery.cli.output.redact import masked, masked_words
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.config import in_force
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.vendors.environment import cleaned
 from rookery.home import mcp as files

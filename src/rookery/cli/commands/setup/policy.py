@@ -11,7 +11,7 @@ from rookery.cli.aliases import Verbs
 from rookery.cli.names import find_session
 from rookery.cli.output.safe import clean_line, columns, cut, pad
 from rookery.cli.output.screen import Screen, standard
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
 from rookery.home import call_paths, config, paths

@@ -5,8 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import call_input, danger, reach, rules
 from rookery.core.turn.calls import TurnCalls
 from rookery.home import call_paths, paths

@@ -10,8 +10,7 @@ from rookery.cli.session.form_fields import form_answer
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.cli.session.send import send
 from rookery.core.asks.asks import answer_to, once_only
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 
 WORD = "confirm"
 """What is typed to allow a call that cannot be undone."""

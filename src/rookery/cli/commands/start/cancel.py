@@ -1,16 +1,11 @@
 """`cancel`: ends the running turn, and says whether the agent reacted."""
 
-from functools import partial
-
 import click
 
-from rookery.cli.names import sessions_argument
-from rookery.cli.output.screen import standard
-from rookery.cli.session.each import each
+from rookery.cli.session.each import for_each
 from rookery.cli.session.send import Say, awaited, send, tell_left_running
 from rookery.client.fleet import head_of_session
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, kind_of, lenient
 from rookery.core.view.fleet import is_judged, state_of
 from rookery.home import paths
 
@@ -19,9 +14,9 @@ WITHIN = 3.0
 
 
 @click.command()
-@sessions_argument
+@for_each
 @click.option("--force", is_flag=True, help="End the turn now, whatever the agent does.")
-def cancel(sessions: tuple[str, ...], force: bool) -> int:
+def cancel(session: str, say: Say, *, force: bool) -> None:
     """Cancel the running turn. A second cancel ends an agent that does not react.
 
     --force is for a turn that hangs: it ends without waiting for the agent. An agent that does not
@@ -32,26 +27,17 @@ def cancel(sessions: tuple[str, ...], force: bool) -> int:
     rookery cancel 3f2a 91bc
     rookery cancel 3f2a --force
     """
-    return each(standard(), sessions, partial(_cancel, force=force))
-
-
-def _cancel(session: str, say: Say, *, force: bool) -> None:
     head = head_of_session(paths.home(), session)
     outcome = send(session, {"do": "force_end" if force else "cancel"})
     if head is not None and state_of(head, awake=head["awake"]) == "waiting":
         say(f"Nothing was running. To take the prompt back: rookery queue {session} remove 1")
-    elif not _runs(head):
+    elif head is None or (head["state"] == "idle" and not is_judged(head)):
         say("Nothing was running.")
     elif force:
         say("Ended.")
     else:
-        say("Cancelled." if head and is_judged(head) else _cancelled(session, outcome))
+        say("Cancelled." if is_judged(head) else _cancelled(session, outcome))
     tell_left_running(say, session, outcome.seq - 1)
-
-
-def _runs(head: Json | None) -> bool:
-    """Whether there is something to cancel: a turn, or the critic's judgement of it."""
-    return head is not None and (head["state"] != "idle" or is_judged(head))
 
 
 def _cancelled(session: str, outcome: Event) -> str:

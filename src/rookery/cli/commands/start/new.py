@@ -7,8 +7,7 @@ import click
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
 from rookery.cli.session import new_session
-from rookery.core.json import lenient
-from rookery.core.json.events import kind_of
+from rookery.core.json import kind_of, lenient
 from rookery.core.policy import modes
 from rookery.home import paths
 from rookery.log.reader import Reader

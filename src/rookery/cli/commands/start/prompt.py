@@ -8,8 +8,7 @@ from rookery.cli.output.queue import header_of, placeless, strip
 from rookery.cli.output.screen import standard
 from rookery.cli.session.prompt_input import message_of
 from rookery.cli.session.send import awaited, renew_environment, send
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home import paths
 
 STEERED_WITHIN = 2.0

@@ -11,7 +11,7 @@ from rookery.cli.session.form_fields import TRUTHS
 from rookery.cli.session.send import send
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
-from rookery.core.json.events import Json, dumps
+from rookery.core.json import Json, dumps
 from rookery.core.policy import modes, unattended
 from rookery.core.vendors import options
 

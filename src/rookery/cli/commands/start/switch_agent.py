@@ -14,8 +14,7 @@ from rookery.cli.session.send import renew_environment, send
 from rookery.client.fleet import head_of_session
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.vendors import options
 from rookery.core.vendors.environment import overriding
 from rookery.home import paths

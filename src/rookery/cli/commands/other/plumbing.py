@@ -1,0 +1,90 @@
+"""`acp`, `agent`, `model` and `play`: only the help; the commands themselves run before any library
+is loaded (see `main`)."""
+
+import click
+
+from rookery.cli import flags
+from rookery.cli.names import complete_agents
+
+
+@click.command()
+@click.option(
+    "--agent", metavar="NAME", shell_complete=complete_agents, help="Agent for new sessions."
+)
+@flags.line
+@flags.first_thread
+@flags.override
+def acp(agent: str | None, line: str | None, resume: str | None, last: bool, override: bool) -> int:
+    """Run as an ACP agent on stdio, for editors: each editor thread is a Rookery session.
+
+    Editors start this command. Sessions keep running when the editor closes, and `rookery ps` lists
+    them. docs/editors.md has the settings for Zed, JetBrains, Neovim and VS Code.
+
+    \b
+    rookery acp --agent claude
+    rookery acp --cmd "my-agent --acp"
+    """
+    from rookery.acp.bridge.door import main
+
+    chosen = {"agent": agent, "cmd": line, "resume": resume}
+    return main(flags.spelled(**chosen, last=last, override_with_envs=override))
+
+
+@click.command()
+@flags.first_thread
+@flags.override
+@click.option("--setup", is_flag=True, help="Set up a model, like `rookery setup`.")
+def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
+    """Run Rookery's own agent on stdio, for any client that speaks ACP.
+
+    An editor or a worker starts this. docs/agent.md explains what it does and how to set it up. In
+    a terminal, use `rookery run "…"` instead.
+
+    \b
+    rookery setup
+    rookery agent
+    """
+    if setup:
+        from rookery.cli.setup.command import setup as set_up
+
+        return int(set_up.main([], prog_name="rookery setup", standalone_mode=False))
+    from rookery.agent.serving import main
+
+    return main(flags.spelled(resume=resume, last=last, override_with_envs=override))
+
+
+@click.command()
+@click.argument("file", metavar="FILE|demo")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port (default: a free one).")
+@click.option("--quiet", is_flag=True, help="Print only the address.")
+def model(file: str, port: int | None, quiet: bool) -> int:
+    """Run a scripted model on localhost: no account, no cost, always the same answers.
+
+    It speaks OpenAI's API and prints the `rookery setup` line that uses it. The demo writes a note
+    about your task. Script format: docs/scripted-model.md.
+
+    \b
+    rookery model demo
+    rookery model answers.json --port 8123
+    """
+    from rookery.agent.scripted.entry import main
+
+    return main([file, *flags.spelled(port=None if port is None else str(port), quiet=quiet)])
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.argument("file", metavar="FILE|demo")
+@click.pass_context
+def play(context: click.Context, file: str) -> int:
+    """Run an ACP agent on stdio that plays a script, a recorded session, or the demo.
+
+    \b
+      --state DIR   where it stores its sessions
+      --speed N     N times the recorded speed
+
+    \b
+    rookery run --cmd "rookery play script.json" "Begin"
+    """
+    from rookery.acp.player.entry import main
+
+    return main([file, *context.args])
