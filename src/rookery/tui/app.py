@@ -7,10 +7,9 @@ import asyncio
 import os
 from functools import partial
 from time import monotonic, perf_counter
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Event, Key
 
@@ -23,6 +22,7 @@ from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
 from rookery.tui.keys.map import label
 from rookery.tui.look.themes import Colourless, themes
+from rookery.tui.record import TasteChosen
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Start
 from rookery.tui.splash import SetUp
@@ -48,7 +48,7 @@ from rookery.tui.writing.drafts import read as read_drafts
 class Rookery(Focus, TranscriptTools):
     CSS = SHEET
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = EVERYWHERE
+    BINDINGS = EVERYWHERE
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
@@ -242,8 +242,8 @@ class Rookery(Focus, TranscriptTools):
 
         sessions.act(self, message.what, message.block)
 
-    def on_fleet_compact_chosen(self, message: Fleet.CompactChosen) -> None:
-        self.keep_taste(compact_list=message.compact)
+    def on_taste_chosen(self, message: TasteChosen) -> None:
+        self.keep_taste(**message.changes)
 
     # --- prompts and commands ------------------------------------------------------------------
 
@@ -286,9 +286,6 @@ class Rookery(Focus, TranscriptTools):
     def on_transcript_acted(self, message: Transcript.Acted) -> None:
         self.act(message.action)
         self.asking.answered(message.block)
-
-    def on_transcript_split_chosen(self, message: Transcript.SplitChosen) -> None:
-        self.keep_taste(diff="split" if message.split else "unified")
 
     def on_transcript_wanted(self, message: Transcript.Wanted) -> None:
         match message.what:

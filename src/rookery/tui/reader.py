@@ -168,12 +168,9 @@ class ReaderThread:
         command: Json = {"do": "prompt", "prompt": prompt}
 
         async def make() -> None:
-            from rookery.tui.new_session import Unmade, made
-
-            try:
-                session = await asyncio.to_thread(made, self.home, agent, cwd, confirm)
-            except Unmade as error:
-                self._tell(Sent("", command, str(error), files=files))
+            session, why = await asyncio.to_thread(_made, self.home, agent, cwd, confirm)
+            if why:
+                self._tell(Sent("", command, why, files=files))
                 return
             self._tell(Made(session))
             self._looked.set()
@@ -380,3 +377,21 @@ def _drop_older(document: Document, turn: int) -> None:
     kept = {n: b for n, b in document.blocks.items() if n.startswith(f"{turn}.")}
     document.blocks = kept
     document.late, document.carried = {}, {}
+
+
+def _made(home: str, agent: str, cwd: str, confirm: str) -> tuple[str, str]:
+    """A new session's id, or why there is none and what helps."""
+    from rookery.agents import registry
+    from rookery.client.config import in_force
+    from rookery.client.create import create_session
+    from rookery.home import config
+    from rookery.log.errors import LogError
+    from rookery.models.choice import chosen_agent
+
+    try:
+        name = chosen_agent(home, in_force.load(home), cwd, agent).name
+        return create_session(home, agent=name, argv=[], cwd=cwd, confirm=confirm), ""
+    except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
+        return "", str(error)
+    except (LogError, OSError) as error:
+        return "", f"Cannot create the session: {error}"

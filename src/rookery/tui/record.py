@@ -1,4 +1,4 @@
-"""Messages of the interface."""
+"""Messages of the widgets."""
 
 from typing import Any, dataclass_transform
 
@@ -12,3 +12,9 @@ class Record(Message):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__()
         self.__dict__.update(zip(type(self).__annotations__, given, strict=False), **named)
+
+
+class TasteChosen(Record):
+    """Settings of the interface were changed with a key."""
+
+    changes: dict[str, Any]

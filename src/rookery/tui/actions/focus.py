@@ -3,10 +3,13 @@ types."""
 
 from textual.events import Key, Paste, Resize
 
+from rookery.core.asks.kept_asks import unanswered
+from rookery.core.json import lenient
 from rookery.tui.actions.answers import Answers
-from rookery.tui.actions.hints import hint, is_answering
+from rookery.tui.keys.map import label
 from rookery.tui.keys.sequences import learn
 from rookery.tui.shell import Shell, Start
+from rookery.tui.transcript.ask_keys import is_open
 from rookery.tui.widgets.session_list import width_for
 from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Status
@@ -49,8 +52,26 @@ class Focus(Shell):
         self.show_hint()
 
     def show_hint(self) -> None:
-        self.below(Status).hint = hint(self)
-        self.composer.invite(answering=is_answering(self))
+        focused = self.screen_stack[0].focused
+        answering = focused is self.transcript and is_open(self.transcript.current)
+        self.below(Status).hint = self._hint(answering, focused is self.composer)
+        self.composer.invite(answering=answering)
+
+    def _hint(self, answering: bool, writing: bool) -> str:
+        """Where an open ask is answered, what Esc does while a turn runs, and how to come back."""
+        header = self.window.header if self.session else None
+        if header is not None and unanswered(header):
+            return "" if answering else f"{label(self, 'ask.next')} to answer"
+        if not writing:
+            return f"{label(self, 'turn.cancel')} goes back"
+        if header is None or header["state"] == "idle":
+            return ""
+        cancel, send = f"{label(self, 'turn.cancel')} cancels", label(self, "composer.send")
+        if not self.composer.text:
+            return cancel
+        if not lenient.flag(header, "steers"):
+            return f"{send} queues · {cancel}"
+        return f"{send} steers · {label(self, 'composer.queue')} queues · {cancel}"
 
     # --- places --------------------------------------------------------------------------------
 

@@ -1,9 +1,8 @@
 """Leaving stops nothing, and says so before and after."""
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widgets import Label
 
 from rookery.core.blocks.document import Block
@@ -77,7 +76,7 @@ def named(sessions: list[Block]) -> list[str]:
 class LeaveScreen(Modal[bool]):
     """Shown while a turn runs; the key that leaves also confirms."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.LEAVING
+    BINDINGS = bindings.LEAVING
     BACK = "stay"
     HEADING = "Leave?"
 

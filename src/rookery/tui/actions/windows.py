@@ -120,18 +120,13 @@ class Windows(Shell):
 
     def action_agents(self) -> None:
         """Which agent takes over the session that is shown, or answers the first prompt."""
-        current = str(self.window.header["agent"]) if self.session else ""
-        self._choose_agent({"do": "switch"}, current, "")
+        self._choose_agent({"do": "switch"})
 
-    def choose_agent(self, command: Json) -> None:
-        """A block's action that lets the user choose the agent."""
-        current = str(self.window.header["agent"])
-        self._choose_agent(command, current, "Which agent continues this session?")
-
-    def _choose_agent(self, command: Json, current: str, title: str) -> None:
+    def _choose_agent(self, command: Json, title: str = "") -> None:
         from rookery.tui.windows.agent import AgentsScreen, takeover
 
         session = self.session
+        current = str(self.window.header["agent"]) if session else ""
 
         def chosen(name: str) -> None:
             if not session:
@@ -208,7 +203,7 @@ class Windows(Shell):
         """What an action of a block asks for (docs/sessions.md)."""
         match action:
             case {"command": dict(command), "choose": "agent"}:
-                self.choose_agent(command)
+                self._choose_agent(command, "Which agent continues this session?")
             case {"command": dict(command)}:
                 self.send(command)
             case {"compose": {"recap": int(before)}}:
@@ -216,16 +211,13 @@ class Windows(Shell):
             case {"window": "model"}:
                 self.action_model()
             case {"window": "log"}:
-                self._show_log()
+                from rookery.tui.windows.whole import LogScreen
+
+                self.push_screen(LogScreen(self.session, str(self.window.header["agent"])))
             case {"window": "agents"}:
                 self.action_agents()
             case _:
                 self.notify("This needs a newer version of Rookery.", severity="warning")
-
-    def _show_log(self) -> None:
-        from rookery.tui.windows.whole import LogScreen
-
-        self.push_screen(LogScreen(self.session, str(self.window.header["agent"])))
 
     def action_recap(self, before: int | None = None) -> None:
         """Put a recap of the session into the composer."""

@@ -11,6 +11,8 @@ from rookery.tui.look.plain import clean_line
 SIGHT = 5
 """Choices on a card; the rest is behind a key."""
 ALWAYS = ("rule", "allow_always")
+_COVERED = (*ALWAYS, "reject_always")
+"""Kinds for which a key of a meaning stands, or one for something narrower."""
 DIGITS = 9
 
 _USUAL = {
@@ -33,46 +35,42 @@ class Choice(NamedTuple):
 
 def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     """Those in sight, and all others."""
+    later = Choice("ask.defer", "decide later")
     if any(each.get("type") == "form" for each in block["parts"]):
-        fill, decline = Choice("ask.fill", "fill in"), Choice("ask.decline", "decline")
-        return [fill, decline, Choice("ask.defer", "decide later")], []
+        return [Choice("ask.fill", "fill in"), Choice("ask.decline", "decline"), later], []
     actions = block["actions"]
-    meant = [each for each in (_allow(actions), _always(actions), _deny(actions)) if each]
-    own = [_own(place, action) for place, action in enumerate(actions[:DIGITS])]
+    deny = _meant("ask.deny", actions, *REJECTS)
+    found = (_meant("ask.allow", actions, "allow_once"), _always(actions), deny)
+    meant = [each for each in found if each]
+    own = [
+        Choice(f"ask.option{place + 1}", _label(action), place)
+        for place, action in enumerate(actions[:DIGITS])
+    ]
     known = {each.place for each in meant}
-    others = [each for each in own if each.place not in known and _is_other(actions, each)]
-    also = [Choice("ask.reject", "reject and say why")] if _deny(actions) else []
-    also.append(Choice("ask.defer", "decide later"))
-    found = [*meant, *others, *also]
-    seen = found[:SIGHT]
-    return seen, [*own, *(each for each in found[SIGHT:] if each not in own), *_wider(block)]
+    known |= {at for at, each in enumerate(actions) if each.get("kind") in _COVERED}
+    others = [each for each in own if each.place not in known]
+    why = [Choice("ask.reject", "reject and say why")] if deny else []
+    listed = [*meant, *others, *why, later]
+    rest = [each for each in listed[SIGHT:] if each not in own]
+    return listed[:SIGHT], [*own, *rest, *_wider(block)]
 
 
 def always_words(action: Mapping[str, Any]) -> str:
     """What is allowed from now on, in full."""
-    label = clean_line(str(action.get("label") or ""))
+    label = _label(action)
     return label.partition(": ")[2] or label if action.get("kind") == "rule" else label
 
 
+def _label(action: Mapping[str, Any]) -> str:
+    return clean_line(str(action.get("label") or ""))
+
+
 def _wider(block: Block) -> list[Choice]:
-    if block.get("danger") or not any(_is_kind(each, "allow") for each in block["actions"]):
+    kinds = [str(each.get("kind") or "") for each in block["actions"]]
+    if block.get("danger") or not any(kind.startswith("allow") for kind in kinds):
         return []
     risky = Choice("ask.risky", "allow, ask only if risky from now on")
     return [risky, Choice("ask.all", "allow, approve all from now on")]
-
-
-def _own(place: int, action: Mapping[str, Any]) -> Choice:
-    return Choice(f"ask.option{place + 1}", clean_line(str(action.get("label") or "")), place)
-
-
-def _is_other(actions: list[dict[str, Any]], choice: Choice) -> bool:
-    """Whether no key of a meaning stands for it or for something narrower."""
-    kind = actions[choice.place or 0].get("kind")
-    return kind not in (*ALWAYS, "reject_always")
-
-
-def _is_kind(action: Mapping[str, Any], kind: str) -> bool:
-    return str(action.get("kind") or "").startswith(kind)
 
 
 def _first(actions: list[dict[str, Any]], *kinds: str) -> int | None:
@@ -84,29 +82,19 @@ def _first(actions: list[dict[str, Any]], *kinds: str) -> int | None:
     return None
 
 
-def _allow(actions: list[dict[str, Any]]) -> Choice | None:
-    return _meant("ask.allow", actions, _first(actions, "allow_once"))
-
-
-def _deny(actions: list[dict[str, Any]]) -> Choice | None:
-    return _meant("ask.deny", actions, _first(actions, *REJECTS))
-
-
-def _meant(name: str, actions: list[dict[str, Any]], place: int | None) -> Choice | None:
+def _meant(name: str, actions: list[dict[str, Any]], *kinds: str) -> Choice | None:
     """In our words, unless the agent's say more."""
-    if place is None:
+    if (place := _first(actions, *kinds)) is None:
         return None
     ours, usual = _USUAL[name]
-    label = clean_line(str(actions[place].get("label") or ""))
+    label = _label(actions[place])
     words = set(label.lower().replace(",", " ").split())
     return Choice(name, ours if words <= usual | _FILLING else label, place)
 
 
 def _always(actions: list[dict[str, Any]]) -> Choice | None:
-    place = _first(actions, *ALWAYS)
-    if place is None:
+    if (place := _first(actions, *ALWAYS)) is None:
         return None
-    if actions[place].get("kind") == "rule":
-        return Choice("ask.always", "always allow …", place)
     label = always_words(actions[place])
-    return Choice("ask.always", label if len(label.split()) > _LONGEST else "always allow …", place)
+    says_more = actions[place].get("kind") != "rule" and len(label.split()) > _LONGEST
+    return Choice("ask.always", label if says_more else "always allow …", place)

@@ -23,44 +23,30 @@ LIVE, LIVE_TEXT = 6, 1200
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     """`terminals`: those of a call."""
     match block["role"]:
-        case "prompt":
-            return _prompt(block, view)
-        case "answer":
-            return _answer(block, view)
-        case "thought":
-            return _thought(block, view)
         case "tool":
             return card.rendered(block, terminals, view)
         case "terminal":
             return card.rendered(block, [block], view)
-        case "plan":
-            return _plan(block, view)
-        case "ask":
-            return ask.rendered(block, view)
-        case "divider":
-            return _divider(block, view)
-        case "raw":
-            return _raw(block, view)
-    return _notice(block, view)
+        case role:
+            return _BY_ROLE.get(role, _notice)(block, view)
 
 
 def can_open(block: Block, terminals: list[Block]) -> bool:
     """Whether a block has more than its folded lines."""
+    text = block["text"]
     match block["role"]:
-        case "thought":
-            return bool(block["text"].strip())
+        case "thought" | "divider":
+            return bool(text.strip())
         case "plan":
             return bool(block["parts"])
         case "tool":
             return card.has_details(block, terminals)
         case "terminal":
-            return bool(block["text"])
+            return bool(text)
         case "raw" | "notice" | "error":
-            return bool(block["parts"]) or len(block["text"]) > 600
+            return bool(block["parts"]) or len(text) > 600
         case "prompt":
-            return block["text"].count("\n") >= LONGEST_PROMPT or len(block["text"]) > 1200
-        case "divider":
-            return bool(block["text"].strip())
+            return text.count("\n") >= LONGEST_PROMPT or len(text) > 1200
     return False
 
 
@@ -201,3 +187,14 @@ def _notice(block: Block, view: View) -> list[Line]:
     for place, action in enumerate(block["actions"]):
         lines += ask.action_lines(place, action, inner)
     return prefixed(lines, [(f"{sign} ", style)], [("  ", look.plain)])
+
+
+_BY_ROLE = {
+    "prompt": _prompt,
+    "answer": _answer,
+    "thought": _thought,
+    "plan": _plan,
+    "ask": ask.rendered,
+    "divider": _divider,
+    "raw": _raw,
+}

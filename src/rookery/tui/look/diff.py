@@ -42,16 +42,8 @@ def _in_one(rows: tuple[Row, ...], width: int, wide: int, language: str, look: L
     for row in rows:
         if row.sign == GAP:
             found.append([("⋯".rjust(wide), look.faint)])
-            continue
-        lead: Line = [(f"{row.number:>{wide}} ", look.faint), (f"{row.sign} ", ink(row, look))]
-        room = width - width_of_line(lead)
-        if room < 6:
-            lead, room = [(row.sign, ink(row, look))], max(width - 1, 1)
-        body = [
-            _filled(line, room, ground(row, look))
-            for line in fold(_painted(row, language, look), room)
-        ]
-        found += prefixed(body, lead, [(" " * width_of_line(lead), look.plain)])
+        else:
+            found += _side(row, row.number, width, wide, language, look)
     return found
 
 
@@ -72,16 +64,18 @@ def _in_two(rows: tuple[Row, ...], width: int, wide: int, language: str, look: L
 
 
 def _side(
-    row: Row | None, number: int | None, half: int, wide: int, language: str, look: Look
+    row: Row | None, number: int | None, width: int, wide: int, language: str, look: Look
 ) -> list[Line]:
     """One side of a row; a long line goes on below."""
     if row is None:
         return []
     lead: Line = [(f"{number or '':>{wide}} ", look.faint), (f"{row.sign} ", ink(row, look))]
-    room = max(half - width_of_line(lead), 1)
-    paper, below = ground(row, look), " " * width_of_line(lead)
+    if width - width_of_line(lead) < 6:
+        lead = [(row.sign, ink(row, look))]
+    taken, paper = width_of_line(lead), ground(row, look)
+    room = max(width - taken, 1)
     body = [_filled(line, room, paper) for line in fold(_painted(row, language, look), room)]
-    return prefixed(body or [_filled([], room, paper)], lead, [(below, look.plain)])
+    return prefixed(body, lead, [(" " * taken, look.plain)])
 
 
 def ink(row: Row, look: Look) -> Style:

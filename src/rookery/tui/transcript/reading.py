@@ -4,18 +4,17 @@ Only keys pressed here act on a block: what is typed elsewhere can never answer 
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, override
+from typing import Any, override
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import BindingType
 
 from rookery.core.blocks.document import Block
 from rookery.tui.keys import bindings
 from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.plain import count
 from rookery.tui.look.view import View
-from rookery.tui.record import Record
+from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
 from rookery.tui.transcript.finding import Finding
@@ -29,7 +28,7 @@ STEP = 3
 
 class Transcript(Answerable, Finding):
     FOCUS_ON_CLICK = False
-    BINDINGS: ClassVar[list[BindingType]] = bindings.TRANSCRIPT
+    BINDINGS = bindings.TRANSCRIPT
 
     class Acted(Record):
         """An action of a block was chosen."""
@@ -43,11 +42,6 @@ class Transcript(Answerable, Finding):
         what: str
         block: Block
         text: str
-
-    class SplitChosen(Record):
-        """Old and new side by side, or in one column."""
-
-        split: bool
 
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(clock, id=id)
@@ -213,7 +207,7 @@ class Transcript(Answerable, Finding):
         self.split = not self.split
         self.window.forget_lines()
         self.settle()
-        self.post_message(self.SplitChosen(self.split))
+        self.post_message(TasteChosen({"diff": "split" if self.split else "unified"}))
 
     def action_want(self, what: str) -> None:
         here = self._here()

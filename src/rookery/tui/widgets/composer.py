@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar, override
+from typing import override
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -21,7 +21,7 @@ _ANSWER = "Press a key above to answer, or just type"
 
 
 class Composer(TextArea):
-    BINDINGS: ClassVar[list[BindingType]] = bindings.WRITING
+    BINDINGS = bindings.WRITING
 
     class Submitted(Record):
         """A prompt, for the session it was written to."""

@@ -1,9 +1,6 @@
 """Find in the transcript: through what is loaded, then through what is older."""
 
-from typing import ClassVar
-
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
@@ -15,7 +12,7 @@ from rookery.tui.transcript.reading import Transcript
 class FindBar(Horizontal, inherit_bindings=False):
     """The line in which one types the words; hidden until it is opened."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings.FIND
+    BINDINGS = bindings.FIND
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

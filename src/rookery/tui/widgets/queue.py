@@ -1,9 +1,6 @@
 """The queued prompts, in order."""
 
-from typing import ClassVar
-
 from textual import events
-from textual.binding import BindingType
 
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import lenient
@@ -19,7 +16,7 @@ from rookery.tui.widgets.status import LineWidget
 class Queue(LineWidget):
     MOST = 4
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings.QUEUE
+    BINDINGS = bindings.QUEUE
 
     class Changed(Record):
         """`what`: edit, earlier, later, remove, send."""

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from itertools import groupby
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -17,7 +16,7 @@ from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.plain import clean_line, cut
 from rookery.tui.look.runs import Line, strip_of, trimmed
-from rookery.tui.record import Record
+from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.widgets import session_row
 
@@ -43,7 +42,7 @@ def width_for(columns: int) -> int:
 
 class Fleet(ScrollView):
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings.FLEET
+    BINDINGS = bindings.FLEET
 
     class Chosen(Record):
         session: str
@@ -53,11 +52,6 @@ class Fleet(ScrollView):
 
         what: str
         block: Block
-
-    class CompactChosen(Record):
-        """One line per session, or two."""
-
-        compact: bool
 
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -146,7 +140,7 @@ class Fleet(ScrollView):
 
     def action_compact(self) -> None:
         self.set_compact(not self.compact)
-        self.post_message(self.CompactChosen(self.compact))
+        self.post_message(TasteChosen({"compact_list": self.compact}))
 
     def set_compact(self, compact: bool) -> None:
         self.compact = compact

@@ -1,9 +1,6 @@
 """The panel at the right of a wide screen: the plan, the changed files, and the diffs of one."""
 
-from typing import ClassVar
-
 from textual import events
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -38,7 +35,7 @@ LINES = 200
 
 class SidePanel(ScrollView):
     can_focus = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings.PANEL
+    BINDINGS = bindings.PANEL
 
     class Chosen(Record):
         """Show the call that changed the file last."""
