@@ -64,6 +64,11 @@ GROUPS = {
         "config": "Show, explain and edit the settings.",
         "policy": "List, add and test the rules that answer for you.",
     },
+    "Remote access": {
+        "serve": "Serve all sessions to browsers, phones and other machines.",
+        "api": "Send a request to the daemon.",
+        "devices": "List and revoke devices that are logged in.",
+    },
     "Other": {
         "acp": "Run as an ACP agent on stdio, for editors.",
         "agent": "Run Rookery's own agent on stdio.",

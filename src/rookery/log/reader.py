@@ -78,6 +78,19 @@ class Reader(AbstractContextManager["Reader", None]):
         end = LAST if upto is None else upto
         return self._events("WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, end, limit)
 
+    def before(self, seq: int, limit: int = 1000) -> list[Event]:
+        """Up to `limit` events before the event `seq`, in order. Where more stand above, they begin
+        with a turn, if one begins among them."""
+        with self._moment():
+            found = self._events("WHERE seq < ? ORDER BY seq DESC LIMIT ?", seq, limit)[::-1]
+            if len(found) < limit or not found:
+                return found
+            turn = headers.turn_of(self._connection, found[0].seq)
+            if headers.first_seq(self._connection, turn) == found[0].seq:
+                return found
+            begins = headers.first_seq(self._connection, turn + 1) or 0
+        return [event for event in found if event.seq >= begins] or found
+
     def of_kinds(self, *kinds: str) -> list[Event]:
         """All events of these kinds, in order: one pass over the log."""
         return self._events(f"WHERE kind IN ({', '.join('?' * len(kinds))}) ORDER BY seq", *kinds)
@@ -100,6 +113,11 @@ class Reader(AbstractContextManager["Reader", None]):
         with self._moment():
             first = headers.first_seq(self._connection, n)
             seq = headers.last_seq(self._connection) if first is None else first - 1
+            return headers.header_at(self._connection, seq, self._columns)
+
+    def header_at(self, seq: int) -> Json:
+        """The header after an event."""
+        with self._moment():
             return headers.header_at(self._connection, seq, self._columns)
 
     def part(self, upto: int | None = None, room: int = ending.ROOM) -> ending.Part:

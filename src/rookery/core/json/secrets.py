@@ -2,6 +2,8 @@
 
 import re
 
+from rookery.core.json.events import dumps
+
 MASK = "•••"
 
 _SHAPES = (
@@ -19,7 +21,7 @@ _SHAPES = (
     r"\bpypi-[\w-]{50,}",
     r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",  # a JSON web token
     r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----.*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)",
-    r"(?<=://)[^\s/:@]+:[^\s/@]{3,}(?=@)",  # user and password in an address
+    r"(?<=://)[^\s/:@\"']+:[^\s/@\"']{3,}(?=@)",  # user and password in an address
 )
 _SECRET = re.compile("|".join(_SHAPES), re.DOTALL)
 _SIGNS = re.compile(
@@ -27,6 +29,13 @@ _SIGNS = re.compile(
     r"PRIVATE KEY|://"
 )
 """What each of them has in it: a text without any is passed on as quickly as it can be read."""
+
+
+def encoded(value: object) -> str:
+    """JSON with its secrets masked. Masked before it is encoded: what is masked may not take
+    quotation marks with it."""
+    text = dumps(value)
+    return dumps(masked_json(value)) if _SIGNS.search(text) else text
 
 
 def masked(text: str) -> str:

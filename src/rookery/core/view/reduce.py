@@ -31,14 +31,25 @@ from rookery.core.vendors.profiles import profile_for
 def reduce(document: Document, event: Event) -> list[Op]:
     """Advance the document by one event, in place; return what changed."""
     before = document.header
+    document.header, ops, told = _step(before, event)
+    document.apply(ops)
+    return [*ops, *told]
+
+
+def step(header: Json, event: Event) -> tuple[Json, list[Op]]:
+    """The same without a document, for one who only passes ops on: the next header, and what
+    changed."""
+    after, ops, told = _step(header, event)
+    return after, [*ops, *told]
+
+
+def _step(before: Json, event: Event) -> tuple[Json, list[Op], list[Op]]:
     changes = advance(before, event)
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     ops += ask_actions.left(before, after) + notices.retrying(before, after)
-    document.header = after
-    document.apply(ops)
     told = looks.shown(changes)
-    return [*ops, *change(looks.HEADER, **told)] if told else ops
+    return after, ops, change(looks.HEADER, **told) if told else []
 
 
 def fold(header: Json | None, events: Iterable[Event]) -> Document:

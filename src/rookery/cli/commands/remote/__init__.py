@@ -1,0 +1,1 @@
+"""Commands for access from other machines and devices."""

@@ -1,0 +1,144 @@
+"""`serve`: the daemon."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from rookery.cli import exits, flags
+from rookery.cli.output.screen import Screen, standard
+from rookery.client import daemon
+from rookery.core.json.events import Json
+from rookery.core.units import duration
+from rookery.daemon.options import Options, Refusal
+from rookery.daemon.process import lifecycle, options
+from rookery.home import paths
+
+ASK = "-"
+"""For --passphrase without a value."""
+
+
+@click.command()
+@flags.flag("--background", help="Run detached from this terminal.")
+@flags.flag("--stop", help="Stop the daemon; sessions keep running.")
+@flags.flag("--status", help="Say whether a daemon is running, and where.")
+@flags.flag("--restart", help="Restart a --background daemon with the same options.")
+@flags.flag("--link", help="Print a one-time link by which a device logs in.")
+@flags.flag("--open", "open_", help="Open the address in a browser.")
+@click.option("--host", default=options.HOST, show_default=True, help="Address to listen on.")
+@click.option("--port", default=options.PORT, show_default=True, type=int)
+@click.option("--auth", type=click.Choice(options.AUTHS), help="How devices log in.  [token]")
+@click.option(
+    "--passphrase",
+    is_flag=False,
+    flag_value=ASK,
+    default="",
+    help="Log in by passphrase; without a value you are asked. Or set ROOKERY_PASSPHRASE.",
+)
+@flags.flag("--read-only", help="Refuse every change.")
+@flags.several("--allowed-host", "allowed_hosts", metavar="NAME", help="Answer to this name, too.")
+@flags.several("--allowed-origin", "allowed_origins", metavar="ORIGIN", help="Let this page in.")
+@flags.flag("--behind-proxy", help="A proxy in front handles log-in and TLS.")
+@click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
+@click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
+@flags.as_json("With --status: as JSON.")
+def serve(**given: Any) -> int:
+    """Serve all sessions to browsers, phones and other machines.
+
+    It listens on 127.0.0.1:7433 and prints a one-time link to log in by. Sessions do not depend on
+    it: stop it, and they keep running.
+
+    \b
+    rookery serve
+    rookery serve --background
+    rookery serve --status
+    rookery serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
+    """
+    screen = standard()
+    doing = [word for word in ("stop", "status", "restart", "link") if given[word]]
+    if len(doing) > 1:
+        raise click.UsageError(f"--{doing[0]} and --{doing[1]} cannot be combined.")
+    try:
+        return _do(screen, doing[0] if doing else "", given)
+    except Refusal as refusal:
+        raise click.ClickException(str(refusal)) from refusal
+    except daemon.NoDaemon as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
+    home = paths.home()
+    if doing == "status":
+        return _status(screen, home, as_json=given["as_json"])
+    lifecycle.check(home)
+    match doing:
+        case "stop":
+            stopped = lifecycle.stop(home)
+            screen.note("Stopped. Sessions keep running." if stopped else "No daemon is running.")
+        case "restart":
+            _tell(screen, lifecycle.restart(home), given)
+        case "link":
+            screen.line(new_link(home))
+        case _ if given["background"]:
+            _tell(screen, lifecycle.start(home, chosen(given)), given)
+        case _:
+            lifecycle.run(home, chosen(given), {"open": given["open_"]})
+    return exits.DONE
+
+
+def chosen(given: dict[str, Any]) -> Options:
+    """Raises Refusal."""
+    secret = given["passphrase"] or os.environ.get(lifecycle.SECRET, "")
+    if given["passphrase"] == ASK:
+        secret = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    known: Json = {key: given[key] for key in Options._fields if key not in ("auth", "passphrase")}
+    for key in ("tls_cert", "tls_key"):
+        known[key] = os.path.abspath(known[key]) if known[key] else ""
+    if given["auth"]:
+        known["auth"] = given["auth"]
+    if secret and given["auth"] not in (None, options.PASSPHRASE):
+        secret = ""  # the variable is set, and another way was asked for
+    return options.chosen(known, secret)
+
+
+def new_link(home: str) -> str:
+    """Raises NoDaemon."""
+    answer = daemon.request(home, "POST", "/api/devices/link", {})
+    said = answer.json()
+    if answer.status != 200:
+        raise click.ClickException(f"{said['message']} {said['remedy']}".strip())
+    return str(said["link"])
+
+
+def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
+    screen.line(f"Rookery serves {paths.home()} at {record['address']}")
+    if record["options"]["auth"] != options.NONE:
+        link = new_link(paths.home())
+        screen.line("Log in by this link (once, within 10 minutes):")
+        screen.line(f"  {link}")
+        if given["open_"]:
+            import webbrowser
+
+            webbrowser.open(link)
+    screen.note("To stop it: rookery serve --stop")
+
+
+def _status(screen: Screen, home: str, *, as_json: bool) -> int:
+    import json
+    import time
+
+    found = lifecycle.status(home)
+    if as_json:
+        sys.stdout.write(json.dumps(found or {"running": False}) + "\n")
+    elif found is None:
+        screen.note("No daemon is running. To start one: rookery serve --background")
+    else:
+        age = duration(max(0.0, time.time() - found["since"] / 1000))
+        screen.line(f"{found['address']}  pid {found['pid']}, running for {age}")
+        words = [f"log-in by {found['auth']}"] if found["auth"] != options.NONE else ["no log-in"]
+        words += ["read-only"] if found["readOnly"] else []
+        screen.line("  " + ", ".join(words))
+        if found["stale"]:
+            screen.note("A newer build is installed. To use it: rookery serve --restart")
+    return exits.DONE if found else exits.FAILED

@@ -1,0 +1,88 @@
+"""The daemon of this home, as a process on this machine sees it: its record, and requests over its
+own socket, which need no token."""
+
+import http.client
+import json
+import os
+import socket
+from typing import Any, NamedTuple, override
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.home import paths
+from rookery.processes import tree
+from rookery.wire.credentials import peer_of
+
+RECORD = os.path.join("run", "daemon.json")
+LOCK = os.path.join("run", "daemon.lock")
+PATIENCE = 30.0
+"""Seconds for an answer."""
+
+
+class NoDaemon(Exception):
+    """No daemon serves this home, or it does not answer."""
+
+    def __init__(self, why: str = "No daemon is running.") -> None:
+        super().__init__(f"{why} To start one: rookery serve --background")
+
+
+def record(home: str) -> Json | None:
+    """What the running daemon says of itself; None: there is none."""
+    found = paths.read_json(os.path.join(home, RECORD))
+    pid, start = lenient.integer(found, "pid"), lenient.text(found, "start")
+    return found if pid and start and tree.alive(pid, start) else None
+
+
+class Answer(NamedTuple):
+    status: int
+    kind: str
+    """Its content type, without parameters."""
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def request(
+    home: str, method: str, path: str, body: Json | None = None, *, patience: float = PATIENCE
+) -> Answer:
+    """One request of the user's own. Raises NoDaemon."""
+    found = record(home)
+    if found is None:
+        raise NoDaemon
+    link = Link(found, patience)
+    data = None if body is None else json.dumps(body).encode()
+    headers = {} if data is None else {"Content-Type": "application/json"}
+    try:
+        link.request(method, path, data, headers)
+        answer = link.getresponse()
+        kind = answer.headers.get_content_type()
+        return Answer(answer.status, kind, answer.read())
+    except (OSError, http.client.HTTPException) as error:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise NoDaemon(f"The daemon does not answer ({why}).") from error
+    finally:
+        link.close()
+
+
+class Link(http.client.HTTPConnection):
+    """By the control socket where there is one: the other takes no changes then."""
+
+    def __init__(self, record: Json, patience: float = PATIENCE) -> None:
+        super().__init__("localhost", timeout=patience)
+        control = lenient.text(record, "control")
+        self._place = f"\0{control}" if control else lenient.text(record, "socket")
+        self._pid = record["pid"]
+
+    @override
+    def connect(self) -> None:
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        link.settimeout(self.timeout)
+        try:
+            link.connect(self._place)
+        except BaseException:
+            link.close()
+            raise
+        self.sock = link
+        if peer_of(link)[0] != os.geteuid():  # a name that is no file is anybody's to take
+            raise OSError(None, "another user listens on its socket")

@@ -1,0 +1,47 @@
+"""`python -m rookery.daemon`: the daemon as a process. `rookery serve` starts it."""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import sys
+
+from rookery.core.json.events import Json
+from rookery.daemon.options import Refusal, from_json
+
+LONGEST = 65536
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="rookery.daemon")
+    parser.add_argument("--home", required=True)
+    parser.add_argument("--options", type=int, required=True)
+    parser.add_argument("--background", action="store_true")
+    given = parser.parse_args(words)
+    with os.fdopen(given.options, "rb") as file:
+        said: Json = json.loads(file.read(LONGEST))
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
+    from rookery.daemon.process.serving import serve
+
+    try:
+        asyncio.run(
+            serve(
+                given.home,
+                from_json(said["options"]),
+                background=given.background,
+                say=said.get("say") or {},
+            )
+        )
+    except Refusal as refusal:
+        if given.background:
+            line = json.dumps({"error": refusal.name, "message": str(refusal)})
+            print(line, flush=True)
+        else:
+            print(f"rookery: {refusal}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,279 @@
+"""What every request passes before anything reads it: where it is addressed to, which page sent it,
+who its sender is, and whether that sender may write.
+
+A table of all routes is tried against this in the tests: a route cannot forget it, since none is
+asked.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from rookery.daemon.access.devices import Device, Devices
+from rookery.daemon.access.hosts import Hosts
+from rookery.daemon.access.lockout import Lockout
+from rookery.daemon.access.peers import Peer
+from rookery.daemon.errors import Problem
+from rookery.daemon.options import NONE, Options
+
+type Scope = MutableMapping[str, Any]
+type Message = MutableMapping[str, Any]
+type Receive = Callable[[], Awaitable[Message]]
+type Send = Callable[[Message], Awaitable[None]]
+type App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PEER = "rookery.peer"
+DEVICE = "rookery.device"
+COOKIE = "rookery"
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+LOGIN = "/login"
+ACP = "/acp"
+"""A WebSocket that writes: all others only tell."""
+
+BODY_BYTES = 2 * 1024 * 1024
+UPLOAD_BYTES = 30 * 1024 * 1024
+"""20 MiB of attachments, as text."""
+BODY_SECONDS = 60.0
+
+HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; "
+        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+NOT_KEPT = (b"cache-control", b"no-store")
+
+
+class Gate:
+    def __init__(
+        self, app: App, options: Options, devices: Devices, lockout: Lockout, control: str
+    ) -> None:
+        self._app = app
+        self._options = options
+        self._devices = devices
+        self._lockout = lockout
+        self._control = control
+        """The name of the socket that no confined agent reaches; "": there is none here."""
+        self._hosts = Hosts(options)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        send = _with_headers(send, scope["type"])
+        headers = _read(scope["headers"])
+        try:
+            self._check_place(scope, headers)
+            self._recognise(scope, headers)
+            await self._check_write(scope)
+            limit = UPLOAD_BYTES if scope["path"].startswith("/api/sessions") else BODY_BYTES
+            _check_size(headers, limit)
+        except Problem as problem:
+            await _refuse(problem, scope, receive, send)
+            return
+        if scope["type"] == "http":
+            receive = _bounded(receive, limit)
+        await self._app(scope, receive, send)
+
+    def _check_place(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        """The daemon's own sockets have no name that could be mistaken."""
+        peer: Peer = scope[PEER]
+        if peer.local:
+            if not peer.own:
+                raise Problem(403, "not_yours", "This Rookery belongs to another user.")
+            if "origin" in headers:
+                raise Problem(403, "foreign_origin", "This socket is not for pages.")
+            return
+        host = headers.get("host", "")
+        if not self._hosts.knows(host):
+            raise Problem(
+                421,
+                "foreign_host",
+                f"Rookery does not answer to the name {host[:100]!r}.",
+                "Start it with --allowed-host NAME to allow a name.",
+            )
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site", "")
+        if origin is not None and not self._hosts.welcomes(origin, host):
+            raise Problem(
+                403,
+                "foreign_origin",
+                f"The page at {origin[:100]} may not use this Rookery.",
+                "Start it with --allowed-origin ORIGIN to allow a page.",
+            )
+        if origin is None and site == "cross-site" and scope["method"] not in READING:
+            raise Problem(403, "foreign_origin", "Another site's page may not use this Rookery.")
+
+    def _recognise(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        """Who sends it; scope[DEVICE] is None for the owner of the home."""
+        peer: Peer = scope[PEER]
+        scope[DEVICE] = None
+        if peer.local or scope["path"] == LOGIN:
+            return
+        token = _token(headers)
+        if token:
+            scope[DEVICE] = self._holder(token, peer.address)
+        elif self._options.auth != NONE:
+            raise Problem(
+                401,
+                "no_token",
+                "Log in first.",
+                "Open a one-time link (rookery serve --link prints one), or send a token as "
+                "Authorization: Bearer.",
+                WWW_Authenticate="Bearer",
+            )
+
+    def _holder(self, token: str, address: str) -> Device:
+        left = self._lockout.seconds_left(address, time.monotonic())
+        if left:
+            raise locked_out(left)
+        device = self._devices.holder(token)
+        if device is None:
+            self._lockout.failed(address, time.monotonic())
+            raise Problem(
+                401,
+                "bad_token",
+                "This token is not known, or was revoked.",
+                "Log in again: rookery serve --link prints a one-time link.",
+                WWW_Authenticate="Bearer",
+            )
+        self._devices.note_use(device, address)
+        return device
+
+    async def _check_write(self, scope: Scope) -> None:
+        if scope["type"] == "websocket":
+            if scope["path"] != ACP:
+                return
+        elif scope["method"] in READING:
+            return
+        if self._options.read_only and scope["path"] != LOGIN:
+            raise Problem(
+                403, "read_only", "This Rookery only shows.", "Start it without --read-only."
+            )
+        peer: Peer = scope[PEER]
+        if await asyncio.to_thread(peer.is_agents):
+            raise Problem(
+                403,
+                "from_the_agent",
+                "An agent cannot change anything through the daemon; this came from an agent's "
+                "process, or from one that is gone.",
+                "Do it in a terminal of your own.",
+            )
+        if peer.local and self._control and not peer.controls:
+            raise Problem(
+                403,
+                "wrong_socket",
+                "The daemon takes changes only on its control socket.",
+                "Update this client, or use it outside of containers and network namespaces.",
+            )
+
+
+def locked_out(left: float) -> Problem:
+    minutes = max(1, round(left / 60))
+    return Problem(
+        429,
+        "locked_out",
+        f"Too many failed attempts from this address. Try again in {minutes} min.",
+        "Wait, or restart the daemon.",
+        Retry_After=str(int(left) + 1),
+    )
+
+
+def _token(headers: Mapping[str, str]) -> str:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return token.strip()
+    jar = SimpleCookie()
+    try:
+        jar.load(headers.get("cookie", ""))
+    except CookieError:
+        return ""
+    return jar[COOKIE].value if COOKIE in jar else ""
+
+
+def _read(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """By name; of two of one name both, so that neither can hide behind the other."""
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        joint = "; " if key == "cookie" else ", "
+        found[key] = f"{found[key]}{joint}{text}" if key in found else text
+    return found
+
+
+def _check_size(headers: Mapping[str, str], limit: int) -> None:
+    length = headers.get("content-length", "0")
+    if length.isdecimal() and int(length[:20]) > limit:
+        raise too_large(limit)
+
+
+def too_large(limit: int) -> Problem:
+    return Problem(
+        413, "too_large", f"A request may have at most {limit // 1024 // 1024} MiB.", "Send less."
+    )
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    """A body may be neither too large, whatever its header says, nor too slow."""
+    left, until = limit, time.monotonic() + BODY_SECONDS
+    whole = False
+
+    async def bounded() -> Message:
+        nonlocal left, whole
+        if whole:
+            return await receive()
+        try:
+            async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                message = await receive()
+        except TimeoutError:
+            raise Problem(
+                408, "too_slow", f"The request took longer than {BODY_SECONDS:g} s.", "Try again."
+            ) from None
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise too_large(limit)
+        whole = not message.get("more_body", False)
+        return message
+
+    return bounded
+
+
+def _with_headers(send: Send, kind: str) -> Send:
+    starts = "http.response.start" if kind == "http" else "websocket.http.response.start"
+
+    async def with_headers(message: Message) -> None:
+        if message["type"] == starts:
+            given = {name for name, _ in message.get("headers", ())}
+            more = [*HEADERS, *([] if NOT_KEPT[0] in given else [NOT_KEPT])]
+            message["headers"] = [
+                *message.get("headers", ()),
+                *(each for each in more if each[0] not in given),
+            ]
+        await send(message)
+
+    return with_headers
+
+
+async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    response = problem.response()
+    if scope["type"] == "http":
+        # The body that nobody read would be taken for the next request.
+        response.headers["connection"] = "close"
+        await response(scope, receive, send)
+        return
+    await receive()
+    if "websocket.http.response" in scope.get("extensions", {}):
+        start = {"status": problem.status, "headers": response.raw_headers}
+        await send({"type": "websocket.http.response.start", **start})
+        await send({"type": "websocket.http.response.body", "body": response.body})
+    else:
+        await send({"type": "websocket.close", "code": 1008, "reason": problem.message[:120]})

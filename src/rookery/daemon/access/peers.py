@@ -1,0 +1,137 @@
+"""Which process is at the other end of a connection, and whether it is an agent's.
+
+Over a Unix socket the kernel says who it is. Over TCP it is looked up where the peer is on this
+machine: the table of sockets names the other end's inode, and a process has that open. A local peer
+that cannot be named counts as an agent's: it went away in order not to be looked at.
+"""
+
+import ipaddress
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.client import guard
+from rookery.processes import ancestry
+from rookery.processes.lineage import LINUX
+from rookery.wire.credentials import peer_of
+
+type Address = tuple[str, int]
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+LISTED = 5.0
+"""Seconds for `lsof`, where there is no /proc."""
+
+
+class Peer:
+    """Made when the connection is; what costs time is found out when it is asked for."""
+
+    def __init__(self, connection: socket.socket, home: str, *, controls: bool) -> None:
+        self._home = home
+        self.local = connection.family == socket.AF_UNIX
+        """It came by the daemon's own socket."""
+        self.controls = controls
+        """By the one that no confined agent can reach."""
+        self.own = self.local and peer_of(connection)[0] == os.geteuid()
+        self._agents: bool | None = None
+        self._ends: tuple[Address, Address] | None = None
+        if self.local:
+            # Now: when a request comes, the sender may be gone.
+            self._agents = guard.peer_is_agents(connection, home)
+        else:
+            name, here = connection.getpeername(), connection.getsockname()
+            self._ends = (_plain(name[0]), name[1]), (_plain(here[0]), here[1])
+
+    @property
+    def address(self) -> str:
+        """Of the other end; "": this machine, by a socket that has none."""
+        return self._ends[0][0] if self._ends else ""
+
+    def is_agents(self) -> bool:
+        """Blocks for some milliseconds; the answer is kept for the connection's life."""
+        if self._agents is None:
+            assert self._ends is not None
+            self._agents = self._look_up(*self._ends)
+        return self._agents
+
+    def _look_up(self, there: Address, here: Address) -> bool:
+        found = _owner(there, here) if LINUX else _listed(there, here)
+        if found is None:
+            return ipaddress.ip_address(there[0]).is_loopback or there[0] == here[0]
+        if found.user not in (os.geteuid(), None):
+            return False  # an agent of this home runs as its user
+        if not found.pid:
+            return True
+        try:
+            return guard.is_agents(found.pid, self._home)
+        except (OSError, ancestry.Gone):
+            return True
+
+
+class Owner(NamedTuple):
+    user: int | None
+    pid: int
+    """0: no process that can be seen has it open."""
+
+
+def _plain(address: str) -> str:
+    """An IPv4 address that came as an IPv6 one, and one with a zone, as itself."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(found, "ipv4_mapped", None)
+    return str(mapped or found)
+
+
+def _owner(there: Address, here: Address) -> Owner | None:
+    """Of the socket at the other end; None: it is not on this machine."""
+    for path in TABLES:
+        with suppress(OSError), open(path, encoding="ascii") as table:
+            next(table)
+            for line in table:
+                fields = line.split()
+                if _end(fields[1]) == there and _end(fields[2]) == here:
+                    return Owner(int(fields[7]), _holder(fields[9]))
+    return None
+
+
+def _end(field: str) -> Address:
+    """An address of the kernel's table: words of four bytes in the machine's order, in hex."""
+    packed, _, port = field.partition(":")
+    words = [int(packed[at : at + 8], 16) for at in range(0, len(packed), 8)]
+    raw = b"".join(socket.htonl(word).to_bytes(4, "big") for word in words)
+    return _plain(str(ipaddress.ip_address(raw))), int(port, 16)
+
+
+def _holder(inode: str) -> int:
+    """The newest process that has the socket open: no agent can make another process hold its
+    socket, but for one that it started."""
+    wanted = f"socket:[{inode}]"
+    for pid in sorted(
+        (int(name) for name in os.listdir("/proc") if name.isdecimal()), reverse=True
+    ):
+        with suppress(OSError):
+            if any(target == wanted for target in _open_files(pid)):
+                return pid
+    return 0
+
+
+def _open_files(pid: int) -> Iterator[str]:
+    place = f"/proc/{pid}/fd"
+    for name in os.listdir(place):
+        with suppress(FileNotFoundError):  # closed meanwhile
+            yield os.readlink(f"{place}/{name}")
+
+
+def _listed(there: Address, here: Address) -> Owner | None:
+    """As `lsof` tells it (macOS)."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        words = ["lsof", "-nP", "-a", f"-iTCP@{here[0]}:{here[1]}", "-Fpn"]
+        said = subprocess.run(words, capture_output=True, text=True, timeout=LISTED, check=False)
+        pid = 0
+        for line in said.stdout.splitlines():
+            if line[:1] == "p":
+                pid = int(line[1:])
+            elif line[:1] == "n" and line[1:].startswith(f"{there[0]}:{there[1]}->"):
+                return Owner(None, pid)
+    return None

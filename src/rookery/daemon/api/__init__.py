@@ -1,0 +1,13 @@
+"""The addresses under /api: each file has those of one noun."""
+
+from rookery.daemon.api import about, commands, devices, history, login, sessions, stream
+
+ROUTERS = (
+    about.router,
+    login.router,
+    sessions.router,
+    commands.router,
+    history.router,
+    stream.router,
+    devices.router,
+)

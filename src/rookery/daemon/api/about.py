@@ -1,0 +1,48 @@
+"""What this daemon is, and the page that explains the API."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import BaseModel, Field
+
+from rookery.build import build
+from rookery.daemon.api.answers import READS
+from rookery.daemon.api.documentation import page
+from rookery.daemon.state import Daemon
+
+router = APIRouter(tags=["daemon"])
+
+
+class About(BaseModel):
+    build: str
+    since: int = Field(description="When it started, in milliseconds since the epoch.")
+    auth: str
+    read_only: bool
+    sessions: int
+    awake: int
+
+
+@router.get("/api/about", responses=READS)
+async def about(daemon: Daemon) -> About:
+    """What this daemon is and how many sessions it serves."""
+    heads = daemon.fleet.heads
+    return About(
+        build=build(),
+        since=daemon.since,
+        auth=daemon.options.auth,
+        read_only=daemon.options.read_only,
+        sessions=len(heads),
+        awake=sum(bool(head["awake"]) for head in heads),
+    )
+
+
+@router.get("/api/docs", include_in_schema=False)
+async def documentation(request: Request) -> HTMLResponse:
+    document: dict[str, Any] = request.app.openapi()
+    return HTMLResponse(page(document))
+
+
+@router.get("/", include_in_schema=False)
+async def home() -> RedirectResponse:
+    return RedirectResponse("/api/docs", 303)

@@ -1,0 +1,90 @@
+"""What happened in a session: its end as a document, raw events, the recap, its logs."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse, Response
+
+from rookery.client import reading
+from rookery.core.json.events import Json, event_to_json
+from rookery.core.json.secrets import masked
+from rookery.daemon.api.answers import READS, Masked
+from rookery.daemon.hub import snapshot
+from rookery.daemon.state import Daemon, SessionId
+from rookery.home import paths
+from rookery.log.reader import LAST, Reader
+
+router = APIRouter(tags=["history"])
+
+Seq = Annotated[int | None, Query(ge=0, le=LAST)]
+
+
+@router.get("/api/sessions/{session}/document", responses=READS, response_class=Masked)
+async def document(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
+    """The end of a session as blocks, with its header: whole blocks, at most 5 MiB. `before`: what
+    stands before that event."""
+
+    def read() -> Json:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            upto = None if before is None else max(0, before - 1)
+            return snapshot(log, session, upto)
+
+    return await asyncio.to_thread(lambda: Masked(read()))
+
+
+@router.get("/api/sessions/{session}/events", responses=READS, response_class=Masked)
+async def events(
+    daemon: Daemon,
+    session: SessionId,
+    after: Seq = None,
+    before: Seq = None,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> Response:
+    """Raw events: the first after `after`, or the last before `before`, aligned to turns where more
+    stand above."""
+
+    def read() -> Json:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            if after is not None or before is None:
+                found = log.read(after or 0, limit, None if before is None else before - 1)
+            else:
+                found = log.before(before, limit)
+            last = log.last_seq()
+        return {"events": [event_to_json(event) for event in found], "last": last}
+
+    return await asyncio.to_thread(lambda: Masked(read()))
+
+
+@router.get("/api/sessions/{session}/recap", responses=READS, response_class=PlainTextResponse)
+async def recap(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
+    """The last turns in short, as Markdown, to give to another agent."""
+
+    def read() -> str:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            return reading.recap(log, before).text()
+
+    return PlainTextResponse(masked(await asyncio.to_thread(read)))
+
+
+@router.get("/api/sessions/{session}/logs/{of}", responses=READS, response_class=PlainTextResponse)
+async def logs(
+    daemon: Daemon,
+    session: SessionId,
+    of: Literal["worker", "agent"],
+    bytes_: Annotated[int, Query(alias="bytes", ge=1, le=1_048_576)] = 65_536,
+) -> Response:
+    """The end of what the session's worker or agent logged."""
+
+    def read() -> str:
+        name = paths.WORKER_LOG if of == "worker" else paths.AGENT_LOG
+        place = f"{paths.session_dir(daemon.home, session)}/{name}"
+        try:
+            with open(place, "rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - bytes_))
+                return file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+
+    return PlainTextResponse(masked(await asyncio.to_thread(read)))

@@ -1,0 +1,82 @@
+"""Logging in: a one-time link or the passphrase makes a device, which gets its token once."""
+
+import asyncio
+import time
+from html import escape
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from rookery.daemon.access import passphrase
+from rookery.daemon.access.gate import COOKIE, PEER, locked_out
+from rookery.daemon.access.peers import Peer
+from rookery.daemon.errors import Problem
+from rookery.daemon.options import PASSPHRASE
+from rookery.daemon.state import Daemon, State
+
+router = APIRouter(tags=["devices"])
+
+YEAR = 365 * 24 * 3600
+Code = Annotated[str, Query(max_length=200)]
+Given = Annotated[str, Form(max_length=1000)]
+
+
+@router.get("/login", include_in_schema=False)
+async def ask(daemon: Daemon, code: Code = "") -> HTMLResponse:
+    """The page behind a link: nothing is used up until its button is pressed."""
+    return HTMLResponse(_page(daemon, code))
+
+
+@router.post("/login", include_in_schema=False)
+async def log_in(
+    daemon: Daemon,
+    request: Request,
+    code: Given = "",
+    secret: Annotated[str, Form(alias="passphrase", max_length=1000)] = "",
+    name: Given = "",
+) -> Response:
+    peer: Peer = request.scope[PEER]
+    left = daemon.lockout.seconds_left(peer.address, time.monotonic())
+    if left:
+        raise locked_out(left)
+    if not await _fits(daemon, code, secret):
+        daemon.lockout.failed(peer.address, time.monotonic())
+        what = "link has expired or was used" if code else "passphrase is wrong"
+        remedy = "Get a new link: rookery serve --link" if code else "Try again."
+        raise Problem(401, "not_let_in", f"This {what}.", remedy)
+    daemon.lockout.succeeded(peer.address)
+    name = name or request.headers.get("user-agent", "")
+    _, token = await asyncio.to_thread(daemon.devices.add, name, peer.address)
+    if "text/html" in request.headers.get("accept", ""):
+        response: Response = RedirectResponse("/", 303)
+        secure = daemon.options.scheme == "https" or daemon.options.behind_proxy
+        kept: dict[str, Any] = {"httponly": True, "samesite": "strict", "secure": secure}
+        response.set_cookie(COOKIE, token, max_age=YEAR, path="/", **kept)
+        return response
+    return JSONResponse({"token": token})
+
+
+async def _fits(daemon: State, code: str, secret: str) -> bool:
+    if code:
+        return daemon.devices.redeem(code, time.monotonic())
+    if daemon.options.auth != PASSPHRASE or not secret:
+        return False
+    return await asyncio.to_thread(passphrase.fits, secret, daemon.options.passphrase)
+
+
+def _page(daemon: State, code: str) -> str:
+    field = (
+        f"<input type=hidden name=code value='{escape(code, quote=True)}'>"
+        if code
+        else "<label>Passphrase <input type=password name=passphrase autofocus></label>"
+    )
+    asks = code or daemon.options.auth == PASSPHRASE
+    form = f"<form method=post action=/login>{field}<button>Log in on this device</button></form>"
+    words = "<p>Open a one-time link to log in: <code>rookery serve --link</code> prints one.</p>"
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8>"
+        "<meta name=viewport content='width=device-width,initial-scale=1'>"
+        "<title>Log in to Rookery</title><link rel=stylesheet href=/login.css>"
+        f"<main><h1>Rookery</h1>{form if asks else words}</main></html>"
+    )

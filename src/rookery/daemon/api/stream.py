@@ -1,0 +1,140 @@
+"""News as they come: one WebSocket for any number of topics, or server-sent events for scripts.
+
+client to daemon   subscribe {topic, after, form, epoch}, unsubscribe {topic}
+daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops} or events {topic, seq,
+                   events}; lagged {topic}: too much waited, subscribe again from your seq;
+                   ended {topic, message}; error {error, message, remedy}
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
+from fastapi.responses import Response, StreamingResponse
+
+from rookery.client.fleet import UnknownSession, head_of_session
+from rookery.core.json import lenient
+from rookery.core.json.events import Json, dumps, loads
+from rookery.daemon.api.answers import READS
+from rookery.daemon.errors import Problem, problem_of
+from rookery.daemon.hub import EVENTS, FLEET, OPS, TOPICS, Watcher
+from rookery.daemon.state import Daemon, State
+from rookery.home import paths
+from rookery.wire import frames
+
+router = APIRouter(tags=["stream"])
+
+PING = 30.0
+"""Seconds between two comments in a quiet stream: proxies end what is silent."""
+
+
+@router.websocket("/api/stream")
+async def stream(socket: WebSocket) -> None:
+    daemon: State = socket.app.state.rookery
+    await socket.accept()
+    watcher = daemon.hub.enter()
+    sending = asyncio.create_task(_send(socket, watcher), name="stream")
+    try:
+        while True:
+            await _take(daemon, watcher, await socket.receive_text())
+    except (WebSocketDisconnect, KeyError):
+        pass
+    finally:
+        sending.cancel()
+        await daemon.hub.leave(watcher)
+
+
+async def _send(socket: WebSocket, watcher: Watcher) -> None:
+    while (message := await watcher.next()) is not None:
+        await socket.send_text(message)
+
+
+async def _take(daemon: State, watcher: Watcher, text: str) -> None:
+    try:
+        kind, body = frames.kind_and_body(loads(text))
+        await _do(daemon, watcher, kind, body if isinstance(body, dict) else {})
+    except ValueError:
+        problem = Problem(400, "bad_frame", "A frame must be JSON.", "See /api/docs.")
+        watcher.insist(dumps({"error": problem.body()}))
+    except Exception as error:
+        found = problem_of(error)
+        if found is None:
+            raise
+        watcher.insist(dumps({"error": found.body()}))
+
+
+async def _do(daemon: State, watcher: Watcher, kind: str, body: Json) -> None:
+    topic = lenient.text(body, "topic")
+    match kind:
+        case "subscribe":
+            if len(watcher.topics) >= TOPICS:
+                raise Problem(429, "too_many_topics", f"At most {TOPICS} topics at once.")
+            form = lenient.text(body, "form", OPS)
+            if form not in (OPS, EVENTS):
+                raise Problem(400, "bad_form", f"`form` can be {OPS} or {EVENTS}.")
+            _check(daemon, topic)
+            after, epoch = lenient.integer(body, "after"), lenient.text(body, "epoch")
+            await daemon.hub.subscribe(watcher, topic, form, after, epoch)
+        case "unsubscribe":
+            await daemon.hub.unsubscribe(watcher, topic)
+        case _:
+            raise Problem(400, "bad_frame", "A frame is {subscribe: …} or {unsubscribe: …}.")
+
+
+def _check(daemon: State, topic: str) -> None:
+    if topic == FLEET:
+        return
+    if not paths.is_id(topic) or head_of_session(daemon.home, topic) is None:
+        raise UnknownSession(topic)
+
+
+Topic = Annotated[str, Query(max_length=64, description="`fleet`, or a session's id.")]
+
+
+@router.get(
+    "/api/events",
+    responses={**READS, 200: {"content": {"text/event-stream": {}}, "description": "The stream."}},
+    response_class=StreamingResponse,
+)
+async def events(
+    daemon: Daemon,
+    topic: Topic,
+    after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
+    form: Literal["ops", "events"] = "ops",
+    last_event_id: Annotated[str, Header(max_length=40)] = "",
+) -> Response:
+    """The same as server-sent events: each has the seq that it goes up to as its id, and a client
+    that comes back with `Last-Event-ID` goes on from there."""
+    _check(daemon, topic)
+    if last_event_id.isdecimal():
+        after = int(last_event_id)
+    watcher = daemon.hub.enter()
+    try:
+        await daemon.hub.subscribe(watcher, topic, form, after)
+    except BaseException:
+        await daemon.hub.leave(watcher)
+        raise
+    return StreamingResponse(_told(daemon, watcher), media_type="text/event-stream")
+
+
+async def _told(daemon: State, watcher: Watcher) -> AsyncIterator[str]:
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(PING):
+                    message = await watcher.next()
+            except TimeoutError:
+                yield ": still here\n\n"
+                continue
+            if message is None:
+                return
+            body: dict[str, Any] = loads(message)
+            for kind, said in body.items():
+                seq = lenient.integer(said, "seq")
+                name = "" if seq is None else f"id: {seq}\n"
+                yield f"{name}event: {kind}\ndata: {dumps(said)}\n\n"
+                if kind in ("lagged", "ended"):
+                    return  # the client comes back with its id
+    finally:
+        await daemon.hub.leave(watcher)

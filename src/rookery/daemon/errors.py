@@ -1,0 +1,119 @@
+"""Every error that the daemon answers with: a word for programs, a sentence, and what helps."""
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from rookery.agents.registry import NotInstalled, UnknownAgent
+from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
+from rookery.client.guard import FromAgent
+from rookery.client.session import Refused, Rejected, Trouble
+from rookery.client.start import STARTING, TOO_MANY, StartError
+from rookery.home.config import ConfigError
+from rookery.home.paths import PathError
+from rookery.log.errors import Full, LogError, NoSession
+
+
+class Problem(HTTPException):
+    """An answer that is an error."""
+
+    def __init__(
+        self, status: int, error: str, message: str, remedy: str = "", **headers: str
+    ) -> None:
+        named = {key.replace("_", "-"): value for key, value in headers.items()}
+        super().__init__(status, message, named)
+        self.status = status
+        self.error = error
+        self.message = message
+        self.remedy = remedy
+
+    def body(self) -> dict[str, str]:
+        return {"error": self.error, "message": self.message, "remedy": self.remedy}
+
+    def response(self) -> JSONResponse:
+        return JSONResponse(self.body(), self.status, self.headers)
+
+
+class Fault(BaseModel):
+    """What every error looks like."""
+
+    error: str = Field(description="A word for programs.", examples=["unknown_session"])
+    message: str = Field(description="A sentence for people.")
+    remedy: str = Field(description="What helps; empty where nothing does.")
+
+
+WORDS = {
+    400: ("bad_request", "The request cannot be read.", "See /api/docs for what is expected."),
+    404: ("not_found", "There is nothing at this address.", "See /api/docs for what there is."),
+    405: ("wrong_method", "This address does not take that method.", "See /api/docs."),
+}
+
+
+type Answer = tuple[int, str, str]
+"""Status, word and remedy."""
+
+KNOWN: dict[type[Exception], Answer] = {
+    UnknownSession: (404, "unknown_session", "GET /api/sessions lists them."),
+    NoSession: (404, "unknown_session", "GET /api/sessions lists them."),
+    Ambiguous: (409, "ambiguous", "Use the session's whole id."),
+    PathError: (400, "bad_path", ""),
+    UnknownAgent: (400, "unknown_agent", "GET /api/agents lists them."),
+    NotInstalled: (409, "not_installed", "GET /api/agents says how to install it."),
+    FromAgent: (403, "from_the_agent", ""),
+    Refused: (409, "worker_refused", "Restart the session."),
+    Trouble: (507, "disk_full", "Free space; nothing is lost."),
+    Full: (507, "disk_full", "Free space; nothing is lost."),
+    StillAlive: (409, "still_alive", "Try again in a moment."),
+    ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
+    LogError: (409, "unreadable_log", "rookery doctor checks the log."),
+}
+PASSING = (TOO_MANY, STARTING)
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """What a known error of Rookery's is to a client; None: a bug."""
+    match error:
+        case Problem():
+            return error
+        case Rejected():
+            return Problem(409, error.reason, error.message)
+        case StartError() if error.name in PASSING:
+            return Problem(503, error.name, error.message, "Stop a session, or try again later.")
+        case StartError():
+            return Problem(502, error.name, error.message, "Read the session's worker log.")
+    for kind in type(error).__mro__:
+        if kind in KNOWN:
+            status, word, remedy = KNOWN[kind]
+            return Problem(status, word, str(error), remedy)
+    return None
+
+
+def install(app: FastAPI) -> None:
+    @app.exception_handler(RequestValidationError)
+    async def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+        first: dict[str, Any] = dict(error.errors()[0]) if error.errors() else {}
+        place = ".".join(str(each) for each in first.get("loc", ()) if each != "body")
+        words = (
+            f"{place}: {first.get('msg', 'is not valid')}" if place else "The body is not valid."
+        )
+        return Problem(422, "invalid", words, "See /api/docs for what is expected.").response()
+
+    @app.exception_handler(HTTPException)
+    async def _http(_request: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error, Problem):
+            return error.response()
+        name, message, remedy = WORDS.get(error.status_code, ("failed", str(error.detail), ""))
+        problem = Problem(error.status_code, name, message, remedy, **dict(error.headers or {}))
+        return problem.response()
+
+    for kind in (Rejected, StartError, *KNOWN):
+
+        @app.exception_handler(kind)
+        async def _known(_request: Request, error: Exception) -> JSONResponse:
+            problem = problem_of(error)
+            assert problem is not None
+            return problem.response()

@@ -1,0 +1,129 @@
+"""How a daemon is to run: what the command line says, checked before anything is opened."""
+
+import ipaddress
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rookery.core.json.events import Json
+from rookery.daemon.access import passphrase
+
+HOST, PORT = "127.0.0.1", 7433
+TOKEN, PASSPHRASE, NONE = "token", "passphrase", "none"
+AUTHS = (TOKEN, PASSPHRASE, NONE)
+
+
+class Refusal(Exception):
+    """These options cannot be served: `name` for programs, the message for people."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class Options(NamedTuple):
+    host: str = HOST
+    port: int = PORT
+    auth: str = TOKEN
+    passphrase: str = ""
+    """Its hash; the passphrase itself is kept nowhere."""
+    read_only: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    behind_proxy: bool = False
+    tls_cert: str = ""
+    tls_key: str = ""
+
+    @property
+    def scheme(self) -> str:
+        return "https" if self.tls_cert else "http"
+
+    @property
+    def address(self) -> str:
+        """As a browser on this machine writes it."""
+        every = self.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+        host = HOST if every else self.host
+        return f"{self.scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    def json(self) -> Json:
+        return self._asdict()
+
+
+def from_json(given: Json) -> Options:
+    """Of a record: what it does not know is left out, what it lacks is as usual."""
+    known: dict[str, Any] = {key: given[key] for key in Options._fields if key in given}
+    for field in ("allowed_hosts", "allowed_origins"):
+        known[field] = tuple(known.get(field, ()))
+    return Options(**known)
+
+
+def chosen(given: Json, secret: str = "") -> Options:
+    """What the command line gives, with the passphrase as it was typed. Raises Refusal."""
+    if secret:
+        given = {"auth": PASSPHRASE, **given, "passphrase": passphrase.hashed(_usable(secret))}
+    options = from_json(given)
+    check(options)
+    return options
+
+
+def _usable(secret: str) -> str:
+    if len(secret) < passphrase.SHORTEST:
+        raise Refusal(
+            "short_passphrase",
+            f"A passphrase needs at least {passphrase.SHORTEST} characters; this one has "
+            f"{len(secret)}.",
+        )
+    return secret
+
+
+def check(options: Options) -> None:
+    """Raises Refusal."""
+    if options.auth not in AUTHS:
+        raise Refusal("unknown_auth", f"--auth can be: {', '.join(AUTHS)}.")
+    if not 0 <= options.port <= 65535:
+        raise Refusal("bad_port", f"{options.port} is not a port: use 1 to 65535.")
+    if options.auth == PASSPHRASE and not options.passphrase:
+        raise Refusal(
+            "no_passphrase",
+            "--auth passphrase needs one: pass --passphrase to be asked for it, or set "
+            "ROOKERY_PASSPHRASE.",
+        )
+    if options.auth != TOKEN and not is_loopback(options.host) and not options.behind_proxy:
+        raise Refusal(
+            "exposed",
+            f"--auth {options.auth} on {options.host} would let others on the network in. Use "
+            "--auth token, or put a proxy in front that checks who comes and pass --behind-proxy.",
+        )
+    if options.behind_proxy and not options.allowed_hosts:
+        raise Refusal(
+            "no_allowed_host",
+            "--behind-proxy needs --allowed-host NAME: the name under which the proxy is reached.",
+        )
+    _check_origins(options.allowed_origins)
+    _check_tls(options)
+
+
+def _check_origins(origins: Sequence[str]) -> None:
+    for origin in origins:
+        scheme, _, rest = origin.partition("://")
+        if scheme not in ("http", "https") or not rest or "/" in rest:
+            raise Refusal(
+                "bad_origin", f"{origin!r} is not an origin. One looks like https://example.org."
+            )
+
+
+def _check_tls(options: Options) -> None:
+    if bool(options.tls_cert) != bool(options.tls_key):
+        raise Refusal("half_tls", "--tls-cert and --tls-key belong together.")
+    for path in (options.tls_cert, options.tls_key):
+        if path and not os.access(path, os.R_OK):
+            raise Refusal("no_file", f"{path} cannot be read.")
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,170 @@
+"""Starting, stopping and restarting a daemon, as the command line does it. Loads no web framework:
+the daemon is another process, and its options reach it through a pipe, so that no passphrase is in
+a process list."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from typing import NoReturn
+
+from rookery.build import build
+from rookery.client import daemon, guard
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
+from rookery.daemon.options import Options, Refusal, from_json
+from rookery.home import paths
+from rookery.home.log_rotation import turn_over
+from rookery.processes import tree
+from rookery.processes.lineage import unmarked
+
+LOG = os.path.join("run", "daemon.log")
+STARTS = 20.0
+ENDS = 10.0
+"""Seconds; it promises to be gone within five."""
+MODULES = ("fastapi", "uvicorn", "websockets")
+SECRET = "ROOKERY_PASSPHRASE"  # noqa: S105 - the name of a variable
+
+
+def check(home: str) -> None:
+    """Whether a daemon can be started from here. Raises Refusal."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in MODULES if find_spec(name) is None]:
+        from rookery.agents.registry import extra_line, not_installed
+
+        words = not_installed(f"The daemon ({', '.join(missing)})", extra_line("web"))
+        raise Refusal("not_installed", words)
+    if guard.of_an_agent(home):
+        raise Refusal(
+            "from_the_agent",
+            "An agent cannot start, stop or change the daemon. Do it in a terminal of your own.",
+        )
+
+
+def _argv(home: str, file: int, *, background: bool) -> list[str]:
+    argv = [sys.executable, "-P", "-m", "rookery.daemon", "--home", home, "--options", str(file)]
+    return [*argv, *(["--background"] if background else [])]
+
+
+def _environment() -> dict[str, str]:
+    found = unmarked()
+    found.pop(SECRET, None)
+    return found
+
+
+def run(home: str, options: Options, say: Json) -> NoReturn:
+    """Become the daemon, in this terminal. `say`: what it prints once it listens."""
+    reading, writing = os.pipe()
+    os.write(writing, json.dumps({"options": options.json(), "say": say}).encode())
+    os.close(writing)
+    os.set_inheritable(reading, True)
+    argv = _argv(home, reading, background=False)
+    os.execve(argv[0], argv, _environment())
+
+
+def start(home: str, options: Options) -> Json:
+    """A daemon in the background; its record. Raises Refusal."""
+    if (found := daemon.record(home)) is not None:
+        raise Refusal(
+            "already_running",
+            f"A daemon already serves {home} at {found['address']}. "
+            "To stop it: rookery serve --stop",
+        )
+    paths.ensure_home(home)
+    paths.make_private(os.path.join(home, "run"))
+    log = os.path.join(home, LOG)
+    turn_over(log)
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    reading, writing = os.pipe()
+    try:
+        child = subprocess.Popen(
+            _argv(home, reading, background=True),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            cwd="/",
+            env=_environment(),
+            pass_fds=(reading,),
+            start_new_session=True,
+        )
+        os.write(writing, json.dumps({"options": options.json()}).encode())
+    finally:
+        for file in (reading, writing, output):
+            os.close(file)
+    assert child.stdout is not None
+    with child.stdout as said:
+        line = _line(said.fileno())
+    match line:
+        case {"ready": dict(record)}:
+            child.returncode = 0  # it lives on: it is nobody's to wait for
+            return record
+        case {"error": str(name), "message": str(message)}:
+            child.wait()
+            raise Refusal(name, message)
+    child.kill()
+    child.wait()
+    raise Refusal("not_started", f"The daemon did not start. {log} says why.")
+
+
+def _line(file: int) -> object:
+    """What it says first; None: nothing, or too late."""
+    until, data = time.monotonic() + STARTS, b""
+    while not data.endswith(b"\n"):
+        ready, _, _ = select.select([file], [], [], max(0.0, until - time.monotonic()))
+        piece = os.read(file, 65536) if ready else b""
+        if not piece:
+            return None
+        data += piece
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
+
+
+def stop(home: str) -> bool:
+    """Whether there was one to stop. Its workers keep running. Raises Refusal."""
+    found = daemon.record(home)
+    if found is None:
+        return False
+    process = tree.Process(found["pid"], found["start"])
+    os.kill(process.pid, signal.SIGTERM)
+    if tree.wait_gone([process], ENDS):
+        raise Refusal(
+            "still_running",
+            f"The daemon (pid {process.pid}) has not ended. To end it: kill -9 {process.pid}",
+        )
+    return True
+
+
+def restart(home: str) -> Json:
+    """As it was started, with today's build. Raises Refusal."""
+    found = daemon.record(home)
+    if found is None:
+        raise Refusal("not_running", "No daemon is running. To start one: rookery serve")
+    if not found.get("background"):
+        raise Refusal(
+            "not_in_background",
+            f"The daemon (pid {found['pid']}) was not started with --background: restart it where "
+            "it runs, in its terminal or with systemctl or launchctl.",
+        )
+    options = from_json(lenient.mapping(found, "options"))
+    stop(home)
+    return start(home, options)
+
+
+def status(home: str) -> Json | None:
+    """What may be told of the daemon; nothing in it is secret. None: there is none."""
+    found = daemon.record(home)
+    if found is None:
+        return None
+    options = from_json(lenient.mapping(found, "options"))
+    return {
+        **{key: found.get(key) for key in ("pid", "build", "since", "address", "background")},
+        "stale": found.get("build") != build(),
+        "auth": options.auth,
+        "readOnly": options.read_only,
+    }

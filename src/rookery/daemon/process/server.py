@@ -1,0 +1,182 @@
+"""The daemon as a server: its sockets, and connections that know who is at their other end."""
+
+import asyncio
+import os
+import signal
+import socket
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, override
+
+import uvicorn
+
+from rookery.daemon.access.gate import App
+from rookery.daemon.options import Options, Refusal
+from rookery.daemon.process.connections import HEADER_SECONDS, Http, WebSocket
+from rookery.home import paths
+from rookery.processes import landlock
+
+BACKLOG = 256
+MESSAGE_BYTES = 2 * 1024 * 1024
+"""Of a WebSocket's message from a client."""
+GRACE = 3
+"""Seconds for what is being answered, when the daemon stops."""
+PING = 30.0
+
+
+class Sockets:
+    """Where a daemon listens: its address, and sockets of its own for this user."""
+
+    def __init__(self, home: str, options: Options) -> None:
+        self.path = paths.named_socket(home, socket_name(home))
+        self.control = f"rookery-{os.urandom(16).hex()}" if landlock.available() else ""
+        self._opened: list[socket.socket] = []
+        try:
+            self.port = self._listen_at(options)
+            self._listen_here()
+        except BaseException:
+            self.close()
+            raise
+
+    def _listen_at(self, options: Options) -> int:
+        try:
+            family, *_, address = socket.getaddrinfo(
+                options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            found = socket.socket(family, socket.SOCK_STREAM)
+            self._opened.append(found)
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+            found.listen(BACKLOG)
+        except OSError as error:
+            raise Refusal(
+                "no_address",
+                f"Cannot listen on {options.host}:{options.port}: {error.strerror or error}. "
+                "Choose another with --host and --port.",
+            ) from error
+        return int(found.getsockname()[1])
+
+    def _listen_here(self) -> None:
+        """Bound under another name, then moved: no client meets a dead socket."""
+        paths.make_socket_dir(self.path)
+        temporary = f"{self.path[:-2]}.{os.getpid() % 10000}"
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        self._opened.append(_listener(temporary))
+        os.chmod(temporary, 0o600)
+        os.rename(temporary, self.path)
+        if self.control:
+            self._opened.append(_listener(f"\0{self.control}"))
+
+    def all(self) -> Sequence[socket.socket]:
+        return self._opened
+
+    def close(self) -> None:
+        for each in self._opened:
+            each.close()
+
+
+def socket_name(home: str) -> str:
+    """All homes with long paths share a directory."""
+    from hashlib import sha256
+
+    return f"d{sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:8]}.s"
+
+
+def _listener(name: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(name)
+    listener.listen(BACKLOG)
+    return listener
+
+
+class Server(uvicorn.Server):
+    """Stops when `stop` is called or a signal comes; the caller closes what it has open first."""
+
+    def __init__(self, app: App, home: str, options: Options, sockets: Sockets) -> None:
+        config = uvicorn.Config(
+            app,
+            http=Http,
+            ws=WebSocket,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=GRACE,
+            ws_max_size=MESSAGE_BYTES,
+            ws_ping_interval=PING,
+            ws_ping_timeout=PING,
+            ws_per_message_deflate=False,
+        )
+        super().__init__(config)
+        Http.home = WebSocket.home = home
+        self._sockets = sockets
+        self._tls = _tls(options)
+        self._stopping = asyncio.Event()
+        self.listening = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._stopping.set()
+
+    async def wait_until_stopping(self) -> None:
+        await self._stopping.wait()
+
+    async def run_until_stopped(self) -> None:
+        await self.serve(list(self._sockets.all()))
+
+    @override
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        for number in numbers:
+            loop.add_signal_handler(number, self.stop)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """TLS is for the network alone."""
+        loop = asyncio.get_running_loop()
+        self.lifespan = self.config.lifespan_class(self.config)
+
+        def connection() -> asyncio.Protocol:
+            return self.config.http_protocol_class(  # type: ignore[call-arg]
+                config=self.config, server_state=self.server_state, app_state={}
+            )
+
+        self.servers = []
+        for each in sockets or []:
+            network = each.family != socket.AF_UNIX
+            secure = {"ssl": self._tls, "ssl_handshake_timeout": HEADER_SECONDS}
+            more: dict[str, Any] = secure if self._tls is not None and network else {}
+            self.servers.append(await loop.create_server(connection, sock=each, **more))
+        self.started = True
+        self.listening.set()
+
+    @override
+    async def main_loop(self) -> None:
+        await self._stopping.wait()
+
+
+def _tls(options: Options) -> ssl.SSLContext | None:
+    if not options.tls_cert:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(options.tls_cert, options.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        why = error.strerror or str(error)
+        raise Refusal(
+            "bad_certificate", f"{options.tls_cert} and {options.tls_key} do not work: {why}"
+        ) from error
+    return context

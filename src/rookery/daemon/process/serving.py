@@ -1,0 +1,54 @@
+"""The daemon's life: it takes the home's lock, listens, looks after the sessions, and goes."""
+
+import asyncio
+import json
+import sys
+import time
+
+from rookery.client import guard
+from rookery.core.json.events import Json
+from rookery.daemon.access.devices import Devices
+from rookery.daemon.access.lockout import Lockout
+from rookery.daemon.app import build_app
+from rookery.daemon.fleet import Fleet
+from rookery.daemon.hub import Hub
+from rookery.daemon.options import Options
+from rookery.daemon.process import record
+from rookery.daemon.process.server import Server, Sockets
+from rookery.daemon.state import State
+
+
+async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
+    """Until it is told to stop. Raises Refusal."""
+    guard.judge_others()
+    with record.only_one(home):
+        sockets = Sockets(home, options)
+        options = options._replace(port=sockets.port)
+        fleet = Fleet(home)
+        hub = Hub(home, fleet)
+        now = time.time_ns() // 1_000_000
+        state = State(home, options, Devices(home), Lockout(), fleet, hub, now)
+        app = build_app(state, sockets.control)
+        server = Server(app, home, options, sockets)
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(server.run_until_stopped(), name="server")
+            await server.listening.wait()
+            written = record.write(
+                home, options, sockets.path, sockets.control, background=background
+            )
+            _announce(state, written, say, background=background)
+            watching = group.create_task(hub.watch_fleet(), name="fleet")
+            await server.wait_until_stopping()
+            watching.cancel()
+            await hub.close()
+            await serving
+
+
+def _announce(state: State, written: Json, say: Json, *, background: bool) -> None:
+    if background:
+        print(json.dumps({"ready": written}), flush=True)
+        sys.stdout.close()
+        return
+    from rookery.daemon.process.welcome import announce
+
+    announce(state, say)

@@ -1,0 +1,31 @@
+"""What a daemon says in its terminal: where it is, and a link to log in by."""
+
+import sys
+import time
+
+from rookery.core.json.events import Json
+from rookery.daemon.options import NONE, PASSPHRASE
+from rookery.daemon.state import State
+
+
+def login_link(state: State) -> str:
+    """Good once, for ten minutes; the page asks before it is used up."""
+    code = state.devices.new_code(time.monotonic())
+    return f"{state.options.address}/login?code={code}"
+
+
+def announce(state: State, say: Json) -> None:
+    lines = [f"Rookery serves {state.home} at {state.options.address}"]
+    link = "" if state.options.auth == NONE else login_link(state)
+    if state.options.auth == PASSPHRASE:
+        lines.append("Log in with the passphrase, or by this link (once, within 10 minutes):")
+    elif link:
+        lines.append("Log in by this link (once, within 10 minutes):")
+    lines += [f"  {link}"] if link else []
+    lines.append("Ctrl-C stops it; sessions keep running.")
+    print("\n".join(lines), flush=True)
+    if say.get("open"):
+        import webbrowser
+
+        webbrowser.open(link or state.options.address)
+    sys.stdout.flush()
