@@ -71,6 +71,8 @@ KNOWN: dict[type[Exception], Answer] = {
     ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
     LogError: (409, "unreadable_log", "rookery doctor checks the log."),
 }
+EXPECTED: tuple[type[Exception], ...] = (HTTPException, Rejected, StartError, *KNOWN)
+"""What `problem_of` knows."""
 PASSING = (TOO_MANY, STARTING)
 
 
@@ -110,7 +112,7 @@ def install(app: FastAPI) -> None:
         problem = Problem(error.status_code, name, message, remedy, **dict(error.headers or {}))
         return problem.response()
 
-    for kind in (Rejected, StartError, *KNOWN):
+    for kind in EXPECTED[1:]:
 
         @app.exception_handler(kind)
         async def _known(_request: Request, error: Exception) -> JSONResponse:

@@ -8,7 +8,7 @@ hears no more of that session, and asks again from the event that it has.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -284,11 +284,10 @@ class Hub:
         watcher.topics[name] = Topic(name, form)
         watcher.hold(name)
         followed.watchers[watcher] = form
-        try:
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self.unsubscribe, watcher, name)
             first = await asyncio.to_thread(lambda: list(begins()))
-        except BaseException:
-            await self.unsubscribe(watcher, name)
-            raise
+            undo.pop_all()
         watcher.release(name, first)
 
     async def unsubscribe(self, watcher: Watcher, name: str) -> None:

@@ -8,6 +8,7 @@ daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops} or eve
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
@@ -17,7 +18,7 @@ from rookery.client.fleet import UnknownSession, head_of_session
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, dumps, loads
 from rookery.daemon.api.answers import READS
-from rookery.daemon.errors import Problem, problem_of
+from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.hub import EVENTS, FLEET, OPS, TOPICS, Watcher
 from rookery.daemon.state import Daemon, State
 from rookery.home import paths
@@ -57,10 +58,9 @@ async def _take(daemon: State, watcher: Watcher, text: str) -> None:
     except ValueError:
         problem = Problem(400, "bad_frame", "A frame must be JSON.", "See /api/docs.")
         watcher.insist(dumps({"error": problem.body()}))
-    except Exception as error:
+    except EXPECTED as error:
         found = problem_of(error)
-        if found is None:
-            raise
+        assert found is not None
         watcher.insist(dumps({"error": found.body()}))
 
 
@@ -110,11 +110,10 @@ async def events(
     if last_event_id.isdecimal():
         after = int(last_event_id)
     watcher = daemon.hub.enter()
-    try:
+    async with AsyncExitStack() as undo:
+        undo.push_async_callback(daemon.hub.leave, watcher)
         await daemon.hub.subscribe(watcher, topic, form, after)
-    except BaseException:
-        await daemon.hub.leave(watcher)
-        raise
+        undo.pop_all()
     return StreamingResponse(_told(daemon, watcher), media_type="text/event-stream")
 
 

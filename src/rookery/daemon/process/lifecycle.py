@@ -12,7 +12,8 @@ import time
 from typing import NoReturn
 
 from rookery.build import build
-from rookery.client import daemon, guard
+from rookery.client import guard
+from rookery.client.daemon import local as daemon
 from rookery.core.json import lenient
 from rookery.core.json.events import Json
 from rookery.daemon.options import Options, Refusal, from_json

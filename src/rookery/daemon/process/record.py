@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from rookery.build import build
-from rookery.client import daemon
+from rookery.client.daemon import local as daemon
 from rookery.core.json.events import Json
 from rookery.daemon.options import Options, Refusal
 from rookery.home import paths

@@ -6,7 +6,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, override
 
 import uvicorn
@@ -32,12 +32,11 @@ class Sockets:
         self.path = paths.named_socket(home, socket_name(home))
         self.control = f"rookery-{os.urandom(16).hex()}" if landlock.available() else ""
         self._opened: list[socket.socket] = []
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.close)
             self.port = self._listen_at(options)
             self._listen_here()
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     def _listen_at(self, options: Options) -> int:
         try:

@@ -6,7 +6,7 @@ import sys
 import click
 
 from rookery.cli import exits
-from rookery.client import daemon
+from rookery.client.daemon import local as daemon
 from rookery.home import paths
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

@@ -7,14 +7,14 @@ import click
 from rookery.cli import exits
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
-from rookery.client import daemon
+from rookery.client.daemon import local as daemon
 from rookery.core.units import duration
 from rookery.home import paths
 
 
 @click.command()
 @click.argument("revoked", metavar="[ID]...", nargs=-1)
-@click.option("--revoke", is_flag=True, help="Log these devices out for good.")
+@click.option("--revoke", is_flag=True, help="Log these devices out.")
 def devices(revoked: tuple[str, ...], revoke: bool) -> int:
     """List the devices that are logged in to the daemon, or log some out.
 

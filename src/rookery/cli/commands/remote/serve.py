@@ -8,11 +8,12 @@ import click
 
 from rookery.cli import exits, flags
 from rookery.cli.output.screen import Screen, standard
-from rookery.client import daemon
+from rookery.client.daemon import local as daemon
 from rookery.core.json.events import Json
 from rookery.core.units import duration
+from rookery.daemon import options
 from rookery.daemon.options import Options, Refusal
-from rookery.daemon.process import lifecycle, options
+from rookery.daemon.process import lifecycle
 from rookery.home import paths
 
 ASK = "-"
@@ -39,7 +40,7 @@ ASK = "-"
 @flags.flag("--read-only", help="Refuse every change.")
 @flags.several("--allowed-host", "allowed_hosts", metavar="NAME", help="Answer to this name, too.")
 @flags.several("--allowed-origin", "allowed_origins", metavar="ORIGIN", help="Let this page in.")
-@flags.flag("--behind-proxy", help="A proxy in front handles log-in and TLS.")
+@flags.flag("--behind-proxy", help="A proxy in front handles login and TLS.")
 @click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
 @click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
 @flags.as_json("With --status: as JSON.")
@@ -136,7 +137,7 @@ def _status(screen: Screen, home: str, *, as_json: bool) -> int:
     else:
         age = duration(max(0.0, time.time() - found["since"] / 1000))
         screen.line(f"{found['address']}  pid {found['pid']}, running for {age}")
-        words = [f"log-in by {found['auth']}"] if found["auth"] != options.NONE else ["no log-in"]
+        words = [f"login by {found['auth']}"] if found["auth"] != options.NONE else ["no login"]
         words += ["read-only"] if found["readOnly"] else []
         screen.line("  " + ", ".join(words))
         if found["stale"]:

@@ -20,7 +20,7 @@ PATIENCE = 30.0
 
 
 class NoDaemon(Exception):
-    """No daemon serves this home, or it does not answer."""
+    """No daemon serves this home, or it does not respond."""
 
     def __init__(self, why: str = "No daemon is running.") -> None:
         super().__init__(f"{why} To start one: rookery serve --background")
@@ -60,7 +60,7 @@ def request(
         return Answer(answer.status, kind, answer.read())
     except (OSError, http.client.HTTPException) as error:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise NoDaemon(f"The daemon does not answer ({why}).") from error
+        raise NoDaemon(f"The daemon does not respond ({why}).") from error
     finally:
         link.close()
 
@@ -76,13 +76,8 @@ class Link(http.client.HTTPConnection):
 
     @override
     def connect(self) -> None:
-        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock = link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(self.timeout)
-        try:
-            link.connect(self._place)
-        except BaseException:
-            link.close()
-            raise
-        self.sock = link
+        link.connect(self._place)
         if peer_of(link)[0] != os.geteuid():  # a name that is no file is anybody's to take
             raise OSError(None, "another user listens on its socket")

@@ -1,0 +1,1 @@
+"""The daemon, as its clients see it."""
