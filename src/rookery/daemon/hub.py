@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rookery.client.reading import excerpt
 from rookery.client.session import Refused, SessionClient
 from rookery.core.blocks.document import Op
-from rookery.core.json.events import Event, Json, event_to_json
+from rookery.core.json.events import Event, Json
 from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
 from rookery.daemon.fleet import Fleet
@@ -219,7 +219,7 @@ def _pages(
 
 def _news(topic: str, seq: int, form: str, ops: list[Op], events: list[Event]) -> Json:
     if form == EVENTS:
-        news = [event_to_json(event) for event in events]
+        news = [event._asdict() for event in events]
         return {"events": {"topic": topic, "seq": seq, "events": news}}
     return {"ops": {"topic": topic, "seq": seq, "ops": _merged(ops)}}
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse, Response
 
 from rookery.client import reading
-from rookery.core.json.events import Json, event_to_json
+from rookery.core.json.events import Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api.answers import READS, Masked
 from rookery.daemon.hub import snapshot
@@ -51,7 +51,7 @@ async def events(
             else:
                 found = log.before(before, limit)
             last = log.last_seq()
-        return {"events": [event_to_json(event) for event in found], "last": last}
+        return {"events": [event._asdict() for event in found], "last": last}
 
     return await asyncio.to_thread(lambda: Masked(read()))
 
