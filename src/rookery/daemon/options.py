@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rookery.core.json.events import Json
-from rookery.daemon.access import passphrase
+from rookery.daemon import passphrase
 
 HOST, PORT = "127.0.0.1", 7433
 TOKEN, PASSPHRASE, NONE = "token", "passphrase", "none"

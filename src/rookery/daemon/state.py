@@ -1,5 +1,6 @@
 """What a running daemon has: passed to every route."""
 
+import time
 from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Path, Request
@@ -22,6 +23,11 @@ class State(NamedTuple):
     hub: Hub
     since: int
     """When it began, in milliseconds of the epoch."""
+
+    def login_link(self) -> str:
+        """Good once, for ten minutes; the page asks before it is used up."""
+        code = self.devices.new_code(time.monotonic())
+        return f"{self.options.address}/login?code={code}"
 
 
 def _of(request: Request) -> State:

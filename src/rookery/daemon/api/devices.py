@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 
 from rookery.daemon.api.answers import READS, WRITES
 from rookery.daemon.errors import Problem
-from rookery.daemon.process.welcome import login_link
 from rookery.daemon.state import Daemon
 
 router = APIRouter(tags=["devices"])
@@ -39,7 +38,7 @@ async def list_devices(daemon: Daemon) -> list[Listed]:
 @router.post("/api/devices/link", responses=WRITES)
 async def new_link(daemon: Daemon) -> Link:
     """A one-time link by which another device logs in."""
-    return Link(link=login_link(daemon))
+    return Link(link=daemon.login_link())
 
 
 @router.delete("/api/devices/{device}", responses=WRITES)

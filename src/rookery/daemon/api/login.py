@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from rookery.daemon.access import passphrase
+from rookery.daemon import passphrase
 from rookery.daemon.access.gate import COOKIE, PEER, locked_out
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem

@@ -1,22 +1,15 @@
 """What a daemon says in its terminal: where it is, and a link to log in by."""
 
 import sys
-import time
 
 from rookery.core.json.events import Json
 from rookery.daemon.options import NONE, PASSPHRASE
 from rookery.daemon.state import State
 
 
-def login_link(state: State) -> str:
-    """Good once, for ten minutes; the page asks before it is used up."""
-    code = state.devices.new_code(time.monotonic())
-    return f"{state.options.address}/login?code={code}"
-
-
 def announce(state: State, say: Json) -> None:
     lines = [f"Rookery serves {state.home} at {state.options.address}"]
-    link = "" if state.options.auth == NONE else login_link(state)
+    link = "" if state.options.auth == NONE else state.login_link()
     if state.options.auth == PASSPHRASE:
         lines.append("Log in with the passphrase, or by this link (once, within 10 minutes):")
     elif link:
