@@ -1,4 +1,4 @@
-"""Newline-delimited JSON-RPC 2.0, both ways over one connection: the one place that knows it.
+"""JSON-RPC 2.0, both ways over one connection, a line a message: the one place that knows it.
 
 - Messages are dispatched synchronously in wire order: an answer's callback runs after every
   notification that came before it, and before every one that came after.
@@ -37,7 +37,8 @@ from rookery.wire.lines import (
     is_id,
     line_of,
 )
-from rookery.wire.pipes import PipeReader, PipeWriter, take_stdio
+from rookery.wire.pipes import PipeReader, PipeWriter
+from rookery.wire.websocket.resuming import Carrier
 
 __all__ = [
     "HIGH_WATER",
@@ -139,8 +140,8 @@ class Peer:
         """Nothing more will come."""
         self._answer_noise = answer_noise
         self._ceilings = ceilings
-        self._reader: PipeReader | None = None
-        self._writer: PipeWriter | None = None
+        self._reader: PipeReader | Carrier | None = None
+        self._writer: PipeWriter | Carrier | None = None
         self._splitter = LineSplitter(ceilings.line)
         self._lines: deque[Line] = deque()
         self._at_end = False
@@ -157,10 +158,11 @@ class Peer:
         self._reader = PipeReader(read_fd, self.data_received, self.eof_received)
         return self
 
-    @classmethod
-    def over_stdio(cls, **callbacks: Any) -> Self:
-        """The side of the process itself: our stdin and stdout, which nobody else can use then."""
-        return cls(**callbacks).attach(*take_stdio())
+    def carried_by(self, carrier: Carrier) -> Self:
+        """Speak over what carries whole messages; it is ours from now."""
+        self._reader = self._writer = carrier
+        carrier.on_message, carrier.on_end = self.message_received, self.eof_received
+        return self
 
     def pause(self) -> None:
         """Read no more, so that the other side is held; what was read is still dispatched."""
@@ -172,7 +174,7 @@ class Peer:
             self._reader.resume()
 
     def close(self) -> None:
-        """Write what can be written without waiting, and let go. Calls on_closed if it was open."""
+        """Write what the other side takes now, and let go. Calls on_closed if it was open."""
         self._lines.clear()
         if self._reader is not None:
             self._reader.close()
@@ -185,8 +187,6 @@ class Peer:
         if self._writer is not None:
             self._writer.close()
 
-    # --- Sending
-
     @property
     def buffered(self) -> int:
         """Bytes that the other side has not taken yet."""
@@ -198,12 +198,12 @@ class Peer:
             raise ConnectionClosed
 
     def flush(self) -> None:
-        """Write what the other side takes now: before dying, to measure, where somebody waits."""
+        """Write what the other side takes now: before dying, or where somebody waits."""
         if self._writer is not None:
             self._writer.flush()
 
     def write_raw(self, data: bytes) -> None:
-        """Bytes as they are: for those who play a broken other side."""
+        """Bytes as they are: to play a broken other side."""
         if self._writer is not None:
             self._writer.write(data)
 
@@ -216,8 +216,8 @@ class Peer:
         id = self._last_id
         self._send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
         if self.ended or self._writer is None or self._writer.broken:
-            loop = asyncio.get_running_loop()
-            loop.call_soon(on_answer, Answer(None, ConnectionClosed()))
+            closed = Answer(None, ConnectionClosed())
+            asyncio.get_running_loop().call_soon(on_answer, closed)
         else:
             self._waiting[id] = on_answer
         return id
@@ -248,9 +248,8 @@ class Peer:
             return
         line = dumps(message)
         if len(line) >= self._ceilings.sent:
-            raise TooLarge(
-                f"message not sent: {len(line)} bytes, the limit is {self._ceilings.sent}"
-            )
+            most = self._ceilings.sent
+            raise TooLarge(f"message not sent: {len(line)} bytes, the limit is {most}")
         self._writer.write(line_of(line))
 
     def _settle(self, incoming: Incoming) -> None:
@@ -265,6 +264,10 @@ class Peer:
 
     def data_received(self, data: bytes) -> None:
         self._lines.extend(self._splitter.feed(data))
+        self._dispatch()
+
+    def message_received(self, message: Line) -> None:
+        self._lines.append(message)
         self._dispatch()
 
     def eof_received(self) -> None:

@@ -1,5 +1,6 @@
-"""The reception of every agent of ours on stdio: initialization, which requests are taken, and that
-each is answered. It loads only the wire, so that `initialize` is answered at once."""
+"""The reception of every agent of ours, on stdio or over a network: initialization, which requests
+are taken, and that each is answered. It loads only the wire, so that `initialize` is answered at
+once."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -10,9 +11,11 @@ import rookery
 from rookery.wire.failures import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED
 from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
 from rookery.wire.params import Json, invalid, version
+from rookery.wire.pipes import take_stdio
+from rookery.wire.websocket.resuming import Carrier
 
 WIND_DOWN = 1.0
-"""Seconds after the end of stdin for requests to be carried out, and for answers to be written."""
+"""Seconds after the input's end for requests to be carried out, and for answers to be written."""
 
 SESSIONS: Json = {"list": {}, "delete": {}, "resume": {}, "close": {}, "additionalDirectories": {}}
 CAPABILITIES: Json = {
@@ -39,19 +42,24 @@ class Reception:
     capabilities: Json = CAPABILITIES
     methods: frozenset[str] = METHODS
 
-    def __init__(self, group: asyncio.TaskGroup) -> None:
+    def __init__(self, group: asyncio.TaskGroup, carrier: Carrier | None = None) -> None:
+        """`carrier`: None for stdin and stdout, which nobody else in this process can use then."""
         self.closed = asyncio.Event()
         self.client: Json | None = None
         """The other side's capabilities; None before `initialize`."""
         self.client_info: Json = {}
         self.group = group
         self._serving: set[asyncio.Task[None]] = set()
-        self.peer = Peer.over_stdio(
+        self.peer = Peer(
             on_request=self._on_request,
             on_notification=self._on_notification,
             on_closed=self.closed.set,
             answer_noise=True,
         )
+        if carrier is None:
+            self.peer.attach(*take_stdio())
+        else:
+            self.peer.carried_by(carrier)
 
     # --- what each agent says for itself ---------------------------------------------------------
 
@@ -150,7 +158,7 @@ class Reception:
     # --- the end ---------------------------------------------------------------------------------
 
     async def wind_down(self, seconds: float = WIND_DOWN) -> None:
-        """Stdin has ended: what was asked is still carried out, and written, or the time is up."""
+        """The input has ended: what was asked is carried out and written, or the time is up."""
         if self._serving:
             await asyncio.wait(self._serving, timeout=seconds / 2)
         with suppress(TimeoutError, ConnectionClosed):
@@ -158,16 +166,20 @@ class Reception:
                 await self.peer.drain(1)
         self.peer.close()
 
+    async def let_go(self) -> None:
+        """Of what is held for the other side, in a process that goes on."""
+
 
 class Over(Exception):
     """Ends the group: whatever still works for a session is cancelled."""
 
 
 async def serve(make: Callable[[asyncio.TaskGroup], Reception]) -> None:
-    """Until stdin ends."""
+    """Until its input ends. It ends nothing else: a process may serve many."""
     with suppress(Over):
         async with asyncio.TaskGroup() as group:
             reception = make(group)
             await reception.closed.wait()
             await reception.wind_down()
+            await reception.let_go()
             raise Over

@@ -49,6 +49,8 @@ class Editor(NamedTuple):
     group: asyncio.TaskGroup
     error_data: Callable[[str, object], object] = lambda _, data: data
     """The data that goes with an error, by its message."""
+    is_remote: bool = False
+    """It runs on another machine: neither its files nor its environment are the session's."""
 
 
 class Attached:
@@ -57,7 +59,8 @@ class Attached:
         self.session = session
         self.offered = offered
         self._editor = editor
-        wanted = [name for name, key in FILES.items() if offers(editor.client, "fs", key)]
+        files = {} if editor.is_remote else FILES
+        wanted = [name for name, key in files.items() if offers(editor.client, "fs", key)]
         self.client = SessionClient(
             editor.home, session, "acp", offers=wanted, on_call=self._called
         )
@@ -217,6 +220,8 @@ class Attached:
     async def renew(self, command: Json) -> None:
         """Give an agent that the command starts again the environment of this editor: the user may
         have logged in there. Where the editor shows notices, the log's own says it."""
+        if self._editor.is_remote:
+            return
         with suppress(*UNSENT):
             words = await self.client.renew(command, "editor")
             if words and not offers(self._editor.client, "session", "notices"):

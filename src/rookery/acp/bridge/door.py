@@ -1,4 +1,5 @@
-"""`rookery acp`: an ACP agent on stdio for editors, whose sessions are Rookery's.
+"""`rookery acp`: an ACP agent for editors, whose sessions are Rookery's; on stdio, or, in a process
+that serves many (`connections`), over a network.
 
 `initialize` is answered before anything is loaded that it does not need; the rest comes with the
 first request about a session. The editor may go at any moment: its sessions keep running.
@@ -17,15 +18,25 @@ from rookery.wire.reception import Reception, serve
 
 if TYPE_CHECKING:
     from rookery.acp.bridge.sessions import Sessions
+    from rookery.wire.websocket.resuming import Carrier
 
 
 class Bridge(Reception):
     name = "rookery"
 
-    def __init__(self, given: dict[str, str], group: asyncio.TaskGroup) -> None:
-        """`given`: the command line, as `parse` reads it."""
-        super().__init__(group)
+    def __init__(
+        self,
+        given: dict[str, str],
+        group: asyncio.TaskGroup,
+        carrier: "Carrier | None" = None,
+        home: str = "",
+    ) -> None:
+        """`given`: the command line, as `parse` reads it. `carrier`: what connects an editor on
+        another machine, and `home` whose sessions it gets; without them, stdio and the home of this
+        process."""
+        super().__init__(group, carrier)
         self._given = given
+        self._home, self._is_remote = home, carrier is not None
         self._sessions: Sessions | None = None
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
@@ -48,6 +59,10 @@ class Bridge(Reception):
         if self._sessions is not None:
             asyncio.get_running_loop().call_soon(self._sessions.take_back, request)
 
+    async def let_go(self) -> None:
+        if self._is_remote and self._sessions is not None:
+            await self._sessions.detach_all()
+
     def _known_sessions(self) -> "Sessions":
         """Loaded with the first request about one: SQLite and the rest are not needed before."""
         if self._sessions is None:
@@ -55,8 +70,9 @@ class Bridge(Reception):
             from rookery.acp.bridge.sessions import Sessions
             from rookery.home import paths
 
-            place = (self.peer, self.client or {}, paths.home(), self.group)
-            self._sessions = Sessions(Editor(*place, self.error_data), self._given)
+            place = (self.peer, self.client or {}, self._home or paths.home(), self.group)
+            editor = Editor(*place, self.error_data, is_remote=self._is_remote)
+            self._sessions = Sessions(editor, self._given)
         return self._sessions
 
 

@@ -267,6 +267,12 @@ class Sessions:
         await self._start(attached)
         await attached.reached(attached.client.log.last_seq())
 
+    async def detach_all(self) -> None:
+        """The editor is gone: its sessions keep running."""
+        for attached in list(self._attached.values()):
+            await attached.detach()
+        self._attached.clear()
+
     # --- listed, closed, deleted -----------------------------------------------------------------
 
     async def list(self, request: Incoming, params: Json) -> None:

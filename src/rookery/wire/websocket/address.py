@@ -1,0 +1,73 @@
+"""The address of a WebSocket: `wss://host/acp`, `ws://127.0.0.1:7433/acp`, `unix:/path#/acp`."""
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+SCHEMES = ("ws://", "wss://", "unix:")
+PORTS = {"ws": 80, "wss": 443}
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_HEX = re.compile(r"[0-9a-f]{64}")
+_VISIBLE = re.compile(r"[!-~]+")
+
+
+class BadAddress(ValueError):
+    """The message says what is wrong, and what an address looks like."""
+
+
+class Address(NamedTuple):
+    scheme: str
+    host: str
+    port: int
+    resource: str
+    """What is asked for: the path and the query."""
+    path: str = ""
+    """Of a Unix socket."""
+
+    @property
+    def authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host or "localhost"
+        usual = PORTS.get(self.scheme, 0)
+        return host if self.port == usual else f"{host}:{self.port}"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nobody on the way can read along."""
+        return self.scheme != "ws" or self.host in LOOPBACK
+
+
+def is_address(text: str) -> bool:
+    return text.lower().startswith(SCHEMES)
+
+
+def parse(url: str) -> Address:
+    """Raises BadAddress."""
+    if not _VISIBLE.fullmatch(url):
+        raise BadAddress("the address is empty or has a space or a control character in it")
+    if url.startswith("unix:"):
+        path, _, resource = url.removeprefix("unix:").partition("#")
+        if not path.startswith("/"):
+            raise BadAddress(f"{url}: the path of a Unix socket must be absolute")
+        return Address("unix", "", 0, resource or "/", path)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise BadAddress(f"{url}: {error}") from None
+    if parts.scheme not in PORTS or not host:
+        raise BadAddress(f"{url} is not an address like wss://host/acp")
+    if parts.username is not None or parts.password is not None:
+        raise BadAddress("a name or a password does not belong in the address: use a header")
+    if parts.fragment:
+        raise BadAddress(f"{url}: the address must not have a #")
+    resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Address(parts.scheme, host, port or PORTS[parts.scheme], resource)
+
+
+def pinned(text: str) -> str:
+    """A fingerprint as people write it (`sha256:AB:CD…`, or only the digits), as 64 hex digits;
+    "" stays "". Raises BadAddress."""
+    digits = text.strip().lower().removeprefix("sha256:").replace(":", "")
+    if digits and not _HEX.fullmatch(digits):
+        raise BadAddress("a fingerprint is sha256: and 64 hexadecimal digits")
+    return digits

@@ -1,0 +1,120 @@
+"""Connections that outlive their sockets, where both ends are Rookery's.
+
+A client that can resume sends `Rookery-Received: 0` with its first handshake. A server that can,
+too, answers with `Rookery-Received` and `Acp-Connection-Id`. From then on both sides count the
+messages of the connection and keep what they sent until the other side has confirmed it
+(`_rookery/received`, a notification that is not counted). After a break the client connects again
+with the id and the number of messages it has; each side sends what the other lacks. So nothing is
+lost, nothing comes twice, and open requests stay open.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from rookery.wire.lines import TooLong
+
+RECEIVED = "Rookery-Received"
+CONNECTION = "Acp-Connection-Id"
+
+_CONFIRMS = b'{"jsonrpc":"2.0","method":"_rookery/received","params":{"count":'
+EVERY = 32
+"""Messages after which they are confirmed."""
+EVERY_BYTES = 256 * 1024
+LATEST = 5.0
+"""Seconds until the last message of a row is confirmed."""
+UNCONFIRMED = 64 * 1024 * 1024
+"""Bytes that are kept for a side that confirms nothing, before the connection is given up."""
+
+
+class Carrier(Protocol):
+    """What carries a Peer's messages where that is not two descriptors."""
+
+    on_message: Callable[[bytes | TooLong], None]
+    on_end: Callable[[], None]
+
+    @property
+    def broken(self) -> bool:
+        """Nothing that is written from now on arrives."""
+
+    @property
+    def buffered(self) -> int:
+        """Bytes that the other side has not taken yet."""
+
+    def write(self, data: bytes) -> None:
+        """One message, with or without a newline behind it."""
+
+    def flush(self) -> None: ...
+
+    async def drain(self, below: int) -> bool:
+        """Wait until less than `below` bytes are buffered. False: broken."""
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def confirmation(count: int) -> bytes:
+    return _CONFIRMS + str(count).encode() + b"}}"
+
+
+def confirmed(message: bytes) -> int | None:
+    """How many messages the other side has; None: it is another message."""
+    if not message.startswith(_CONFIRMS):
+        return None
+    digits = message[len(_CONFIRMS) : -2]
+    return int(digits) if digits.isdigit() and len(digits) < EVERY else None
+
+
+class Sent:
+    """Messages that were sent or are to be, from the first one that is not confirmed; they are
+    numbered from 1."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.last = 0
+        self._kept: dict[int, bytes] = {}
+
+    def add(self, message: bytes) -> None:
+        self.last += 1
+        self._kept[self.last] = message
+        self.size += len(message)
+
+    def get(self, number: int) -> bytes:
+        return self._kept[number]
+
+    def confirm(self, count: int) -> bool:
+        """False: so many were never sent."""
+        if count > self.last:
+            return False
+        while self._kept and (first := next(iter(self._kept))) <= count:
+            self.size -= len(self._kept.pop(first))
+        return True
+
+    def has_after(self, count: int) -> bool:
+        """Whether everything after that message is still there."""
+        return self.last - len(self._kept) <= count <= self.last
+
+
+class Received:
+    """Counts what came, and says when to confirm it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._open = self._bytes = 0
+
+    def take(self, size: int) -> bool:
+        """Whether it is time to confirm."""
+        self.count += 1
+        self._open += 1
+        self._bytes += size
+        return self._open >= EVERY or self._bytes >= EVERY_BYTES
+
+    @property
+    def is_open(self) -> bool:
+        return self._open > 0
+
+    def confirming(self) -> bytes:
+        self._open = self._bytes = 0
+        return confirmation(self.count)

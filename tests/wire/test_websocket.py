@@ -1,0 +1,326 @@
+"""The WebSocket client against a library's server, and against servers that break the protocol."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import socket as sockets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websockets.asyncio.server import ServerConnection, serve, unix_serve
+
+from rookery.wire.lines import TooLong
+from rookery.wire.websocket import address, client, codec
+from rookery.wire.websocket.client import ConnectError, Target, WebSocket, connect
+from tests.rigs.sockets import certificate, raw_server
+
+
+class Heard:
+    """What a socket hands out."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self.socket = socket
+        self.texts: asyncio.Queue[bytes | TooLong] = asyncio.Queue()
+        self.closed: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
+        socket.begin(self.texts.put_nowait, lambda *end: self.closed.set_result(end))
+
+
+async def echo(socket: ServerConnection) -> None:
+    async for message in socket:
+        await socket.send(message)
+
+
+@asynccontextmanager
+async def echoing(**options: Any) -> AsyncIterator[str]:
+    async with serve(echo, "127.0.0.1", 0, max_size=None, **options) as server:
+        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp"
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65535, 65536, 5_000_000])
+async def test_D8_messages_of_every_size_go_both_ways(size: int) -> None:
+    async with echoing() as url:
+        heard = Heard(await connect(Target(url)))
+        heard.socket.send(b"x" * size)
+        heard.socket.send("ü€😀".encode())
+        assert await heard.texts.get() == b"x" * size
+        assert await heard.texts.get() == "ü€😀".encode()
+        heard.socket.close()
+        assert (await heard.closed)[0] == 1000
+
+
+async def test_D8_the_handshake_carries_headers_and_a_ping_is_answered() -> None:
+    seen: dict[str, str] = {}
+
+    async def meet(socket: ServerConnection) -> None:
+        assert socket.request is not None
+        seen.update(socket.request.headers.raw_items())
+        await socket.send(["in ", "three ", "parts"])
+        await (await socket.ping(b"there?"))
+        await socket.send("answered")
+        await socket.close(4001, "enough")
+
+    async with serve(meet, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/acp?x=1"
+        heard = Heard(await connect(Target(url, {"Authorization": "Bearer t"}), {"Other": "1"}))
+        assert await heard.texts.get() == b"in three parts"
+        assert await heard.texts.get() == b"answered"
+        assert await heard.closed == (4001, "enough")
+    assert seen["Authorization"] == "Bearer t"
+    assert seen["Other"] == "1"
+
+
+async def test_D8_what_came_before_begin_is_not_lost() -> None:
+    async def meet(socket: ServerConnection) -> None:
+        for n in range(100):
+            await socket.send(str(n))
+        await socket.close()
+
+    async with serve(meet, "127.0.0.1", 0) as server:
+        url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        made = await connect(Target(url))
+        await asyncio.sleep(0)
+        heard = Heard(made)
+        assert [await heard.texts.get() for _ in range(100)] == [b"%d" % n for n in range(100)]
+        assert (await heard.closed)[0] == 1000
+
+
+async def test_D8_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    async with unix_serve(echo, str(path)):
+        heard = Heard(await connect(Target(f"unix:{path}#/api/stream")))
+        heard.socket.send(b"hello")
+        assert await heard.texts.get() == b"hello"
+        heard.socket.abort()
+
+
+# --- TLS -----------------------------------------------------------------------------------------
+
+
+async def test_D8_tls_by_a_ca_file_and_by_a_fingerprint(tmp_path: Path) -> None:
+    made = certificate(tmp_path)
+    async with echoing(ssl=made.context()) as plain:
+        url = plain.replace("ws://", "wss://")
+        for trust in ({"ca": str(made.file)}, {"fingerprint": f"SHA256:{made.fingerprint}"}):
+            heard = Heard(await connect(Target(url, {"Authorization": "Bearer t"}, **trust)))
+            heard.socket.send(b"x" * 3_000_000)
+            assert await heard.texts.get() == b"x" * 3_000_000
+            heard.socket.close()
+            assert (await heard.closed)[0] == 1000
+
+
+async def test_D8_an_unknown_certificate_is_told_with_its_fingerprint(tmp_path: Path) -> None:
+    made = certificate(tmp_path)
+    async with echoing(ssl=made.context()) as plain:
+        url = plain.replace("ws://", "wss://")
+        with pytest.raises(ConnectError, match=f"sha256:{made.fingerprint}") as caught:
+            await connect(Target(url))
+        assert not caught.value.passes
+        with pytest.raises(ConnectError, match="not sha256:0000"):
+            await connect(Target(url, fingerprint="0" * 64))
+        with pytest.raises(ConnectError, match="certificate file"):
+            await connect(Target(url, ca=str(tmp_path / "none.pem")))
+        with pytest.raises(ConnectError, match="64 hexadecimal"):
+            await connect(Target(url, fingerprint="sha256:12"))
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def answering(*lines: str, body: str = "") -> Any:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        length = [f"Content-Length: {len(body)}"] if body else []
+        writer.write("\r\n".join([*lines, *length, "", body]).encode())
+        await writer.drain()
+        await reader.read()
+
+    return raw_server(speak)
+
+
+@pytest.mark.parametrize(
+    ("first", "words", "passes"),
+    [
+        ("HTTP/1.1 401 Unauthorized", "401", False),
+        ("HTTP/1.1 403 Forbidden", "403", False),
+        ("HTTP/1.1 404 Not Found", "no such endpoint", False),
+        ("HTTP/1.1 200 OK", "not a WebSocket endpoint", False),
+        ("HTTP/1.1 503 Busy", "503", True),
+        ("HTTP/1.1 302 Found\r\nLocation: https://else.where/\x1b[31m", "else.where", False),
+        ("SSH-2.0-OpenSSH_9.6\r\n", "does not speak HTTP", False),
+        ("HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade", "not to our", False),
+        ("HTTP/1.1 101 Yes\r\nConnection: Upgrade", "did not upgrade", False),
+    ],
+)
+async def test_D8_refusals_say_what_helps(first: str, words: str, passes: bool) -> None:
+    async with answering(first) as url:
+        with pytest.raises(ConnectError, match=words) as caught:
+            await connect(Target(url + "?token=secret"))
+    assert caught.value.passes is passes
+    assert "secret" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
+async def test_D8_a_typed_refusal_is_shown() -> None:
+    said = json.dumps({"error": "x", "message": "Token revoked.", "remedy": "rookery login URL"})
+    async with answering("HTTP/1.1 401 No", body=said) as url:
+        with pytest.raises(ConnectError, match=r"Token revoked\. rookery login URL"):
+            await connect(Target(url))
+
+
+async def test_D8_nobody_listens_and_a_server_that_hangs_up() -> None:
+    with sockets.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"ws://127.0.0.1:{free.getsockname()[1]}/"
+        with pytest.raises(ConnectError, match="cannot be reached") as caught:
+            await connect(Target(url))
+    assert caught.value.passes
+
+    async def hang_up(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+
+    async with raw_server(hang_up) as url:
+        with pytest.raises(ConnectError, match="hung up"):
+            await connect(Target(url))
+
+
+async def test_D8_a_slow_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "HANDSHAKE", 0.2)
+
+    async def trickle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not reader.at_eof():
+            writer.write(b"H")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    async with raw_server(trickle) as url:
+        with pytest.raises(ConnectError, match="in time|HTTP"):
+            await connect(Target(url))
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("https://host/acp", "not an address like"),
+        ("wss://user:pw@host/acp", "use a header"),
+        ("wss://host/a b", "space"),
+        ("unix:relative", "absolute"),
+        ("wss://host:99999/", "ort"),
+        ("ws://example.com/acp", "in the clear"),
+    ],
+)
+async def test_D8_addresses_that_are_none(url: str, words: str) -> None:
+    with pytest.raises(ConnectError, match=words):
+        await connect(Target(url, {"Authorization": "Bearer t"}))
+    with pytest.raises(ConnectError, match="cannot be sent"):
+        await connect(Target("ws://127.0.0.1:1/", {"A": "b\r\nC: d"}))
+
+
+def test_D8_authorities() -> None:
+    assert address.parse("wss://host/acp").authority == "host"
+    assert address.parse("ws://[::1]:7433").authority == "[::1]:7433"
+    assert address.parse("wss://host:80/x?y").resource == "/x?y"
+
+
+# --- hostile frames ------------------------------------------------------------------------------
+
+
+def upgraded(after: Callable[[asyncio.StreamWriter], None]) -> Any:
+    """A server that shakes hands as it should, then says what it likes."""
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        key = next(line for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key"))
+        digest = hashlib.sha1(key.split(": ")[1].encode() + client.GUID).digest()
+        accept = base64.b64encode(digest).decode()
+        lines = ["HTTP/1.1 101 Yes", "Upgrade: WebSocket", "Connection: keep-alive, Upgrade"]
+        writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
+        after(writer)
+        await writer.drain()
+        await reader.read()
+
+    return raw_server(speak)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"\x81\x81abcdx", 1002),  # masked
+        (b"\xc1\x00", 1002),  # an extension's bit
+        (b"\x83\x00", 1002),  # an unknown opcode
+        (b"\x09\x00", 1002),  # a ping in parts
+        (b"\x89\x7e\x00\x7e", 1002),  # a ping that is too long
+        (b"\x80\x00", 1002),  # a continuation of nothing
+        (b"\x01\x01a\x81\x01b", 1002),  # a message within a message
+        (b"\x88\x01\x03", 1002),  # half a close code
+        (b"\x88\x02\x03\xed", 1002),  # 1005 is never sent
+        (b"\x81\x7f" + b"\xff" * 8, 1002),  # longer than there is
+        (b"\x81\x02\xc3\x28", 1007),  # not UTF-8
+        (b"\x81\x05hel", 1006),  # cut in the middle
+    ],
+)
+async def test_D8_broken_frames_end_the_connection(data: bytes, code: int) -> None:
+    def say(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"\x81\x02ok" + data)
+        if code == 1006:
+            writer.close()
+
+    async with upgraded(say) as url:
+        heard = Heard(await connect(Target(url)))
+        assert await heard.texts.get() == b"ok"
+        assert (await heard.closed)[0] == code
+
+
+async def test_D8_a_message_over_the_ceiling_is_skipped_and_binary_ignored() -> None:
+    def say(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"\x81\x7f" + (3_000_000).to_bytes(8) + b"x" * 3_000_000)
+        writer.write(b"\x01\x7e\x03\xe8" + b"x" * 1000 + b"\x80\x7e\x03\xe8" + b"y" * 1000)
+        writer.write(b"\x82\x03\x00\x01\x02" + b"\x81\x02ok")
+
+    async with upgraded(say) as url:
+        heard = Heard(await connect(Target(url), longest=1500))
+        assert await heard.texts.get() == TooLong(3_000_000)
+        assert await heard.texts.get() == TooLong(2000)
+        assert await heard.texts.get() == b"ok"
+        heard.socket.abort()
+
+
+async def test_D8_a_server_that_falls_silent_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "PING_EVERY", 0.05)
+    monkeypatch.setattr(client, "SILENT", 0.1)
+    async with upgraded(lambda _: None) as url:
+        heard = Heard(await connect(Target(url)))
+        assert await heard.closed == (1006, "the server fell silent")
+
+
+async def test_D8_a_server_that_does_not_answer_our_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "CLOSING", 0.05)
+    async with upgraded(lambda _: None) as url:
+        heard = Heard(await connect(Target(url)))
+        heard.socket.close()
+        assert (await heard.closed)[0] == 1000
+
+
+@given(st.lists(st.binary(max_size=300), max_size=8), st.integers(1, 50))
+def test_D8_any_cut_gives_the_same_messages(texts: list[bytes], step: int) -> None:
+    wanted = [text.hex().encode() for text in texts]
+    stream = b""
+    for text in wanted:
+        half = len(text) // 2
+        for opcode, part in ((0x01, text[:half]), (0x89, b"p"), (0x80, text[half:])):
+            size = bytes([len(part)]) if len(part) < 126 else b"\x7e" + len(part).to_bytes(2)
+            stream += bytes([opcode]) + size + part
+    parser, found = codec.Parser(1 << 20), list[codec.Item]()
+    for at in range(0, len(stream), step):
+        found += parser.feed(stream[at : at + step])
+    assert [item.data for item in found if isinstance(item, codec.Text)] == wanted
+
+
+@given(st.binary(max_size=2000))
+def test_D8_the_mask_is_undone_by_itself(data: bytes) -> None:
+    assert codec.masked(codec.masked(data, b"abcd"), b"abcd") == data
