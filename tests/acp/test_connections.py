@@ -1,4 +1,4 @@
-"""Editors on other machines: many bridges in one process, connections that outlive their sockets."""
+"""Editors on other machines: many bridges in one process, connections that outlive sockets."""
 
 import asyncio
 import json
@@ -28,13 +28,23 @@ class Editor:
         self.updates: list[Json] = []
         self.asks: asyncio.Queue[Incoming] = asyncio.Queue()
         self.breaks: list[str] = []
+        self._moved = asyncio.Event()
         self.ended = asyncio.Event()
         self.peer = Peer(
             on_request=self.asks.put_nowait,
-            on_notification=lambda _, params: self.updates.append(params["update"]),
+            on_notification=self._notified,
             on_closed=self.ended.set,
         ).carried_by(self.link)
         self.link.on_away = self.breaks.append
+
+    def _notified(self, _: str, params: Json) -> None:
+        self.updates.append(params["update"])
+        self._moved.set()
+
+    async def heard(self, updates: int) -> None:
+        while len(self.updates) < updates:
+            self._moved.clear()
+            await self._moved.wait()
 
     async def begin(self, cwd: Path) -> str:
         await self.link.open()
@@ -78,8 +88,7 @@ async def test_D8_a_link_that_is_cut_loses_nothing_and_doubles_nothing(
     step, text = numbered()
     turn = asyncio.create_task(one.prompt(session, step))
     for n in (1, 3, 5):
-        while len(one.updates) < n * 10:
-            await asyncio.sleep(0.01)
+        await one.heard(n * 10)
         endpoint.cut()
     assert (await turn)["stopReason"] == "end_turn"
     assert one.said() == text
@@ -113,8 +122,7 @@ async def test_D8_a_connection_that_the_server_forgot_ends(
     session = await one.begin(tmp_path)
     step, _ = numbered()
     turn = asyncio.create_task(one.prompt(session, step))
-    while not one.said():
-        await asyncio.sleep(0.01)
+    await one.heard(3)
     await endpoint.connections.close()
     endpoint.cut()
     with pytest.raises(RpcFailure):
@@ -130,8 +138,7 @@ async def test_D8_a_connection_that_ends_ends_nothing_else(
     session = await two.begin(tmp_path)
     assert len(endpoint.connections) == 2
     one.link.close()
-    while len(endpoint.connections) > 1:
-        await asyncio.sleep(0.01)
+    await endpoint.left(1)
     assert (await two.prompt(session, {"text": "still here"}))["stopReason"] == "end_turn"
     assert two.said() == "still here"
     two.link.close()
@@ -150,8 +157,7 @@ async def test_D8_another_client_is_gone_with_its_socket(endpoint: Endpoint) -> 
         await socket.send('{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}')
         assert "initialize" in json.loads(await socket.recv())["error"]["message"]
         socket.transport.abort()
-    while len(endpoint.connections):
-        await asyncio.sleep(0.01)
+    await endpoint.left(0)
 
 
 async def test_D8_a_wrong_token_and_a_wrong_path(endpoint: Endpoint) -> None:

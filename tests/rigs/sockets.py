@@ -132,6 +132,14 @@ class Endpoint:
             socket.transport.abort()
         self.sockets.clear()
 
+    async def left(self, connections: int) -> None:
+        """Until there are only so many."""
+        for _ in range(3000):  # a bridge winds down without a word
+            if len(self.connections) <= connections:
+                return
+            await asyncio.sleep(0.01)
+        raise TimeoutError
+
     def _request(self, connection: ServerConnection, request: Request) -> Response | None:
         if request.path != "/acp":
             return connection.respond(404, "nothing here")

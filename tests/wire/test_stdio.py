@@ -13,6 +13,7 @@ import pytest
 AGENT = """
 import asyncio, os, subprocess, sys
 from rookery.wire.jsonrpc import Peer
+from rookery.wire.pipes import take_stdio
 
 async def main():
     closed = asyncio.Event()
@@ -20,7 +21,7 @@ async def main():
         print("a stray print", flush=True)
         subprocess.run(["sh", "-c", "cat; echo a tool prints"])
         request.reply({"size": len(str(request.params)), "back": request.params})
-    peer = Peer.over_stdio(on_request=serve, on_closed=closed.set)
+    peer = Peer(on_request=serve, on_closed=closed.set).attach(*take_stdio())
     await closed.wait()
     await peer.drain(1)
     peer.close()

@@ -199,7 +199,7 @@ async def test_D8_a_slow_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) 
             await asyncio.sleep(0.01)
 
     async with raw_server(trickle) as url:
-        with pytest.raises(ConnectError, match="in time|HTTP"):
+        with pytest.raises(ConnectError, match=r"in time|HTTP"):
             await connect(Target(url))
 
 
@@ -236,7 +236,7 @@ def upgraded(after: Callable[[asyncio.StreamWriter], None]) -> Any:
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         key = next(line for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key"))
-        digest = hashlib.sha1(key.split(": ")[1].encode() + client.GUID).digest()
+        digest = hashlib.sha1(key.split(": ")[1].encode() + client.GUID).digest()  # noqa: S324
         accept = base64.b64encode(digest).decode()
         lines = ["HTTP/1.1 101 Yes", "Upgrade: WebSocket", "Connection: keep-alive, Upgrade"]
         writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())

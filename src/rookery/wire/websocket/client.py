@@ -9,6 +9,7 @@ import asyncio
 import os
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -71,13 +72,12 @@ async def connect(
     try:
         place, address = _place(target)
         async with asyncio.timeout(HANDSHAKE):
-            stream = await streams.connect(place)
-            socket = WebSocket(stream, longest)
-            try:
+            with ExitStack() as undo:
+                stream = await streams.connect(place)
+                undo.callback(stream.abort)
+                socket = WebSocket(stream, longest)
                 await socket.shake_hands(address, target.url, {**target.headers, **more})
-            except BaseException:
-                stream.abort()
-                raise
+                undo.pop_all()
             return socket
     except addresses.BadAddress as error:
         raise ConnectError(f"{error}.") from None

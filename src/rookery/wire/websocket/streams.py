@@ -6,6 +6,7 @@ is loaded only for a `wss` address.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -186,25 +187,21 @@ async def connect(place: Place) -> Stream:
         return await _open(place)
     import ssl
 
-    context = _context(place.tls)
-    stream = await _open(place)
-    try:
-        await stream.secure(context, place.host)
-    except ssl.SSLCertVerificationError as error:
-        stream.abort()
-        why = error.verify_message or str(error)
-        raise UnknownCertificate(f"{why}; {await _described(place)}") from None
-    except ssl.SSLError as error:
-        stream.abort()
-        raise ConnectionError(f"no TLS connection: {error.reason or error}") from None
-    except BaseException:
-        stream.abort()
-        raise
-    pinned = place.tls.fingerprint
-    if pinned and fingerprint(stream.certificate()) != pinned:
-        shown = spelled(fingerprint(stream.certificate()))
-        stream.abort()
-        raise UnknownCertificate(f"its fingerprint is {shown}, not {spelled(pinned)}")
+    context, pinned = _context(place.tls), place.tls.fingerprint
+    with ExitStack() as undo:
+        stream = await _open(place)
+        undo.callback(stream.abort)
+        try:
+            await stream.secure(context, place.host)
+        except ssl.SSLCertVerificationError as error:
+            why = error.verify_message or str(error)
+            raise UnknownCertificate(f"{why}; {await _described(place)}") from None
+        except ssl.SSLError as error:
+            raise ConnectionError(f"no TLS connection: {error.reason or error}") from None
+        found = fingerprint(stream.certificate())
+        if pinned and found != pinned:
+            raise UnknownCertificate(f"its fingerprint is {spelled(found)}, not {spelled(pinned)}")
+        undo.pop_all()
     return stream
 
 
