@@ -187,7 +187,7 @@ class Parser:
             return Close(NO_CODE, "")
         code = int.from_bytes(payload[:2])
         if len(payload) == 1 or not (code in REGISTERED or 3000 <= code < 5000):
-            raise ProtocolError("a close frame with a code that is none")
+            raise ProtocolError("a close frame with an invalid code")
         try:
             return Close(code, payload[2:].decode())
         except UnicodeDecodeError:
