@@ -1,7 +1,7 @@
-"""Code as tokens: Pygments' types, cached by text so that a stream only pays for its end."""
+"""Code as tokens: Pygments' types, cached by text, so that a stream only pays for its end."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from rookery.render.plain import clean
 
@@ -10,6 +10,9 @@ type Tokens = list[tuple[str, str]]
 
 STRETCH = 40
 """Lines that are tokenized together: a file that grows is tokenized again only at its end."""
+
+KEPT = 600
+"""Stretches whose tokens are kept."""
 
 LONGEST = 1_000
 """Longer lines stay plain: some lexers are slow."""
@@ -58,24 +61,86 @@ def tokens(text: str, language: str) -> list[Tokens]:
     return found
 
 
-@lru_cache(maxsize=600)
+class _Grown(NamedTuple):
+    """A text that was read and may go on: what is known two lines before its end."""
+
+    text: str
+    at: int
+    above: Tokens
+    """Each with its kind as Pygments names it."""
+    stack: list[str]
+    """The lexer's states there."""
+
+
+_whole: dict[tuple[str, str], list[Tokens]] = {}
+_grown: dict[str, _Grown] = {}
+"""The one that was read last, by language."""
+
+
 def _stretch(text: str, language: str) -> list[Tokens]:
-    rows = text.split("\n")
+    """A text that grew since it was last seen is read from its last lines on. What comes later may
+    change what is above, so it is read whole as soon as it stays the same."""
+    if (known := _whole.get((text, language))) is not None:
+        return known
     lexer = _lexer(language) if text.strip() else None
-    plain: list[Tokens] = [[(row, "")] if row else [] for row in rows]
+    rows = text.split("\n")
     if lexer is None or any(len(row) > LONGEST for row in rows):
-        return plain
+        return _keep(text, language, _plain(rows))
+    before = _grown.get(language)
+    if before is None or text == before.text or not text.startswith(before.text):
+        before = None
+    found = _resumed(lexer, text, before)
+    if found is None:
+        told = [(value, str(kind)) for kind, value in lexer.get_tokens(text)]
+        return _keep(text, language, _in_lines(told, rows))
+    told, _grown[language] = found
+    lines = _in_lines(told, rows)
+    return lines if before else _keep(text, language, lines)
+
+
+def _keep(text: str, language: str, lines: list[Tokens]) -> list[Tokens]:
+    if len(_whole) >= KEPT:
+        del _whole[next(iter(_whole))]
+    _whole[text, language] = lines
+    return lines
+
+
+def _resumed(lexer: Any, text: str, before: _Grown | None) -> tuple[Tokens, _Grown] | None:
+    """None: this lexer has a way of its own, and reads from the beginning."""
+    from pygments.lexer import ExtendedRegexLexer, LexerContext, RegexLexer
+
+    if type(lexer).get_tokens_unprocessed is not RegexLexer.get_tokens_unprocessed:
+        return None
+    _, at, above, stack = before or _Grown("", 0, [], ["root"])
+    context, found = LexerContext(text, at, stack.copy()), above.copy()
+    lines = [(at, len(found), stack)]
+    try:
+        for at, kind, value in ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context):
+            if at == context.pos and text[at - 1 : at] == "\n":
+                lines.append((at, len(found), context.stack.copy()))
+            found.append((value, str(kind)))
+    except TypeError:  # a callback of its own, which knows of no context
+        return None
+    at, count, stack = lines[max(0, len(lines) - 3)]
+    return found, _Grown(text, at, found[:count], stack)
+
+
+def _plain(rows: list[str]) -> list[Tokens]:
+    return [[(row, "")] if row else [] for row in rows]
+
+
+def _in_lines(told: Tokens, rows: list[str]) -> list[Tokens]:
     lines: list[Tokens] = [[]]
-    for kind, value in lexer.get_tokens(text):
+    for value, kind in told:
         for number, row in enumerate(value.split("\n")):
             if number:
                 lines.append([])
             if row:
-                lines[-1].append((row, _known(str(kind))))
+                lines[-1].append((row, _known(kind)))
     # Lexers change line ends: the lines must be those that came, or their numbers are wrong.
     lines = lines[: len(rows)] + [[] for _ in range(len(rows) - len(lines))]
     same = all("".join(t for t, _ in line) == row for line, row in zip(lines, rows, strict=True))
-    return lines if same else plain
+    return lines if same else _plain(rows)
 
 
 @lru_cache(maxsize=64)

@@ -13,15 +13,26 @@ READ_SIZE = 256 * 1024
 ROUNDS = 8
 WRITE_SIZE = 1024 * 1024
 FLUSH_AT = 64 * 1024
+FULL = 64 * 1024
+"""What a pipe holds."""
 
 
 class PipeReader:
-    """Hands what arrives to `on_data`, then calls `on_end` once. Owns the descriptor."""
+    """Hands what arrives to `on_data`, then calls `on_end` once. Owns the descriptor.
+
+    `rest`: seconds until it looks again after a read that left the pipe empty. A program that
+    writes line by line without an end would otherwise wake us for each of them.
+    """
 
     def __init__(
-        self, fd: int, on_data: Callable[[bytes], None], on_end: Callable[[], None]
+        self,
+        fd: int,
+        on_data: Callable[[bytes], None],
+        on_end: Callable[[], None],
+        rest: float = 0.0,
     ) -> None:
         self._fd = fd
+        self._rest = rest
         self._on_data = on_data
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
@@ -39,6 +50,8 @@ class PipeReader:
     def resume(self) -> None:
         if self._reading or self._ended:
             return
+        if self._soon is not None:
+            self._soon.cancel()
         self._reading = True
         if self._pollable:
             try:
@@ -87,6 +100,9 @@ class PipeReader:
         if data:
             if not self._pollable:
                 self._soon = self._loop.call_soon(self._ready)
+            elif self._rest and len(data) < FULL:
+                self.pause()
+                self._soon = self._loop.call_later(self._rest, self.resume)
             self._on_data(data)
         else:
             self.close()

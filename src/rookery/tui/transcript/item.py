@@ -3,6 +3,7 @@
 from textual.strip import Strip
 
 from rookery.core.blocks.document import Block
+from rookery.tui.look.runs import Line, strip_of
 
 
 class Item:
@@ -13,7 +14,7 @@ class Item:
 
     __slots__ = (
         *("before", "block", "depth", "gap", "height", "key"),
-        *("lines", "members", "number", "ready", "terminals"),
+        *("lines", "members", "number", "ready", "runs", "terminals"),
     )
 
     def __init__(self, block: Block, number: int = 0, depth: int = 0) -> None:
@@ -31,6 +32,8 @@ class Item:
         self.ready: dict[int, tuple[object, Strip]] = {}
         """Lines as painted, each with what it depends on."""
         self.before: list[Strip] = []
+        self.runs: list[Line] = []
+        """What the lines were made of."""
         self.height = 1
 
     @property
@@ -46,13 +49,22 @@ class Item:
 
     def let_go(self) -> None:
         """It is far out of sight: free its lines."""
-        self.lines, self.before = None, []
+        self.lines, self.before, self.runs = None, [], []
         self.ready.clear()
+
+    def strips(self, lines: list[Line]) -> list[Strip]:
+        """Those of unchanged lines are the same ones as before."""
+        known = self.runs if len(self.runs) == len(self.before) else []
+        self.runs = lines
+        return [
+            self.before[at] if at < len(known) and known[at] == line else strip_of(line)
+            for at, line in enumerate(lines)
+        ]
 
     def paint(self, lines: list[Strip]) -> None:
         """Unchanged lines stay ready: of a growing text, only the end is new."""
         for number, line in enumerate(lines):
-            if number >= len(self.before) or self.before[number] != line:
+            if number >= len(self.before) or self.before[number] is not line:
                 self.ready.pop(number, None)
         self.lines, self.before = lines, []
         self.height = len(lines)

@@ -6,7 +6,7 @@ from rookery.tui.look import block as looks
 from rookery.tui.look import markdown
 from rookery.tui.look.card import words_of
 from rookery.tui.look.plain import count
-from rookery.tui.look.runs import Line, prefixed, strip_of, trimmed
+from rookery.tui.look.runs import Line, prefixed, trimmed
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.stretches import Start, stretch
@@ -24,7 +24,7 @@ def painted(item: Item, starts: tuple[Start, ...], view: View) -> list[Strip]:
     lines = _lines(item, starts, inner)
     if indent:
         lines = prefixed(lines, [("│ " * item.depth, view.look.line)])
-    return [Strip([])] * item.gap + [strip_of(line) for line in lines]
+    return item.strips([*([] for _ in range(item.gap)), *lines])
 
 
 def _lines(item: Item, starts: tuple[Start, ...], view: View) -> list[Line]:

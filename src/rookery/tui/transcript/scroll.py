@@ -21,6 +21,7 @@ from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import strip_of
 from rookery.tui.look.view import View
 from rookery.tui.system.clock import now
+from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import guessed, painted
 from rookery.tui.transcript.window import Window, is_top
@@ -48,7 +49,7 @@ class Tasteful(Protocol):
     taste: Interface
 
 
-class Scroll(ScrollView):
+class Scroll(KeptLines, ScrollView):
     BINDINGS: ClassVar[list[BindingType]] = []
     can_focus = True
     news = reactive(False)
@@ -301,7 +302,7 @@ class Scroll(ScrollView):
 
     # --- painting ------------------------------------------------------------------------------
 
-    def render_lines(self, crop: Region) -> list[Strip]:
+    def made_lines(self, crop: Region) -> list[Strip]:
         """Ready lines go to the screen as they are; Textual would make each one again."""
         background, width, top = self.background_colors[1], self.size.width, round(self.scroll_y)
         strips = [self._line(y, y + top, width) for y in crop.line_range]
@@ -322,9 +323,8 @@ class Scroll(ScrollView):
             words = self._hint() if y == 1 and not self._items else Strip([])
             return self._overlay(y, row, words.crop_extend(0, width, self.base))
         line = self._ready(self._items[at], row - self._starts[at], width)
-        if self.text_selection is not None:
-            line = self._selected(line, row)
-        return self._overlay(y, row, line)
+        chosen = self.text_selection is not None
+        return self._overlay(y, row, self._selected(line, row) if chosen else line)
 
     def _hint(self) -> Strip:
         words = [(" " * GUTTER, self.look.plain), (self.window.hint, self.look.soft)]
@@ -371,7 +371,7 @@ class Scroll(ScrollView):
 
     def _overlay(self, y: int, row: int, line: Strip) -> Strip:
         """`new below`, over the last line."""
-        if y != self.scrollable_content_region.height - 1 or not (said := self.below(row)):
+        if not (said := self.below(row)) or y != self.scrollable_content_region.height - 1:
             return line
         look, base = self.look, self.base
         words = strip_of([(f" ↓ {said} ", look.accent + look.bold)]).apply_style(base)

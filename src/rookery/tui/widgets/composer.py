@@ -11,6 +11,7 @@ from textual.widgets import TextArea
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of, label
 from rookery.tui.record import Record
+from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.writing.history import Past
 
@@ -20,7 +21,7 @@ _HINT = "Write here. {send} sends. / commands, @ files, ! shell"
 _ANSWER = "Press a key above to answer, or just type"
 
 
-class Composer(TextArea):
+class Composer(KeptLines, TextArea):
     BINDINGS = bindings.WRITING
 
     class Submitted(Record):

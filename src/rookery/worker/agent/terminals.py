@@ -33,6 +33,9 @@ MOST = 100
 SETTLE = 0.5
 """Seconds for the last output after the exit: a background job can hold the pipe for ever."""
 
+REST = 0.01
+"""Seconds between two looks at what a command prints."""
+
 BACKGROUND = ("run_in_background", "is_background", "background")
 """By which agents say it in what a call is given."""
 
@@ -89,7 +92,7 @@ class Terminal:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
         )
-        self._reader = PipeReader(stdout, self._wrote, self._finish)
+        self._reader = PipeReader(stdout, self._wrote, self._finish, REST)
 
     def output(self) -> str:
         """What the agent gets: the end of it, cut at the front between two characters."""
@@ -148,8 +151,10 @@ class Terminal:
 
     def _exited(self, _status: int) -> None:
         asyncio.get_running_loop().call_later(SETTLE, self._finish)
-        if self._reader is not None and self._reader.ended:
-            self._finish()
+        if self._reader is not None:
+            self._reader.resume()
+            if self._reader.ended:
+                self._finish()
 
     def _finish(self) -> None:
         """Both the exit and the end of the output are here, or the latter was waited for."""

@@ -1,0 +1,134 @@
+"""What a stream and a key do not have to make again: tokens, strips, the lines of other widgets."""
+
+import pytest
+from pygments.lexer import ExtendedRegexLexer
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widgets import Label
+
+from rookery.core.blocks.document import make_block
+from rookery.render import code
+from rookery.tui.look.palette import look_of
+from rookery.tui.look.view import View
+from rookery.tui.transcript.painting import painted
+from rookery.tui.transcript.scroll import Scroll
+from rookery.tui.transcript.window import Window
+
+SAMPLES = {
+    "python": '@cache\ndef f(a):\n    """Say\n\n    what.\n    """\n    return f"{a}"  # b\n',
+    "javascript": "/**\n * What it does.\n */\nconst a = `one ${two}\nthree`;\nlet b = /x+/g;\n",
+    "bash": 'cat <<EOF\nif it is $HOME\nEOF\nfor a in 1 2; do echo "$a"; done\n',
+    "rust": '/* a /* b */\n c */\nfn main() -> Result<()> {\n    let s = r#"a\nb"#;\n}\n',
+    "c": "/* one\n two */\n#include <stdio.h>\nint main(void) { return 0; }\n",
+    "markdown": "Title\n=====\n\n~~~~python\nx = 1\n~~~~\n- one\n",
+    "html": "<!-- one\n two -->\n<p class='a'>x</p>\n<script>\nlet a = 1;\n</script>\n",
+    "sql": "select a, b -- c\nfrom t /* d\n e */ where x = 'y\nz';\n",
+    "yaml": "a:\n  - b: |\n      c\n      d\n  - 'e'\n",
+    "go": "package main\n\n/* a\nb */\nfunc main() {\n\tx := `a\nb`\n}\n",
+    "ruby": "a = <<~X\n  one\nX\n=begin\ntwo\n=end\nputs :b\n",
+    "java": "/**\n * One.\n */\n@A\nclass B { int c = 1; }\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code, "_whole", {})
+    monkeypatch.setattr(code, "_grown", {})
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+@pytest.mark.parametrize("step", [1, 7, 31])
+def test_code_that_came_in_pieces_looks_as_if_it_came_at_once(language: str, step: int) -> None:
+    text = SAMPLES[language] * 3
+    for end in range(step, len(text), step):
+        lines = code.tokens(text[:end], language)
+        assert "\n".join("".join(t for t, _ in line) for line in lines) == text[:end].expandtabs(4)
+    code.tokens(text, language)
+    grown = code.tokens(text, language)  # it stays the same
+    code._whole.clear()
+    code._grown.clear()
+    assert grown == code.tokens(text, language)
+
+
+def test_of_code_that_grows_only_the_last_lines_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = [0]
+    before = ExtendedRegexLexer.get_tokens_unprocessed
+
+    def counted(self: object, **given: object) -> object:
+        for found in before(self, **given):
+            read[-1] += len(found[2])
+            yield found
+
+    monkeypatch.setattr(ExtendedRegexLexer, "get_tokens_unprocessed", counted)
+    line = 'value = call(1, "two")  # three\n'
+    text = line * (code.STRETCH - 2)
+    code.tokens(text, "python")
+    for _ in range(5):
+        text += "more = 4\n"[:4]
+        read.append(0)
+        code.tokens(text, "python")
+    assert max(read[1:]) < 5 * len(line)
+
+
+def test_a_string_that_is_not_closed_yet_is_one_in_every_line() -> None:
+    text = 'x = """one\n'
+    for word in ("two\n", "three\n", "four\n", "five"):
+        text += word
+        lines = code.tokens(text, "python")
+    assert [[kind for _, kind in line] for line in lines[1:]] == [["Literal.String"]] * 4
+
+
+def test_lines_that_a_growing_text_keeps_are_the_same_strips() -> None:
+    window = Window()
+    window.apply([["put", make_block("1.1", "answer", text="```python\n" + "x = 1\n" * 20)]])
+    view = View(80, look_of("rookery-dark"))
+
+    def lines() -> list[Strip]:
+        (item,) = window.items()
+        item.paint(painted(item, window.pages[-1].outline.starts("1.1"), view))
+        assert item.lines is not None
+        return item.lines
+
+    first = lines()
+    window.apply([["append", "1.1", "y = 2\n"]])
+    second = lines()
+    assert len(second) == len(first) + 1
+    assert all(one is other for one, other in zip(first, second, strict=False))
+
+
+class Stage(App[None]):
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Counted()
+            yield Label("a", id="other")
+
+
+class Counted(Scroll):
+    made = 0
+
+    def made_lines(self, crop: Region) -> list[Strip]:
+        self.made += 1
+        return super().made_lines(crop)
+
+
+async def test_a_change_elsewhere_makes_no_line_of_the_transcript_again() -> None:
+    app = Stage()
+    async with app.run_test(size=(80, 24)) as pilot:
+        scroll = app.query_one(Counted)
+        scroll.styles.height = 20
+        window = Window()
+        window.apply([["put", make_block("1.1", "answer", text="One.")]])
+        scroll.show(window)
+        await pilot.pause()
+        made = scroll.made
+        for word in ("b", "c", "d"):
+            app.query_one("#other", Label).update(word)
+            await pilot.pause()
+        assert scroll.made == made
+        window.apply([["append", "1.1", " Two."]])
+        scroll.changed()
+        await pilot.pause()
+        assert scroll.made == made + 1
+        assert "One. Two." in scroll.render_lines(scroll.size.region)[1].text
