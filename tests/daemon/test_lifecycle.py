@@ -1,0 +1,211 @@
+"""D1–D7: how a daemon starts, stops and is found."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.client.daemon import local
+from rookery.daemon import options
+from rookery.daemon.options import Options, Refusal, chosen
+from rookery.daemon.process import lifecycle
+from rookery.processes import tree
+from tests.daemon.served import Served, awaited
+
+EVERY = "0.0.0.0"  # noqa: S104 - checked, not bound
+
+
+def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rookery", *words],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "secret", "name"),
+    [
+        ({"auth": "none", "host": EVERY}, "", "exposed"),
+        ({"auth": "none", "host": "192.168.1.5"}, "", "exposed"),
+        ({"host": EVERY}, "long enough", "exposed"),
+        ({"auth": "passphrase"}, "", "no_passphrase"),
+        ({}, "short", "short_passphrase"),
+        ({"behind_proxy": True}, "", "no_allowed_host"),
+        ({"tls_cert": "/nowhere"}, "", "half_tls"),
+        ({"tls_cert": "/nowhere", "tls_key": "/nowhere"}, "", "no_file"),
+        ({"allowed_origins": ["example.org"]}, "", "bad_origin"),
+        ({"port": 70000}, "", "bad_port"),
+    ],
+)
+def test_D2_what_cannot_be_served_is_refused_by_name(
+    given: dict[str, Any], secret: str, name: str
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        chosen(given, secret)
+    assert refused.value.name == name
+
+
+@pytest.mark.parametrize(
+    ("given", "secret"),
+    [
+        ({"auth": "none"}, ""),
+        ({"auth": "none", "host": "::1"}, ""),
+        ({"host": EVERY}, ""),
+        ({"auth": "none", "host": EVERY, "behind_proxy": True, "allowed_hosts": ["a.org"]}, ""),
+        ({}, "long enough"),
+    ],
+)
+def test_D2_what_is_safe_is_taken(given: dict[str, Any], secret: str) -> None:
+    found = chosen(given, secret)
+    assert secret not in found.passphrase or not secret
+    assert options.from_json(json.loads(json.dumps(found.json()))) == found
+
+
+def test_D1_background_status_stop(home: Path) -> None:
+    started = rookery("serve", "--background", "--port", "0")
+    assert started.returncode == 0, started.stderr
+    assert "/login?code=" in started.stdout
+    status = rookery("serve", "--status", "--json")
+    found = json.loads(status.stdout)
+    assert found["address"].startswith("http://127.0.0.1:")
+    assert (found["auth"], found["stale"], found["background"]) == ("token", False, True)
+    second = rookery("serve", "--background", "--port", "0")
+    assert second.returncode == 1
+    assert "already serves" in second.stderr
+    stopped = rookery("serve", "--stop")
+    assert (stopped.returncode, stopped.stdout) == (0, "")
+    assert "Sessions keep running" in stopped.stderr
+    assert rookery("serve", "--status").returncode == 1
+    assert "No daemon is running" in rookery("serve", "--stop").stderr
+
+
+def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rookery", "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    first = child.stdout.readline()
+    assert str(home) in first
+    assert "link" in child.stdout.readline()
+    assert "/login?code=" in child.stdout.readline()
+    record = local.record(str(home))
+    assert record is not None
+    assert record["pid"] == child.pid
+    assert not record["background"]
+    with pytest.raises(Refusal) as refused:
+        lifecycle.restart(str(home))
+    assert refused.value.name == "not_in_background"
+    child.send_signal(2)
+    _, said = child.communicate(timeout=30)
+    assert child.returncode == 0, said
+    assert local.record(str(home)) is None
+
+
+def test_D1_restart_replays_every_option(serving: Callable[..., Served]) -> None:
+    from rookery.daemon import passphrase
+
+    secret = passphrase.hashed("correct horse")
+    one = serving(auth="passphrase", passphrase=secret, read_only=True, allowed_hosts=("a.org",))
+    before = one.record["options"]
+    again = lifecycle.restart(one.home)
+    assert again["pid"] != one.record["pid"]
+    assert again["options"] == before
+    other = Served(Path(one.home), again)
+    assert other.log_in(passphrase="correct horse").status == 200
+    assert other.log_in(passphrase="wrong horse").status == 401
+
+
+def test_the_passphrase_is_in_no_process_list_and_no_environment(home: Path) -> None:
+    started = rookery(
+        *("serve", "--background", "--port", "0", "--passphrase", "hunter2hunter2"),
+        ROOKERY_PASSPHRASE="hunter3hunter3",
+    )
+    assert started.returncode == 0, started.stderr
+    record = local.record(str(home))
+    assert record is not None
+    for name in ("cmdline", "environ"):
+        assert b"hunter" not in Path(f"/proc/{record['pid']}/{name}").read_bytes()
+    assert "hunter" not in (home / local.RECORD).read_text()
+    lifecycle.stop(str(home))
+
+
+def test_D3_a_killed_daemon_leaves_nothing_in_the_way(serving: Callable[..., Served]) -> None:
+    one = serving()
+    session = one.create(prompt="Hello")
+    one.kill()
+    assert local.record(one.home) is None
+    other = serving()
+    answer = other.own("GET", f"/api/sessions/{session}")
+    assert answer.status == 200
+    assert answer.json()["id"] == session
+
+
+def test_a_port_that_is_taken_is_said(serving: Callable[..., Served], tmp_path: Path) -> None:
+    one = serving()
+    port = int(one.netloc.rpartition(":")[2])
+    with pytest.raises(Refusal) as refused:
+        lifecycle.start(str(tmp_path / "other"), Options(port=port))
+    assert refused.value.name == "no_address"
+    assert "--port" in str(refused.value)
+
+
+def test_D6_it_stops_while_streams_are_open(daemon: Served) -> None:
+    import socket
+
+    host, _, port = daemon.netloc.rpartition(":")
+    with socket.create_connection((host, int(port))) as link:
+        request = f"GET /api/events?topic=fleet HTTP/1.1\r\nHost: {daemon.netloc}\r\n"
+        link.sendall(f"{request}Authorization: Bearer {daemon.token}\r\n\r\n".encode())
+        assert b"200" in link.recv(100)
+        daemon.stop()
+        assert not tree.alive(*daemon.process[:2])
+
+
+def test_D7_a_newer_build_on_disk_offers_a_restart(daemon: Served, home: Path) -> None:
+    place = home / local.RECORD
+    record = json.loads(place.read_text()) | {"build": "0.0.1"}
+    place.write_text(json.dumps(record))
+    said = rookery("serve", "--status")
+    assert said.returncode == 0
+    assert "rookery serve --restart" in said.stderr
+
+
+def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -> None:
+    """A stand-in for an installation without it: its modules cannot be found."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "from importlib.machinery import PathFinder\n"
+        "class Without:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name not in ('fastapi', 'uvicorn', 'websockets'):\n"
+        "            return PathFinder.find_spec(name, path, target)\n"
+        "sys.meta_path[:] = [each if each is not PathFinder else Without() for each in sys.meta_path]"
+    )
+    said = rookery("serve", PYTHONPATH=str(tmp_path))
+    assert said.returncode == 1
+    assert "pip install 'rookery[web]'" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_two_started_at_once_are_one_daemon(home: Path) -> None:
+    words = [sys.executable, "-m", "rookery", "serve", "--background", "--port", "0"]
+    both = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = [each.communicate(timeout=60) for each in both]
+    assert sorted(each.returncode for each in both) == [0, 1, 1], said
+    assert awaited(lambda: local.record(str(home)))
+    lifecycle.stop(str(home))
