@@ -4,7 +4,7 @@ Nothing of the product can be set so."""
 from collections.abc import Sequence
 from typing import Any
 
-from rookery.agent import serving
+from rookery.agent import server
 from rookery.agent.process import sdk_import
 from rookery.core.policy.auto_answer import Judgement
 
@@ -19,7 +19,7 @@ def main() -> None:
         return [ALLOWED] * len(actions)
 
     auto_answer.judge_all = judge_all  # type: ignore[assignment]
-    serving.main([])
+    server.main([])
 
 
 if __name__ == "__main__":

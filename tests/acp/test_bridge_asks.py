@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rookery.acp.bridge.ask_content import told
+from rookery.acp.bridge.questions import told_call as told
 from rookery.core.blocks import ask_details
 from rookery.core.header import EMPTY
 from tests.acp.bridging import asked, update

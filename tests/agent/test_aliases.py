@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from openhands.sdk.agent.utils import TOOL_NAME_ALIASES, normalize_tool_call
 
-from rookery.agent.translate.aliases import ALIASES, real
-from rookery.agent.translate.calls import Call
+from rookery.agent.translate.calls import ALIASES, Call, real
 from tests.acp.driving import Agent
 from tests.agent.conftest import ARGV, surroundings
 from tests.agent.driving import allow_all, calls, stop_reason

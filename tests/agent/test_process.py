@@ -164,7 +164,8 @@ async def test_stdout_is_the_protocol_alone(agent: Agent, tmp_path: Path) -> Non
 
 LATENESS = """
 import asyncio, sys, time
-from rookery.agent import serving, server
+from rookery.agent import server
+from rookery.agent import server
 
 worst, busiest = 0.0, 0.0
 
@@ -190,8 +191,8 @@ class Measured(server.Server):
         else:
             super()._on_notification(method, params)
 
-serving.Server = Measured
-serving.main(sys.argv[1:])
+server.Server = Measured
+server.main(sys.argv[1:])
 """
 
 

@@ -150,7 +150,7 @@ GREET = '''"""`greet`: leaves a word in a session."""
 
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.flags import session_argument
 from rookery.cli.session.send import send
 
 

@@ -16,7 +16,7 @@ import sys
 from rookery.agent.process.arguments import Arguments, parse
 from rookery.client import warm_agent
 from rookery.home import paths
-from rookery.processes.lineage import LINUX, MARK, die_with_parent
+from rookery.processes import LINUX, MARK, die_with_parent
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOST = 70
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
         status = _alone(home)
         if status is not None:
             return status
-    from rookery.agent.serving import main as serve
+    from rookery.agent.server import main as serve
 
     return serve(arguments)
 

@@ -1,21 +1,28 @@
-"""The agent's side of ACP."""
+"""Rookery's own agent as a process that speaks ACP on stdio until stdin ends: its side of ACP, and
+a stderr that never blocks and shows no secrets."""
 
 import asyncio
 import os
+import select
 import sys
+import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from rookery.agent.process.arguments import SETUP, Arguments
+from rookery.agent.process.arguments import SETUP, Arguments, parse
 from rookery.agent.process.sdk_import import Sdk
+from rookery.agent.sdk_patches import environment
 from rookery.models.secrets import KNOWN
 from rookery.wire import reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, offers
+from rookery.wire.pipes import private_copy
 from rookery.wire.reception import WIND_DOWN, Reception
 
 if TYPE_CHECKING:
     from rookery.agent.session.sessions import Sessions
+
 
 TERMINAL_SETUP = "rookery-setup-terminal"
 
@@ -97,3 +104,74 @@ def _described(error: Exception) -> str:
     traceback.print_exception(error, file=sys.stderr)
     where = os.path.basename(type(error).__module__)
     return f"The agent failed: {type(error).__name__} ({where}): {str(error)[:500]}"
+
+
+PIECE = 4096
+"""Bytes that a ready pipe takes without blocking."""
+LONGEST = 64 * 1024
+"""Bytes of a line that are held back until its end."""
+
+
+def shield() -> None:
+    """Send our stderr through a thread that drops what the real one does not take."""
+    try:
+        real = private_copy(2, os.O_WRONLY)
+    except OSError:  # there is none
+        return
+    reading, writing = os.pipe()
+    os.dup2(writing, 2)
+    os.close(writing)
+    threading.Thread(target=_pass_on, args=(reading, real), daemon=True, name="stderr").start()
+
+
+def _pass_on(reading: int, real: int) -> None:
+    poll = select.poll()
+    poll.register(real, select.POLLOUT)
+    begun = b""
+    while data := os.read(reading, PIECE):
+        # By whole lines: a secret may span two pieces.
+        whole, newline, begun = (begun + data).rpartition(b"\n")
+        if len(begun) > LONGEST:
+            whole, begun = whole + newline + begun, b""
+        text = KNOWN.text((whole + newline).decode("utf-8", "surrogateescape"))
+        _write(poll, real, text.encode("utf-8", "surrogateescape"))
+    _write(poll, real, KNOWN.text(begun.decode("utf-8", "replace")).encode())
+    os.close(reading)
+    os.close(real)
+
+
+def _write(poll: select.poll, real: int, data: bytes) -> None:
+    """As much as it takes now."""
+    for start in range(0, len(data), PIECE):
+        if any(state & select.POLLOUT for _, state in poll.poll(0)):
+            with suppress(OSError):
+                os.write(real, data[start : start + PIECE])
+
+
+def main(argv: list[str], end: Callable[[int], NoReturn] = os._exit) -> NoReturn:
+    """Speak over descriptors 0 and 1, then `end` the process without waiting for tools' threads."""
+    arguments = parse(argv)
+    if isinstance(arguments, str):
+        print(f"rookery: {arguments}", file=sys.stderr, flush=True)
+        end(2)
+    environment.keep(override=arguments.override)
+    with asyncio.Runner() as runner:
+        runner.run(serve(arguments))
+        from rookery.processes import tree
+
+        tree.end_below(os.getpid())  # shells, servers and what they started
+        end(0)
+
+
+async def serve(arguments: Arguments) -> None:
+    await reception.serve(lambda group: _opened(arguments, group))
+
+
+def _opened(arguments: Arguments, group: asyncio.TaskGroup) -> Server:
+    from concurrent.futures import ThreadPoolExecutor
+
+    server = Server(arguments, group)
+    shield()
+    # More than asyncio's few: a tool that hangs holds its thread.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
+    return server

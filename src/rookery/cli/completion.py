@@ -8,7 +8,7 @@ from typing import override
 
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
-from rookery.cli.output.safe import clean_line, cut
+from rookery.cli.output import clean_line, cut
 
 WIDEST = 60
 """Columns of a title."""

@@ -53,7 +53,7 @@ def show(error: "click.ClickException") -> None:
 
 
 def say(text: str) -> None:
-    from rookery.cli.output.safe import clean
+    from rookery.cli.output import clean
 
     try:
         print(clean(text), file=sys.stderr, flush=True)
@@ -147,7 +147,7 @@ def _unknown_session(name: str) -> str:
 
 
 def _listed(heads: list[Json]) -> str:
-    from rookery.cli.output.safe import clean_line, cut
+    from rookery.cli.output import clean_line, cut
 
     return "\n".join(
         f"  {head['id']}  {cut(clean_line(head['title']) or '(no title)', 60)}" for head in heads

@@ -118,7 +118,7 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         raise click.UsageError(
             "--agent is for new sessions only; rookery switch-agent changes the agent of this one."
         )
-    from rookery.cli.output.screen import standard
+    from rookery.cli.output import standard
     from rookery.cli.session.approval_flags import Policy, hand_over
     from rookery.cli.session.prompt_input import Message
     from rookery.cli.session.turn import continue_turn
@@ -162,7 +162,7 @@ def _is_ready(agent: str) -> bool:
     settings = cli_settings.load()
     if agent == "help":
         from rookery.cli.checkup.agent_list import listed, write_table
-        from rookery.cli.output.screen import standard
+        from rookery.cli.output import standard
 
         write_table(standard(), listed(settings))
         return False
@@ -175,7 +175,7 @@ def _overview() -> int:
     """What runs now, and the commands to try next."""
     from rookery.cli import tui_launch
     from rookery.cli.commands.look.ps import write_table
-    from rookery.cli.output.screen import standard
+    from rookery.cli.output import standard
     from rookery.cli.output.wrap import wrapped
     from rookery.client.fleet import heads
     from rookery.core.view.fleet import is_hidden

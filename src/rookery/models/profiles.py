@@ -20,15 +20,9 @@ from typing import Any, NamedTuple, Self
 
 from rookery.client import guard
 from rookery.core.vendors.environment import LACKING
-from rookery.models import documents, migration, prices
+from rookery.models import documents, migration, prices, providers
 from rookery.models.documents import Json
-from rookery.models.providers import (
-    BY_ENVIRONMENT,
-    PLACEHOLDER,
-    key_variable,
-    needs_key,
-    provider_of,
-)
+from rookery.models.providers import key_variable, needs_key, provider_of
 from rookery.models.secrets import NONE, Secret, secrets_in
 
 FILE = "agent_settings.json"
@@ -307,8 +301,8 @@ def effective(
         if not own:
             return Missing(_no_key(made, variable))
         return made._replace(key=Secret(own))
-    if not made.key and provider_of(made.model) not in BY_ENVIRONMENT:
-        return made._replace(key=Secret(PLACEHOLDER))
+    if not made.key and provider_of(made.model) not in providers.BY_ENVIRONMENT:
+        return made._replace(key=Secret(providers.PLACEHOLDER))
     return made
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block, captions
 from rookery.core.json.safe_text import count
 from rookery.core.units import duration
 from rookery.render.diff import changed

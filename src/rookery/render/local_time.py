@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 from rookery.core.json import lenient
 
 

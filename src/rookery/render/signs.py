@@ -1,6 +1,6 @@
 """A sign for each state, the same in every face: it says the state without a colour."""
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 
 SIGNS = {
     "pending": ("○", "-"),

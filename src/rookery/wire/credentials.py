@@ -5,7 +5,7 @@ import select
 import socket
 import struct
 
-from rookery.processes.lineage import LINUX
+from rookery.processes import LINUX
 
 SO_PEERPIDFD = 77  # Linux 6.5
 LOCAL_PEERCRED = 1  # macOS

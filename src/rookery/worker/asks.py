@@ -5,8 +5,7 @@ import os
 from rookery.core.asks import asks, kept_asks
 from rookery.core.json import Draft, Json
 from rookery.core.turn.calls import TurnCalls
-from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED
-from rookery.wire.jsonrpc import Incoming
+from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED, Incoming
 
 MOST = 100
 """Open at once: no user answers more, and all of them are in the header."""

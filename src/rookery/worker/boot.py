@@ -19,8 +19,7 @@ from rookery.home import config, paths, slots
 from rookery.log.errors import Busy, LogError
 from rookery.log.place import check_home
 from rookery.log.store import Writer
-from rookery.processes import strays
-from rookery.processes.lineage import MARK
+from rookery.processes import MARK, strays
 from rookery.worker.host import Host
 from rookery.worker.process import cgroup, warden
 from rookery.worker.settings_watch import Source

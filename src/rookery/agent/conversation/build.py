@@ -16,12 +16,7 @@ from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.hooks.manager import HookManager
 from openhands.sdk.hooks.types import HookEvent, HookEventType
 from openhands.sdk.mcp.config import MCPServer
-from openhands.sdk.security.confirmation_policy import (
-    AlwaysConfirm,
-    ConfirmationPolicyBase,
-    ConfirmRisky,
-    NeverConfirm,
-)
+from openhands.sdk.security import confirmation_policy as policies
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
 from openhands.tools.file_editor import FileEditorTool
@@ -62,10 +57,10 @@ SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
 OWN_SKILLS = ("~/.openhands/skills", "{home}/skills")
 """The user's, besides those that the SDK finds (~/.agents/skills). A project's win."""
 
-POLICIES: Mapping[str, Callable[[], ConfirmationPolicyBase]] = {
-    ALWAYS_ASK: AlwaysConfirm,
-    RISK_BASED: ConfirmRisky,
-    ALWAYS_APPROVE: NeverConfirm,
+POLICIES: Mapping[str, Callable[[], policies.ConfirmationPolicyBase]] = {
+    ALWAYS_ASK: policies.AlwaysConfirm,
+    RISK_BASED: policies.ConfirmRisky,
+    ALWAYS_APPROVE: policies.NeverConfirm,
 }
 
 type OnRetry = Callable[[int, int, BaseException | None], None]
@@ -241,7 +236,7 @@ def skills_of(conversation: Conversation) -> list[Skill]:
     return [skill for skill in known if skill.is_agentskills_format or skill.trigger is not None]
 
 
-def policy_of(mode: str) -> ConfirmationPolicyBase:
+def policy_of(mode: str) -> policies.ConfirmationPolicyBase:
     return POLICIES[mode]()
 
 

@@ -5,8 +5,7 @@ import os
 import signal
 from contextlib import suppress
 
-from rookery.processes import roots, tree
-from rookery.processes.lineage import MARK, become_subreaper, die_with_parent, home_tag
+from rookery.processes import MARK, become_subreaper, die_with_parent, home_tag, roots, tree
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

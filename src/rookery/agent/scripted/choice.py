@@ -6,18 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from rookery.agent.scripted import demo
+from rookery.agent.scripted import demo, script
 from rookery.agent.scripted.conversation import Conversation
-from rookery.agent.scripted.script import (
-    ASIDE,
-    NAMED,
-    Call,
-    Failure,
-    Script,
-    ScriptError,
-    Turn,
-    turns_of,
-)
+from rookery.agent.scripted.script import Call, Failure, Script, ScriptError, Turn, turns_of
 
 MARK = '{"play"'
 
@@ -33,9 +24,9 @@ class Chooser:
     def refusal(self, model: str, key: str) -> Failure | None:
         """Why a request is refused: its key or its model."""
         if self.script.key and key != self.script.key:
-            return NAMED["auth"]
+            return script.NAMED["auth"]
         if self.script.only_models and model not in self.script.models:
-            return NAMED["model"]._replace(message=f"The model `{model}` does not exist.")
+            return script.NAMED["model"]._replace(message=f"The model `{model}` does not exist.")
         return None
 
     def next(self, conversation: Conversation) -> Turn:
@@ -63,7 +54,7 @@ class Chooser:
         """The turns of the latest prompt that is a script, and its place."""
         # Without tools a script inside a prompt is only quoted, as in a summary, which the script's
         # own aside answers.
-        quoted_too = bool(conversation.tools) or self.script.aside in (None, ASIDE)
+        quoted_too = bool(conversation.tools) or self.script.aside in (None, script.ASIDE)
         for place, said in conversation.prompts():
             for text in reversed(said.texts):  # prompts in a row are sent as one
                 if MARK in text if quoted_too else text.lstrip().startswith(MARK):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from rookery.core.vendors.environment import OVERRIDES, overriding
-from rookery.processes.lineage import MARK
+from rookery.processes import MARK
 
 PREFIX = "ROOKERY_"
 SEEN = frozenset({"ROOKERY_HOME", MARK})

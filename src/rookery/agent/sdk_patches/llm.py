@@ -13,12 +13,7 @@ from typing import Any, override
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
 from openhands.sdk import LLM
 from openhands.sdk.event import Condensation
-from openhands.sdk.llm import LLMResponse
-from openhands.sdk.llm.exceptions import (
-    LLMBadRequestError,
-    LLMContentPolicyViolationError,
-    LLMContextWindowExceedError,
-)
+from openhands.sdk.llm import LLMResponse, exceptions
 from pydantic import PrivateAttr
 from tenacity import RetryCallState, retry_if_exception
 
@@ -67,10 +62,10 @@ class RookeryLLM(LLM):
     ) -> LLMResponse:
         try:
             found = await self._generate(messages, tools, *more, **named)
-        except LLMContentPolicyViolationError as error:
+        except exceptions.LLMContentPolicyViolationError as error:
             # The SDK would ask the model to rephrase it, again and again.
             raise Refused(str(error)) from error
-        except LLMContextWindowExceedError as error:
+        except exceptions.LLMContextWindowExceedError as error:
             self._pressure.meet(error, messages, tools or ())
             raise
         self._pressure.relieve()
@@ -80,7 +75,7 @@ class RookeryLLM(LLM):
         self._ending = Ending()
         try:
             return await super().agenerate(*arguments, **named)
-        except LLMBadRequestError as error:
+        except exceptions.LLMBadRequestError as error:
             if not self._gives_up_summaries(error):
                 raise
         return await super().agenerate(*arguments, **named)
@@ -90,12 +85,12 @@ class RookeryLLM(LLM):
         """For summaries of a conversation, titles and sub-agents."""
         try:
             return super().generate(*arguments, **named)
-        except LLMBadRequestError as error:
+        except exceptions.LLMBadRequestError as error:
             if not self._gives_up_summaries(error):
                 raise
         return super().generate(*arguments, **named)
 
-    def _gives_up_summaries(self, error: LLMBadRequestError) -> bool:
+    def _gives_up_summaries(self, error: exceptions.LLMBadRequestError) -> bool:
         """OpenAI gives them to verified organisations only."""
         if not self._own_summaries or "summar" not in str(error).lower():
             return False

@@ -10,11 +10,7 @@ from types import SimpleNamespace
 from typing import Literal
 
 from openhands.sdk.utils import maybe_truncate
-from openhands.tools.terminal.constants import (
-    MAX_CMD_OUTPUT_SIZE,
-    NO_CHANGE_TIMEOUT_SECONDS,
-    TIMEOUT_MESSAGE_TEMPLATE,
-)
+from openhands.tools.terminal import constants
 from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
 from openhands.tools.terminal.env import build_terminal_env
 from openhands.tools.terminal.metadata import CmdOutputMetadata
@@ -53,7 +49,7 @@ class Session:
     ) -> None:
         self.terminal = SimpleNamespace(is_powershell=lambda: False)  # the SDK asks
         self.work_dir = directory
-        self.quiet_seconds = quiet_seconds or NO_CHANGE_TIMEOUT_SECONDS
+        self.quiet_seconds = quiet_seconds or constants.NO_CHANGE_TIMEOUT_SECONDS
         self._shell_path = shell_path
         self._environment = environment
         self._shell: Shell | None = None
@@ -168,7 +164,7 @@ class Session:
             why = f"has no new output after {self.quiet_seconds} seconds."
             if outcome == "late":
                 why = f"timed out after {action.timeout} seconds."
-            suffix = f"[The command {why} {TIMEOUT_MESSAGE_TEMPLATE}]"
+            suffix = f"[The command {why} {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
         else:
             suffix = f"[The shell ended with exit code {code}.]"
         if shell.ended:
@@ -183,7 +179,7 @@ class Session:
         metadata.suffix = (
             f'\n[Your command "{command}" is NOT executed. The previous command is still running: '
             "no new command can be sent until it is completed. With `is_input` set to `true` "
-            f"you can interact with it. {TIMEOUT_MESSAGE_TEMPLATE}]"
+            f"you can interact with it. {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
         )
         return self._observation(shell, command, metadata, is_error=True)
 
@@ -207,7 +203,7 @@ class Session:
         queries = TerminalQueryFilter()
         text = (queries.filter(text) + queries.flush()).strip("\n").rstrip()
         return TerminalObservation.from_text(
-            text=maybe_truncate(text, truncate_after=MAX_CMD_OUTPUT_SIZE),
+            text=maybe_truncate(text, truncate_after=constants.MAX_CMD_OUTPUT_SIZE),
             command=command,
             metadata=metadata,
             exit_code=metadata.exit_code,

@@ -22,8 +22,7 @@ from rookery.agent.terminal.reports import BEGIN, END, FIELD, Reports, step_mark
 from rookery.agent.terminal.transcript import Transcript
 from rookery.core.vendors.environment import TERMINAL
 from rookery.home import paths, scratch
-from rookery.processes import offspring, strays, tree
-from rookery.processes.lineage import LINUX
+from rookery.processes import LINUX, offspring, strays, tree
 from rookery.processes.tree import Process, forbidden, kill, still_alive, terminate, wait_gone
 
 ROWS, COLUMNS = 50, 200

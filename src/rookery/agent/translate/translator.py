@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rookery.agent.translate import asides, calls, content, results
-from rookery.agent.translate.aliases import real
-from rookery.agent.translate.calls import Call
+from rookery.agent.translate import calls, content, results
+from rookery.agent.translate.calls import Call, real
 from rookery.agent.translate.content import chunk, message, thought
 from rookery.agent.translate.open_calls import Ids, OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
@@ -54,9 +53,11 @@ class Translator:
             "AgentErrorEvent": lambda event, _: self._failed(event),
             "InterruptEvent": lambda _event, _: self.settle("interrupted"),
             "PauseEvent": lambda event, _: message("The conversation is paused.", event.id),
-            "Condensation": lambda event, _: asides.condensation(event, self.compaction),
-            "HookExecutionEvent": lambda event, past: asides.hook(event, self.notices and not past),
-            "ConversationErrorEvent": lambda event, _: asides.error(event),
+            "Condensation": lambda event, _: content.condensation(event, self.compaction),
+            "HookExecutionEvent": lambda event, past: content.hook(
+                event, self.notices and not past
+            ),
+            "ConversationErrorEvent": lambda event, _: content.error(event),
             "ACPToolCallEvent": lambda event, _: self._foreign_call(event),
         }
 
@@ -102,7 +103,7 @@ class Translator:
 
     def _of_event(self, event: Any, *, replay: bool) -> list[Json]:
         kinds = [kind.__name__ for kind in type(event).__mro__]
-        if asides.INTERNAL & set(kinds):
+        if content.INTERNAL & set(kinds):
             return []
         told = next((self._renderers[kind] for kind in kinds if kind in self._renderers), None)
         return told(event, replay) if told else self._raw(event)
@@ -332,7 +333,7 @@ class Translator:
 
     def notice(self, text: str, severity: str = "info") -> list[Json]:
         """For the user, not for the model."""
-        return asides.notice(text, severity, self.notices)
+        return content.notice(text, severity, self.notices)
 
     def _raw(self, event: Any) -> list[Json]:
         dumped = content.dump(event)

@@ -20,8 +20,7 @@ from rookery.agent.process import keeper, shutdown
 from rookery.client import warm_agent
 from rookery.client.config import confinement
 from rookery.home import paths
-from rookery.processes import tree
-from rookery.processes.lineage import MARK, become_subreaper
+from rookery.processes import MARK, become_subreaper, tree
 from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
@@ -105,7 +104,7 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
         watch.start()
         connection.send(warm_agent.TAKEN)
-        from rookery.agent.serving import main
+        from rookery.agent.server import main
 
         main(wish.arguments, end)
     except BaseException:  # noqa: BLE001 - the end of the process: it is reported, and nothing else is left

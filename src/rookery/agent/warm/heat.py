@@ -77,7 +77,7 @@ def _pipes() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 def _take_turn(requests: IO[bytes], answers: IO[bytes], place: str) -> None:
     from rookery.agent.process import shutdown
     from rookery.agent.process.arguments import Arguments
-    from rookery.agent.serving import serve
+    from rookery.agent.server import serve
 
     client = threading.Thread(target=_converse, args=(requests, answers, place), name="heat")
     client.start()

@@ -22,8 +22,7 @@ from typing import NamedTuple
 from rookery.agent.warm import child
 from rookery.client import warm_agent
 from rookery.home import paths
-from rookery.processes import cgroups, landlock, roots, tree
-from rookery.processes.lineage import MARK, become_subreaper, home_tag
+from rookery.processes import MARK, become_subreaper, cgroups, home_tag, landlock, roots, tree
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0

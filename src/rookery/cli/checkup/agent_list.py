@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import rookery
 from rookery.agents import programs, registry
 from rookery.cli.checkup.agent_versions import Told, learn
-from rookery.cli.output.safe import clean_line, columns, cut, pad
-from rookery.cli.output.screen import Screen
+from rookery.cli.output import Screen, clean_line, columns, cut, pad
 from rookery.core.json import Json
 from rookery.home import config, paths
 from rookery.models.choice import has_model

@@ -16,8 +16,7 @@ from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 from rookery.models import documents, profiles
 from rookery.models.documents import SettingsError
-from rookery.processes import landlock
-from rookery.processes.lineage import LINUX
+from rookery.processes import LINUX, landlock
 
 type Found = Iterator[tuple[Verdict, str]]
 

@@ -13,9 +13,8 @@ from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.core.vendors.environment import cleaned
 from rookery.home import paths
-from rookery.processes import strays, tree
+from rookery.processes import MARK, become_subreaper, strays, tree
 from rookery.processes.child import Child, Fence
-from rookery.processes.lineage import MARK, become_subreaper
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Incoming, Peer, RpcError
 from rookery.wire.pipes import PipeReader
 

@@ -5,7 +5,7 @@ They are separated by empty lines. Everything else is a line on stderr (`Transcr
 
 from rookery.cli.output.safe import clean
 from rookery.cli.output.screen import Screen
-from rookery.core.blocks.document import Op
+from rookery.core.blocks import Op
 from rookery.core.blocks.tools import is_sub_agents
 from rookery.core.json import Event, kind_of, lenient
 

@@ -6,8 +6,7 @@ from typing import Any
 from rookery.cli.output import lines
 from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean_line
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block, Document
+from rookery.core.blocks import Block, Document, captions
 from rookery.core.json import lenient
 
 

@@ -6,12 +6,11 @@ nothing is cut; a plan is written again only where it changed.
 
 from typing import Any
 
-from rookery.cli.output import card, lines, words
+from rookery.cli.output import card, lines
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
-from rookery.core.blocks import asks, captions
-from rookery.core.blocks.document import Block, Document, Op
+from rookery.core.blocks import Block, Document, Op, asks, captions
 from rookery.core.units import duration
 
 CLOSE = frozenset({"tool", "thought", "raw", "notice"})
@@ -112,7 +111,7 @@ class Transcript:
             case "thought":
                 self._think(block, final)
             case "prompt":
-                found = words.of_prompt(block, self.paint)
+                found = lines.of_prompt(block, self.paint)
                 if self._prompts or block["title"]:  # not from the user: say where it is from
                     self._once(block, found if self._prompts else found[:1])
             case "tool" | "terminal":
@@ -122,16 +121,16 @@ class Transcript:
             case "ask":
                 self._ask(document, block)
             case "raw":
-                self._once(block, [words.of_raw(block, self.paint)])
+                self._once(block, [lines.of_raw(block, self.paint)])
             case _:
-                said = words.of_divider if role == "divider" else words.of_notice
+                said = lines.of_divider if role == "divider" else lines.of_notice
                 found = said(block, self.paint) + self._hints(document, block)
                 self._once(block, self._folded(found))
 
     def _hints(self, document: Document, block: Block) -> list[str]:
         """While following: what the user can do about it."""
         session = clean_line(document.header["id"])
-        return words.of_actions(block, session, self.paint) if session else []
+        return lines.of_actions(block, session, self.paint) if session else []
 
     # ------------------------------------------------------------ lines
 
@@ -192,7 +191,7 @@ class Transcript:
         if thought is not None and thought["id"] not in self._written:
             self._written.add(thought["id"])
             self._separate("thought")
-            found = words.of_thought(thought["text"], self.paint, full=self._full)
+            found = lines.of_thought(thought["text"], self.paint, full=self._full)
             self.screen.write("\n".join(self._folded(found)) + "\n")
         if self._open and self._begun:
             self.screen.write((self._wrap.end() if self.screen.live else "") + "\n")
@@ -265,12 +264,12 @@ class Transcript:
                 if block["parent"]:
                     self._asked[block["parent"]] = block["parts"]
                 header = document.header
-                self._once(block, words.of_ask(block, self.paint, header["agent"], header["cwd"]))
+                self._once(block, lines.of_ask(block, self.paint, header["agent"], header["cwd"]))
             return
         if name + "!" in self._written:
             return
         self._written.add(name + "!")
-        outcome = words.of_outcome(block, self.paint)
+        outcome = lines.of_outcome(block, self.paint)
         if name in self._written:
             self._last = "tool"  # it belongs to the lines above
             self._lines("tool", [outcome])

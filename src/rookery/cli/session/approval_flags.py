@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import click
 
+from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.queue import header_of
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen
 from rookery.cli.session.send import send
 from rookery.core.policy import modes, unattended
 from rookery.core.policy.unattended import Order

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from rookery.cli.output.safe import clean_line
+from rookery.cli.output import clean_line
 from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
 

@@ -9,9 +9,7 @@ import click
 from rookery.agents import registry
 from rookery.cli import flags
 from rookery.cli import settings as cli_settings
-from rookery.cli.names import agent_of_command, complete_agents
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen
+from rookery.cli.output import Screen, clean_line
 from rookery.core.vendors.environment import OVERRIDE, overriding
 from rookery.home import config, paths
 from rookery.models.choice import default_agent
@@ -59,7 +57,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Working directory (default: $ROOKERY_WORK_DIR, or the current one).",
         ),
         flags.line,
-        click.option("--agent", metavar="NAME", shell_complete=complete_agents, help=AGENT),
+        click.option("--agent", metavar="NAME", shell_complete=flags.complete_agents, help=AGENT),
     ):
         command = option(command)
     return flags.critic(command)
@@ -88,7 +86,7 @@ def wanted(  # noqa: PLR0913 - each is an option
 
         write_table(screen, listed(settings))
         return None
-    found = agent_of_command(line) if line is not None else _chosen(screen, settings, agent)
+    found = flags.agent_of_command(line) if line is not None else _chosen(screen, settings, agent)
     registry.check_installed(found, os.environ, cwd, settings.node_path)
     argv = [] if line is None else found.argv
     critic = False if no_critic else None

@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen
-from rookery.cli.output.words import of_ask
+from rookery.cli.output import Screen, clean_line
+from rookery.cli.output.lines import of_ask
 from rookery.client.fleet import head_of_session
 from rookery.client.reading import excerpt
 from rookery.core.asks.asks import options_of

@@ -1,17 +1,23 @@
-"""One command to a session, and what came of it."""
+"""One command to a session, and what came of it; or to several: what fails for one does not keep
+the others from it."""
 
 import time
 from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any
 
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import standard
+import click
+
+from rookery.cli import errors, exits
+from rookery.cli.flags import sessions_argument
+from rookery.cli.output import Screen, clean_line, standard
+from rookery.client.fleet import head_of_session
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home import paths
 
 if TYPE_CHECKING:
     from rookery.client.session import SessionClient
+
 
 type Say = Callable[[str], None]
 
@@ -103,3 +109,43 @@ def tell_resumption(say: Say, session: str) -> None:
             f"Its prompt will be sent again at {when}, when the rate limit resets "
             f"(rate_limit_auto_resume). To prevent that: rookery archive {session}"
         )
+
+
+type Work = Callable[..., int | None]
+"""With a session, and `Say`."""
+
+
+def for_each(work: Work) -> Callable[..., int]:
+    """A command that does the work for every session it names; the worst exit code. With several,
+    what is said about each begins with its id."""
+
+    @sessions_argument
+    @wraps(work)
+    def command(sessions: tuple[str, ...], **given: Any) -> int:
+        screen = standard()
+        if len(sessions) == 1:
+            return work(sessions[0], screen.note, **given) or exits.DONE
+        return max([_one(screen, session, work, given) for session in sessions])
+
+    return command
+
+
+def _one(screen: Screen, session: str, work: Work, given: dict[str, Any]) -> int:
+    try:
+        return work(session, lambda said: screen.note(f"{session}: {said}"), **given) or exits.DONE
+    except click.ClickException as error:
+        errors.say(f"rookery: {session}: {error.format_message()}")
+        return error.exit_code
+    except errors.faults() as error:
+        known = errors.explain(error)
+        if known is None:
+            raise
+        errors.say(f"rookery: {session}: {known[0]}")
+        return known[1]
+
+
+def head_line(screen: Screen, session: str, *, first: bool) -> None:
+    """Above each of several sessions that are printed."""
+    head = head_of_session(paths.home(), session)
+    title = clean_line(head["title"]) if head else ""
+    screen.line(("" if first else "\n") + screen.paint.faint(f"== {session}  {title}".rstrip()))

@@ -6,14 +6,12 @@ from contextlib import aclosing
 from functools import partial
 
 from rookery.cli import exits
+from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.answer import Answer
-from rookery.cli.output.detached import farewell
 from rookery.cli.output.queue import placeless, strip
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen
 from rookery.cli.output.transcript import Transcript
 from rookery.cli.session.approval_flags import Policy
-from rookery.cli.session.follow import Watch, attend
+from rookery.cli.session.follow import Watch, attend, farewell
 from rookery.cli.session.prompt_input import Message
 from rookery.cli.session.send import say_silent
 from rookery.cli.settings import shows_durations
@@ -22,7 +20,7 @@ from rookery.client.reading import excerpt
 from rookery.client.session import SessionClient
 from rookery.client.start import StartError
 from rookery.core.asks import kept_asks
-from rookery.core.blocks.document import Document
+from rookery.core.blocks import Document
 from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, unattended

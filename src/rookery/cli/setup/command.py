@@ -10,8 +10,7 @@ import click
 from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli.aliases import Verbs
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.client.guard import require_person
 from rookery.home import paths
 from rookery.models import profiles

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen
+from rookery.cli.output import Screen, clean_line
 from rookery.models.draft import (
     BadDraft,
     Draft,

@@ -11,8 +11,7 @@ import click
 
 from rookery.agent.session import hooks
 from rookery.cli import exits
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen
+from rookery.cli.output import Screen, clean_line
 from rookery.client.config import edit, in_force
 from rookery.client.config.rules import NotEdited
 from rookery.core.json import lenient

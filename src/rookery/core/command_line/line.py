@@ -5,19 +5,10 @@ its wrappers, scripts, substitutions and pipes into a shell run in turn. It neve
 import re
 from functools import lru_cache
 
-from rookery.core.command_line import foreign_code
+from rookery.core.command_line import foreign_code, words
 from rookery.core.command_line.grammar import Reader
 from rookery.core.command_line.scanner import State, Unreadable
-from rookery.core.command_line.words import (
-    DEEPEST,
-    LONGEST,
-    SHELLS,
-    Inner,
-    Line,
-    Outputs,
-    Simple,
-    Word,
-)
+from rookery.core.command_line.words import SHELLS, Inner, Line, Outputs, Simple, Word
 from rookery.core.command_line.wrappers import inner_of
 
 _FED = re.compile(r"\{\d*[./#]*\}")
@@ -27,9 +18,9 @@ _FED = re.compile(r"\{\d*[./#]*\}")
 def read(text: str) -> Line:
     """All that a text may run."""
     state = State()
-    whole = len(text) < LONGEST
+    whole = len(text) < words.LONGEST
     try:
-        Reader(text[:LONGEST], state).read()
+        Reader(text[: words.LONGEST], state).read()
         _Unwrapping(state).go()
     except Unreadable:
         whole = False
@@ -54,7 +45,7 @@ class _Unwrapping:
         while place < len(self._state.commands):
             command = self._state.commands[place]
             first = len(self._state.commands)
-            if command.level < DEEPEST and command.words:
+            if command.level < words.DEEPEST and command.words:
                 for inner in inner_of(command):
                     self._run(command, inner)
                 self._run_alias(command)

@@ -3,18 +3,10 @@ with only options before the command are a table; the others have a way of their
 
 from collections.abc import Iterator, Sequence
 
+from rookery.core.command_line import words
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.ways import WAYS
-from rookery.core.command_line.words import (
-    ASSIGNMENT,
-    FROM_INPUT,
-    SHELLS,
-    Inner,
-    Simple,
-    Word,
-    listed,
-    options_table,
-)
+from rookery.core.command_line.words import Inner, Simple, Word, listed, options_table
 
 _PREFIXES = options_table("""
 sudo: -u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --role --type --chdir --chroot
@@ -115,7 +107,7 @@ def inner_of(command: Simple) -> Iterator[Inner]:
         name, _, value = word.text.partition("=")
         if name in _RUN_BY_NAME:
             yield Inner(script=value)
-    if program in SHELLS:
+    if program in words.SHELLS:
         yield from _of_shell(rest)
         return
     if options := _SCRIPTS.get(program, ()):
@@ -138,14 +130,14 @@ def _of_prefix(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
             yield Inner(script=each.text)
     place = first_operand(rest, values, _OWN_OPERANDS.get(program, 0))
     while place < len(rest) and (
-        (program in _ASSIGNING and ASSIGNMENT.match(rest[place].text))
+        (program in _ASSIGNING and words.ASSIGNMENT.match(rest[place].text))
         or (program == "time" and rest[place].text == "!")
     ):
         place += 1
     if place < len(rest):
         yield Inner(rest[place:])
     elif program in ("sudo", "doas"):  # a shell of that user
-        yield FROM_INPUT
+        yield words.FROM_INPUT
 
 
 def _of_runner(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
@@ -189,6 +181,6 @@ def _of_shell(rest: Sequence[Word]) -> Iterator[Inner]:
         if place < len(rest):
             yield Inner(script=rest[place].text, arguments=rest[place + 1 :])
     elif reads or place >= len(rest) or rest[place].text in ("-", "/dev/stdin"):
-        yield FROM_INPUT
+        yield words.FROM_INPUT
     elif rest[place].is_file:
         yield Inner(words=[rest[place]], script="")

@@ -9,16 +9,8 @@ interface.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rookery.core.asks.asks import (
-    ALLOWS,
-    REJECTS,
-    Answer,
-    Ruling,
-    closed,
-    options_of,
-    pick,
-    selected,
-)
+from rookery.core.asks import asks
+from rookery.core.asks.asks import Answer, Ruling, options_of, pick
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import unattended
 from rookery.core.vendors import detection, options
@@ -280,14 +272,14 @@ def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
 
 def ruled(ask: Json, ruling: Ruling) -> Answer:
     """An ask answered by a ruling: with the agent's own option, once rather than always."""
-    allows = ALLOWS[:1] if lenient.text(ask, "danger") else ALLOWS
-    option = pick(options_of(ask), allows if ruling.allow else REJECTS)
-    outcome = selected(option, "" if ruling.allow else ruling.reason)
+    allows = asks.ALLOWS[:1] if lenient.text(ask, "danger") else asks.ALLOWS
+    option = pick(options_of(ask), allows if ruling.allow else asks.REJECTS)
+    outcome = asks.selected(option, "" if ruling.allow else ruling.reason)
     missing = "" if option else ", but the agent offers no such option: cancelled"
     words = ruling.words + missing
     said = {"name": lenient.text(option, "name"), "ruled": words}
     said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
-    update = closed(lenient.text(ask, "id"), outcome, **said)
+    update = asks.closed(lenient.text(ask, "id"), outcome, **said)
     if ruling.reason:
         update["reason"] = ruling.reason
     return Answer(Draft(update, None, ruling.by), {"outcome": outcome})

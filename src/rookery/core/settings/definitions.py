@@ -6,19 +6,8 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rookery.core.limits import (
-    CRITICS,
-    INTERFACES,
-    NEXT_AGENT,
-    NUMBERS,
-    CriticPolicy,
-    Interface,
-    Policy,
-    Setting,
-    setting,
-    settings_with_keys,
-    written,
-)
+from rookery.core import limits
+from rookery.core.limits import Setting, setting, written
 from rookery.core.policy.modes import EVERY, VALUES
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
@@ -28,7 +17,7 @@ FORMAT = 1
 
 
 class Config(NamedTuple):
-    policy: Policy = Policy()
+    policy: limits.Policy = limits.Policy()
     default_agent: str = setting(
         "",
         "agent for new sessions",
@@ -52,7 +41,7 @@ class Config(NamedTuple):
         more="Programs missing from PATH are looked for there first, then where nvm, fnm, "
         "volta, asdf and mise keep theirs. ROOKERY_NODE in the environment does the same.",
         example='"~/node/bin"',
-        effect=NEXT_AGENT,
+        effect=limits.NEXT_AGENT,
         runs=True,
         key="node_path",
     )
@@ -74,7 +63,7 @@ class Config(NamedTuple):
         key="session.approve_all",
     )
     rules: tuple[Rule, ...] = ()
-    critic: CriticPolicy = CriticPolicy()
+    critic: limits.CriticPolicy = limits.CriticPolicy()
     show_tool_durations: bool = setting(
         True,
         "show how long each tool call took",
@@ -82,7 +71,7 @@ class Config(NamedTuple):
         effect="at once, for what is printed from then on",
         key="show_tool_durations",
     )
-    interface: Interface = Interface()
+    interface: limits.Interface = limits.Interface()
     keys: Mapping[str, str] = MappingProxyType({})
     """Keys of the terminal interface, by what they are for."""
     warm: bool = setting(
@@ -104,7 +93,8 @@ HOLDERS = {"worker": "policy", "critic": "critic", "interface": "interface"}
 """Tables that are a value of their own in Config, with the name of its field."""
 
 _OWN = [
-    each._replace(default=None) if each.default == "" else each for each in settings_with_keys()
+    each._replace(default=None) if each.default == "" else each
+    for each in limits.settings_with_keys()
 ]
 [VERSION] = [each for each in _OWN if each.key == "version"]
 [OLDER] = [each for each in _OWN if each.key == "session.approve_all"]
@@ -112,21 +102,30 @@ PLAIN = tuple(each for each in _OWN if "." not in each.key and each is not VERSI
 SESSION = tuple(each for each in _OWN if each.key.startswith("session.") and each is not OLDER)
 AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
 
-SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES)
+SINGLE = (
+    VERSION,
+    *PLAIN,
+    *limits.NUMBERS,
+    *limits.CRITICS,
+    *SESSION,
+    OLDER,
+    *AGENT,
+    *limits.INTERFACES,
+)
 """Each is one value."""
 
 OWN_AGENT = Setting(
     "an agent of your own: rookery run --agent NAME",
     unit="a list of strings",
     example='["my-agent", "--acp"]',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.command",
 )
 CONFINED = Setting(
     "the kernel stops its commands from answering for you; sudo fails in them",
     more="See docs/security.md.",
     example="false",
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.confined",
     default=True,
 )
@@ -134,7 +133,7 @@ ENV = Setting(
     "environment variables for this agent; they override the session's",
     unit="a table of strings",
     example='{ KEY = "value" }',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     secret=True,
     key="agents.NAME.env",
 )
@@ -142,7 +141,7 @@ MCP = Setting(
     "MCP servers for this agent: all, none, or some by name",
     unit="true, false, or a list of names",
     example='["tracker"]',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.mcp",
 )
 RULES = Setting(
@@ -202,8 +201,8 @@ def sample() -> str:
     lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    for table in (SESSION, AGENT, CRITICS, INTERFACES):
+    lines += [_line(each.name, written(each.default), each.brief) for each in limits.NUMBERS]
+    for table in (SESSION, AGENT, limits.CRITICS, limits.INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]

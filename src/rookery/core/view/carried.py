@@ -7,7 +7,7 @@ came between is missing until more is loaded; `join` puts it in.
 
 from collections.abc import Iterable
 
-from rookery.core.blocks.document import Block, Document
+from rookery.core.blocks import Block, Document
 from rookery.core.blocks.tools import STATUS
 from rookery.core.json import Event, Json, kind_of
 from rookery.core.tools.calls import in_turn, key_of, unfinished

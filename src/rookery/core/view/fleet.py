@@ -2,7 +2,7 @@
 `fleet`)."""
 
 from rookery.core.asks.kept_asks import unanswered
-from rookery.core.blocks.document import Block, make_block
+from rookery.core.blocks import Block, make_block
 from rookery.core.header import EMPTY
 from rookery.core.json import Json, lenient
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block, Document
+from rookery.core.blocks import Block, Document, captions
 from rookery.core.blocks.notices import ENDS
 from rookery.core.blocks.parts import Part, equal_ends
 from rookery.core.json import lenient, safe_text

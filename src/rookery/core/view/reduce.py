@@ -9,17 +9,9 @@ from collections.abc import Callable, Iterable
 from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
-from rookery.core.blocks import ask_actions, asks, notices, parts, tools
+from rookery.core.blocks import Document, Op, ask_actions, asks, make_block, notices, parts, tools
 from rookery.core.blocks import document as looks
-from rookery.core.blocks.document import (
-    Document,
-    Op,
-    append,
-    block_of_event,
-    change,
-    make_block,
-    put,
-)
+from rookery.core.blocks.document import append, block_of_event, change, put
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import terminals

@@ -12,9 +12,8 @@ from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
 from rookery.core.json import Json, notice
 from rookery.home import paths
-from rookery.processes import strays, tree
+from rookery.processes import MARK, strays, tree
 from rookery.processes.child import Child
-from rookery.processes.lineage import MARK
 from rookery.wire.failures import ConnectionClosed, RpcError, error_to_json
 from rookery.wire.jsonrpc import Answer, Ceilings, OnNotification, OnRequest, Peer
 from rookery.worker.agent.process import AgentProcess, OnExit

@@ -7,8 +7,7 @@ import threading
 from contextlib import suppress
 
 from rookery.home import paths
-from rookery.processes import cgroups, roots, tree
-from rookery.processes.lineage import LINUX, MARK, home_tag
+from rookery.processes import LINUX, MARK, cgroups, home_tag, roots, tree
 
 PATIENCE = 0.05
 """Seconds that a ready worker waits for it, on a machine that is very busy."""

@@ -9,8 +9,7 @@ from rookery.build import build
 from rookery.core.json import Json, dumps
 from rookery.core.view.fleet import head_of
 from rookery.home import paths
-from rookery.processes import tree
-from rookery.processes.lineage import MARK
+from rookery.processes import MARK, tree
 
 SKIPPED = ("seq", "at")
 """Of a head: these change with each event and are not worth a write by themselves."""

@@ -21,7 +21,7 @@ import signal
 import time
 
 from rookery.home import paths
-from rookery.processes.lineage import LINUX, MARK, become_subreaper, die_with_parent, home_tag
+from rookery.processes import LINUX, MARK, become_subreaper, die_with_parent, home_tag
 
 TYPE_CHECKING = False  # `typing` and `collections` would cost the warden 1 MB
 if TYPE_CHECKING:

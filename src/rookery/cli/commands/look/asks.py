@@ -5,12 +5,11 @@ import time
 import click
 
 from rookery.cli import flags
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.client.fleet import heads
+from rookery.core.blocks import Block
 from rookery.core.blocks import asks as blocks_asks
-from rookery.core.blocks.document import Block
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.units import duration
 from rookery.home import paths

@@ -5,10 +5,9 @@ import time
 
 import click
 
-from rookery.cli.names import sessions_argument
-from rookery.cli.output.safe import clean_output
-from rookery.cli.output.screen import Screen, standard
-from rookery.cli.session.each import head_line
+from rookery.cli.flags import sessions_argument
+from rookery.cli.output import Screen, clean_output, standard
+from rookery.cli.session.send import head_line
 from rookery.home import paths
 from rookery.home.log_rotation import BEFORE
 

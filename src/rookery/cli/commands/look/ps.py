@@ -7,9 +7,7 @@ import click
 
 from rookery.build import build
 from rookery.cli import flags
-from rookery.cli.output import table
-from rookery.cli.output.safe import clean_line, cut
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.client import waking
 from rookery.client.fleet import heads, unreadable
 from rookery.client.leftovers import end_leftovers

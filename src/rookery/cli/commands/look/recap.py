@@ -2,9 +2,8 @@
 
 import click
 
-from rookery.cli.names import session_argument
-from rookery.cli.output.safe import clean
-from rookery.cli.output.screen import standard
+from rookery.cli.flags import session_argument
+from rookery.cli.output import clean, standard
 from rookery.client.reading import recap as recap_of
 from rookery.home import paths
 from rookery.log.reader import Reader

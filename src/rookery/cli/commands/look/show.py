@@ -6,13 +6,11 @@ from typing import Any
 import click
 
 from rookery.cli import flags
-from rookery.cli.names import sessions_argument
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
-from rookery.cli.session.each import head_line
+from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.session.send import head_line
 from rookery.client.offline import missing
 from rookery.client.reading import excerpt
-from rookery.core.blocks.document import Document
+from rookery.core.blocks import Document
 from rookery.core.json import Event, Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
@@ -25,7 +23,7 @@ from rookery.log.reader import Reader
 
 
 @click.command()
-@sessions_argument
+@flags.sessions_argument
 @click.option(
     "--turn", type=click.IntRange(min=0), metavar="N", help="Print this turn (0: before the first)."
 )

@@ -5,16 +5,15 @@ from contextlib import aclosing
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.names import session_argument
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, standard
 from rookery.client.reading import excerpt
-from rookery.core.blocks.document import Document
+from rookery.core.blocks import Document
 from rookery.core.json import Event, kind_of
 from rookery.home import paths
 
 
 @click.command()
-@session_argument
+@flags.session_argument
 @click.option("--since", type=click.IntRange(min=0), metavar="N", help="Start after event N.")
 @flags.as_json("Print one JSON event per line.")
 def tail(session: str, since: int | None, as_json: bool) -> int:
@@ -24,8 +23,7 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
     rookery tail 3f2a
     rookery tail 3f2a --json --since 0
     """
-    from rookery.cli.output.detached import farewell
-    from rookery.cli.session.follow import attend
+    from rookery.cli.session.follow import attend, farewell
 
     screen = standard()
     return attend(

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import click
 
-from rookery.cli.names import sessions_argument
-from rookery.cli.output.screen import standard
+from rookery.cli.flags import sessions_argument
+from rookery.cli.output import standard
 from rookery.cli.output.units import AGE
 from rookery.cli.session.send import send
 from rookery.client.fleet import head_of_session

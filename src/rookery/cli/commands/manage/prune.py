@@ -6,9 +6,7 @@ from typing import Any
 import click
 
 from rookery.cli import flags
-from rookery.cli.output import table
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.output.units import AGE, SIZE
 from rookery.client import fleet
 from rookery.client.fleet import heads, unreadable

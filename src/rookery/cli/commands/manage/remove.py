@@ -5,9 +5,7 @@ import os
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.names import sessions_argument
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import standard
+from rookery.cli.output import clean_line, standard
 from rookery.client.deletion import went_wrong
 from rookery.client.fleet import head_of_session
 from rookery.client.fleet import remove as delete
@@ -15,7 +13,7 @@ from rookery.home import paths
 
 
 @click.command()
-@sessions_argument
+@flags.sessions_argument
 @flags.yes
 def remove(sessions: tuple[str, ...], yes: bool) -> int:
     """Delete sessions and all their data. Files changed by agents stay, and so does your prompt

@@ -2,7 +2,7 @@
 
 import click
 
-from rookery.cli.names import session_argument
+from rookery.cli.flags import session_argument
 from rookery.cli.session.send import send
 
 

@@ -2,8 +2,7 @@
 
 import click
 
-from rookery.cli.session.each import for_each
-from rookery.cli.session.send import Say, renew_environment, send
+from rookery.cli.session.send import Say, for_each, renew_environment, send
 
 
 @click.command()

@@ -2,9 +2,8 @@
 
 import click
 
-from rookery.cli.output.safe import clean_line
-from rookery.cli.session.each import for_each
-from rookery.cli.session.send import Say, send, tell_left_running, tell_resumption
+from rookery.cli.output import clean_line
+from rookery.cli.session.send import Say, for_each, send, tell_left_running, tell_resumption
 from rookery.client.fleet import head_of_session, kill
 from rookery.home import paths
 from rookery.log.lock import becomes_free

@@ -4,12 +4,11 @@ is loaded (see `main`)."""
 import click
 
 from rookery.cli import flags
-from rookery.cli.names import complete_agents
 
 
 @click.command()
 @click.option(
-    "--agent", metavar="NAME", shell_complete=complete_agents, help="Agent for new sessions."
+    "--agent", metavar="NAME", shell_complete=flags.complete_agents, help="Agent for new sessions."
 )
 @flags.line
 @flags.first_thread
@@ -48,7 +47,7 @@ def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
         from rookery.cli.setup.command import setup as set_up
 
         return int(set_up.main([], prog_name="rookery setup", standalone_mode=False))
-    from rookery.agent.serving import main
+    from rookery.agent.server import main
 
     return main(flags.spelled(resume=resume, last=last, override_with_envs=override))
 

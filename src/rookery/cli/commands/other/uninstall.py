@@ -13,8 +13,7 @@ import click
 
 import rookery
 from rookery.cli import flags
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import send
 from rookery.client import fleet, warm_agent
 from rookery.client.fleet import heads, kill

@@ -10,16 +10,14 @@ from rookery.agents import programs, registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.checkup.agent_list import listed, with_versions, write_table
-from rookery.cli.names import complete_agents
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person
 from rookery.core.json import dumps
 from rookery.home import paths
 
 as_json_option = flags.as_json("Print one JSON object per agent.")
-name_argument = click.argument("name", shell_complete=complete_agents)
+name_argument = click.argument("name", shell_complete=flags.complete_agents)
 
 
 @click.group(cls=Verbs, invoke_without_command=True)

@@ -11,8 +11,7 @@ import click
 
 from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.form_fields import TRUTHS
 from rookery.client import guard
 from rookery.client.config import in_force, rules

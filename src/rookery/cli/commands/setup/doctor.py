@@ -10,9 +10,7 @@ from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
 from rookery.cli.checkup.card import NOT_OK, Card, Row
-from rookery.cli.names import agent_of_command, complete_agents
-from rookery.cli.output.safe import clean_line, clean_output, cut
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, clean_output, cut, standard
 from rookery.client.config import in_force
 from rookery.core import units
 from rookery.core.json import dumps, lenient
@@ -24,7 +22,7 @@ STDERR_LINES = 10
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=complete_agents)
+@click.argument("names", nargs=-1, metavar="[AGENT]...", shell_complete=flags.complete_agents)
 @flags.line
 @flags.text("--prompt", metavar="TEXT", help="Also run two turns with this prompt (costs tokens).")
 @click.option(
@@ -84,7 +82,7 @@ def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
     node = settings.node_path
     found = [registry.resolve(name, settings.agents, os.environ, node) for name in names]
     if line is not None:
-        found.append(agent_of_command(line, os.environ, node))
+        found.append(flags.agent_of_command(line, os.environ, node))
     for agent in found:
         registry.check_installed(agent, os.environ, os.getcwd(), node)
     return found

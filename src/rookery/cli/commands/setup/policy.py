@@ -8,14 +8,12 @@ import click
 
 from rookery.cli import flags, settings
 from rookery.cli.aliases import Verbs
-from rookery.cli.names import find_session
-from rookery.cli.output.safe import clean_line, columns, cut, pad
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, columns, cut, pad, standard
 from rookery.core.json import Json, dumps
 from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
 from rookery.home import call_paths, config, paths
-from rookery.processes.lineage import MARK
+from rookery.processes import MARK
 
 
 @click.group(cls=Verbs)
@@ -196,7 +194,7 @@ def remove(rule: str) -> None:
 
 
 @policy.command(short_help="Test the rules on past questions or on a call.")
-@click.argument("sessions", nargs=-1, callback=find_session)
+@click.argument("sessions", nargs=-1, callback=flags.find_session)
 @_grounds
 @click.option("--cwd", default=".", metavar="DIR", help="With a call: its working directory.")
 @flags.flag("--all", "everything", help="Include questions whose answer would not change.")

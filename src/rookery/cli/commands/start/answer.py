@@ -3,9 +3,7 @@
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.names import session_argument
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.form_fields import form_answer
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.cli.session.send import send
@@ -23,7 +21,7 @@ DETAILS = {
 
 
 @click.command()
-@session_argument
+@flags.session_argument
 @click.argument("option", required=False)
 @click.option(
     "--ask", "number", default=1, show_default=True, help="Which question, if there are several."

@@ -2,8 +2,7 @@
 
 import click
 
-from rookery.cli.session.each import for_each
-from rookery.cli.session.send import Say, awaited, send, tell_left_running
+from rookery.cli.session.send import Say, awaited, for_each, send, tell_left_running
 from rookery.client.fleet import head_of_session
 from rookery.core.json import Event, kind_of, lenient
 from rookery.core.view.fleet import is_judged, state_of

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from rookery.cli.output.safe import clean_line
-from rookery.cli.output.screen import standard
+from rookery.cli.output import clean_line, standard
 from rookery.cli.session import new_session
 from rookery.core.json import kind_of, lenient
 from rookery.core.policy import modes

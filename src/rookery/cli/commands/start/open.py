@@ -3,7 +3,7 @@
 import click
 
 from rookery.cli import tui_launch
-from rookery.cli.names import complete_sessions, find_session
+from rookery.cli.flags import complete_sessions, find_session
 
 
 @click.command("open")

@@ -3,9 +3,8 @@
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.names import session_argument
+from rookery.cli.output import standard
 from rookery.cli.output.queue import header_of, placeless, strip
-from rookery.cli.output.screen import standard
 from rookery.cli.session.prompt_input import message_of
 from rookery.cli.session.send import awaited, renew_environment, send
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -16,7 +15,7 @@ STEERED_WITHIN = 2.0
 
 
 @click.command()
-@session_argument
+@flags.session_argument
 @click.argument("text", nargs=-1)
 @flags.flag("--steer", help="Send it into the running turn, if the agent supports that.")
 @flags.attach

@@ -5,9 +5,8 @@ from typing import override
 import click
 
 from rookery.cli import aliases, exits, flags
-from rookery.cli.names import session_argument
+from rookery.cli.output import Screen, standard
 from rookery.cli.output.queue import header_of, is_held, placeless, strip
-from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.prompt_input import text_of
 from rookery.cli.session.send import send as send_command
 from rookery.core.json import Json, dumps, kind_of
@@ -25,7 +24,7 @@ class Verbs(aliases.Verbs):
 
 
 @click.group(cls=Verbs, invoke_without_command=True)
-@session_argument
+@flags.session_argument
 @flags.as_json("Print one JSON object per prompt.")
 @click.pass_context
 def queue(context: click.Context, session: str, as_json: bool) -> None:

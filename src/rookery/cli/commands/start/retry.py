@@ -3,8 +3,7 @@
 import click
 
 from rookery.cli.output.queue import header_of
-from rookery.cli.session.each import for_each
-from rookery.cli.session.send import Say, send
+from rookery.cli.session.send import Say, for_each, send
 from rookery.core.json import lenient
 
 

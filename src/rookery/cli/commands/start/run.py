@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.output.screen import standard
+from rookery.cli.output import standard
 from rookery.cli.session import new_session
 from rookery.cli.session.prompt_input import message_of
 

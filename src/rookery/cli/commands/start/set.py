@@ -3,10 +3,8 @@
 import click
 
 from rookery.cli import flags
-from rookery.cli.names import session_argument
+from rookery.cli.output import Screen, clean_line, cut, standard
 from rookery.cli.output.queue import header_of
-from rookery.cli.output.safe import clean_line, cut
-from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.form_fields import TRUTHS
 from rookery.cli.session.send import send
 from rookery.core import commands
@@ -20,7 +18,7 @@ NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 
 
 @click.command("set")
-@session_argument
+@flags.session_argument
 @click.argument("option", required=False)
 @click.argument("value", required=False)
 @flags.as_json("Without VALUE: print one JSON object per option.")

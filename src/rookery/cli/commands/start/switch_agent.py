@@ -6,10 +6,8 @@ import click
 
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
-from rookery.cli.names import agent_of_command, complete_agents, session_argument
+from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.cli.output.queue import header_of
-from rookery.cli.output.safe import clean, clean_line
-from rookery.cli.output.screen import Screen, standard
 from rookery.cli.session.send import renew_environment, send
 from rookery.client.fleet import head_of_session
 from rookery.client.session import Rejected
@@ -21,8 +19,8 @@ from rookery.home import paths
 
 
 @click.command("switch-agent")
-@session_argument
-@click.argument("target", required=False, shell_complete=complete_agents)
+@flags.session_argument
+@click.argument("target", required=False, shell_complete=flags.complete_agents)
 @flags.line
 @click.option("--model", metavar="NAME", help="Model of the new agent.")
 def switch_agent(session: str, target: str | None, line: str | None, model: str | None) -> int:
@@ -78,7 +76,7 @@ def _command(target: str | None, line: str | None, model: str | None) -> Json:
         raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
     command: Json = {"do": "switch", "agent": target}
     if line is not None:
-        found = agent_of_command(line)
+        found = flags.agent_of_command(line)
         command |= {"agent": found.name, "argv": found.argv}
     if model is not None and not model.strip():
         raise click.BadParameter("the model name is empty.", param_hint="--model")
