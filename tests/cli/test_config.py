@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.core.limits import CriticPolicy, Policy
+from rookery.core.limits import NUMBERS, CriticPolicy, Policy
 from rookery.core.policy.rules import Call, Verdict, call_of, decide
-from rookery.core.settings.definitions import NUMBERS
 from rookery.home.config import Config, ConfigError, load
 
 
