@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.core.limits import Policy, Setting, range_of
+from rookery.core.limits import NUMBERS, Policy, Setting, range_of
 from rookery.core.settings import definitions as settings
 from rookery.home.config import load
 from tests.cli.driving import Terminal, made, rookery
@@ -31,7 +31,7 @@ def edit(monkeypatch: pytest.MonkeyPatch, directory: Path, body: str) -> tuple[i
 
 
 def test_every_number_of_the_policy_is_a_setting() -> None:
-    assert [each.name for each in settings.NUMBERS] == list(Policy._field_defaults)
+    assert [each.name for each in NUMBERS] == list(Policy._field_defaults)
     assert all(setting.brief for setting in settings.SETTINGS)
 
 

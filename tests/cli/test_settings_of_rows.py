@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.core.limits import NUMBERS
 from rookery.core.settings import definitions as settings
 from rookery.home.config import load
 from tests.cli.driving import rookery
@@ -66,7 +67,7 @@ def test_a_number_has_its_default_and_its_range(
 
 
 def test_the_table_has_every_number() -> None:
-    assert {key for _, key, *_ in ROWS} == {each.name for each in settings.NUMBERS}
+    assert {key for _, key, *_ in ROWS} == {each.name for each in NUMBERS}
 
 
 def test_T7_between_off_and_the_least_it_is_raised(tmp_path: Path) -> None:
