@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rookery.core.blocks.document import Document
+from rookery.core.blocks import Document
 from rookery.core.view import carried
 from rookery.core.view.recap import Recap, recap_of
 from rookery.core.view.reduce import fold

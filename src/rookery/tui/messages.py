@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rookery.core.blocks.document import Block, Op
-from rookery.core.json.events import Json
+from rookery.core.blocks import Block, Op
+from rookery.core.json import Json
 from rookery.tui.record import Record
 from rookery.tui.splash import SetUp
 from rookery.tui.transcript.window import Page

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from rookery.core.blocks.document import Document, Op
-from rookery.core.json.events import Json
+from rookery.core.blocks import Document, Op
+from rookery.core.json import Json
 from rookery.tui.messages import (
     Fetched,
     FleetChanged,

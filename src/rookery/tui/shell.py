@@ -10,7 +10,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.render.signs import SIGNS
 from rookery.tui.reader import ReaderThread

@@ -5,14 +5,14 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from rookery.core.blocks.document import Block, make_block
+from rookery.core.blocks import Block, make_block
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.vendors.demo import NAME, SECOND, TOUR
 from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
-from rookery.tui.look.plain import clean_line, cut
+from rookery.tui.look.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:

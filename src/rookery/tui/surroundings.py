@@ -1,7 +1,7 @@
 """What stands around the transcript (the status line, the queue, the critic's feedback, the side
 panel), and news that were seen."""
 
-from rookery.core.blocks.document import Op
+from rookery.core.blocks import Op
 from rookery.core.json import lenient
 from rookery.home.paths import with_tilde
 from rookery.tui.shell import Shell

@@ -5,9 +5,8 @@ from time import monotonic
 from textual.timer import Timer
 
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
-from rookery.core.blocks.document import Block
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.blocks import Block
+from rookery.core.json import Json, lenient
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.transcript.answer_guard import FIRST

@@ -5,8 +5,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell

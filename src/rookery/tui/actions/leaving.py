@@ -5,7 +5,7 @@ from typing import NamedTuple
 from textual.app import ComposeResult
 from textual.widgets import Label
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 from rookery.core.json.safe_text import count
 from rookery.render.plain import clean_line
 from rookery.render.signs import SIGNS

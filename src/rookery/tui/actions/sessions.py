@@ -1,7 +1,7 @@
 """Keys of the session list: rename, archive, stop, delete."""
 
-from rookery.core.blocks.document import Block
-from rookery.tui.look.plain import clean_line
+from rookery.core.blocks import Block
+from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.windows.parts.modals import LineScreen, SureScreen
 

@@ -1,6 +1,6 @@
 """What our slash commands do."""
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell

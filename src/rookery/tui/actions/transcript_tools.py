@@ -1,6 +1,6 @@
 """Find, the palette, the side panel, the export, and the note about a worker that is silent."""
 
-from rookery.core.blocks.document import Op, make_block
+from rookery.core.blocks import Op, make_block
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.windows import Windows
 from rookery.tui.messages import HungChanged

@@ -5,7 +5,7 @@ Each is imported when it is opened: the first paint needs none of them.
 
 from typing import Any
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.vendors import options

@@ -5,14 +5,12 @@ from typing import Any
 
 from rich.style import Style
 
-from rookery.core.blocks import asks
+from rookery.core.blocks import Block, asks
 from rookery.core.blocks.asks import Piece
-from rookery.core.blocks.document import Block
 from rookery.render.diff import GAP, Row, rows_of
 from rookery.tui.look import diff, part
 from rookery.tui.look.palette import Look
-from rookery.tui.look.plain import clean, clean_line, count
-from rookery.tui.look.runs import Line, broken, prefixed, wrap
+from rookery.tui.look.runs import Line, broken, clean, clean_line, count, prefixed, wrap
 from rookery.tui.look.view import View
 
 WHOLE = 100

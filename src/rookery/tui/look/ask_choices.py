@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rookery.core.asks.asks import REJECTS
-from rookery.core.blocks.document import Block
-from rookery.tui.look.plain import clean_line
+from rookery.core.blocks import Block
+from rookery.tui.look.runs import clean_line
 
 SIGHT = 5
 """Choices on a card; the rest is behind a key."""

@@ -1,14 +1,12 @@
 """Blocks as lines, by their role."""
 
-from rookery.core.blocks import asks, captions
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block, asks, captions
 from rookery.core.json import lenient
 from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
-from rookery.tui.look.plain import clean, clean_line, count, width_of
-from rookery.tui.look.runs import Line, prefixed, trimmed, wrap
+from rookery.tui.look.runs import Line, clean, clean_line, count, prefixed, trimmed, width_of, wrap
 from rookery.tui.look.view import View
 
 LONGEST_PROMPT = 20

@@ -1,13 +1,11 @@
 """A tool call as a card: one line with its state, verb and object, which opens to its details."""
 
-from rookery.core.blocks import captions
+from rookery.core.blocks import Block, captions
 from rookery.core.blocks.captions import is_over
-from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.render import call
 from rookery.tui.look import diff, part
-from rookery.tui.look.plain import clean_line
-from rookery.tui.look.runs import Line, Run, prefixed, trimmed
+from rookery.tui.look.runs import Line, Run, clean_line, prefixed, trimmed
 from rookery.tui.look.view import View
 
 LIVE = 6

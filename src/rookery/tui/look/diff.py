@@ -8,8 +8,7 @@ from rookery.render.code import language_of
 from rookery.render.diff import GAP, Marks, Part, Row, pairs, rows_of
 from rookery.tui.look.colours import highlighted
 from rookery.tui.look.palette import Look
-from rookery.tui.look.plain import clean_line, count
-from rookery.tui.look.runs import Line, fold, prefixed, width_of_line
+from rookery.tui.look.runs import Line, clean_line, count, fold, prefixed, width_of_line
 
 SPLIT_FROM = 100
 """Columns from which on a diff may have two columns."""

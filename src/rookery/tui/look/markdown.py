@@ -9,8 +9,7 @@ from rookery.render.markdown import Node, Span
 from rookery.render.plain import clean
 from rookery.tui.look.colours import highlighted
 from rookery.tui.look.palette import Look
-from rookery.tui.look.plain import width_of
-from rookery.tui.look.runs import Line, Run, fold, prefixed, trimmed, width_of_line, wrap
+from rookery.tui.look.runs import Line, Run, fold, prefixed, trimmed, width_of, width_of_line, wrap
 
 CODE = 40
 """Columns of a code block's ground at least."""

@@ -101,24 +101,15 @@ class Look:
     @cached_property
     def syntax(self) -> dict[str, Style]:
         """By the kinds of a token of code."""
-        palette = self.palette
-        found = {
-            "": self.plain,
-            "Comment": Style(color=palette.ink_2, italic=True),
-            "Keyword": Style(color=palette.keyword),
-            "Operator.Word": Style(color=palette.keyword),
-            "Name.Builtin": Style(color=palette.accent),
-            "Name.Function": Style(color=palette.accent),
-            "Name.Class": Style(color=palette.accent),
-            "Name.Decorator": Style(color=palette.number),
-            "Name.Tag": Style(color=palette.keyword),
-            "Name.Attribute": Style(color=palette.accent),
-            "Literal.String": Style(color=palette.string),
-            "Literal.Number": Style(color=palette.number),
-            "Generic.Inserted": self.done,
-            "Generic.Deleted": self.failed,
-            "Generic.Heading": self.heading,
-        }
+        palette, names = self.palette, ("Builtin", "Function", "Class", "Attribute")
+        found = {"": self.plain, "Comment": Style(color=palette.ink_2, italic=True)}
+        found |= dict.fromkeys(
+            ("Keyword", "Operator.Word", "Name.Tag"), Style(color=palette.keyword)
+        )
+        found |= dict.fromkeys((f"Name.{name}" for name in names), self.accent)
+        found |= dict.fromkeys(("Name.Decorator", "Literal.Number"), Style(color=palette.number))
+        found |= {"Literal.String": Style(color=palette.string), "Generic.Heading": self.heading}
+        found |= {"Generic.Inserted": self.done, "Generic.Deleted": self.failed}
         return {kind: self.ink + style for kind, style in found.items()}
 
     @cached_property

@@ -8,8 +8,7 @@ from rookery.core.asks import forms
 from rookery.core.json import lenient
 from rookery.tui.look import diff, markdown
 from rookery.tui.look.colours import highlighted, printed
-from rookery.tui.look.plain import clean, clean_line, count
-from rookery.tui.look.runs import Line, fold, prefixed, trimmed, wrap
+from rookery.tui.look.runs import Line, clean, clean_line, count, fold, prefixed, trimmed, wrap
 from rookery.tui.look.view import View
 
 type Part = dict[str, Any]

@@ -1,14 +1,17 @@
-"""Lines of styled runs, wrapped at a width in columns."""
+"""Clean text measured in columns, and lines of styled runs, wrapped at a width."""
 
 import re
 from collections.abc import Iterable
 
-from rich.cells import chop_cells
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from rookery.tui.look.plain import cut, width_of
+from rookery.core.json.safe_text import count
+from rookery.render.plain import clean, clean_line
+
+__all__ = ["clean", "clean_line", "count"]
 
 type Run = tuple[str, Style]
 type Line = list[Run]
@@ -17,6 +20,20 @@ PROSE = 76
 """Columns of prose: longer lines are hard to read."""
 
 _WORDS = re.compile(r"\s+|\S+")
+
+
+def width_of(text: str) -> int:
+    """Columns of a clean text."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def cut(text: str, most: int) -> str:
+    """A clean line of at most `most` columns, with an ellipsis where something is missing."""
+    if width_of(text) <= most:
+        return text
+    if most <= 1:
+        return "…"[:most]
+    return set_cell_size(text, most - 1).rstrip() + "…"
 
 
 def width_of_line(line: Iterable[Run]) -> int:

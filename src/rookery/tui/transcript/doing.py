@@ -3,9 +3,8 @@
 from itertools import islice
 from typing import NamedTuple
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block
-from rookery.tui.look.plain import clean_line
+from rookery.core.blocks import Block, captions
+from rookery.tui.look.runs import clean_line
 from rookery.tui.transcript.window import Window
 
 NEAR = 40

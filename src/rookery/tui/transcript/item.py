@@ -2,7 +2,7 @@
 
 from textual.strip import Strip
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 from rookery.tui.look.runs import Line, strip_of
 
 

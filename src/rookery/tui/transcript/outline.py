@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block, captions
 from rookery.core.json import lenient
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.stretches import Start, starts_of

@@ -2,7 +2,7 @@
 
 from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, shown
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.log.reader import Reader
 from rookery.tui.transcript.window import Page
 

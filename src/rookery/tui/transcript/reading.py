@@ -9,10 +9,10 @@ from typing import Any, override
 from rich.segment import Segment
 from textual import events
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 from rookery.tui.keys import bindings
 from rookery.tui.look.block import can_open, text_of
-from rookery.tui.look.plain import count
+from rookery.tui.look.runs import count
 from rookery.tui.look.view import View
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now

@@ -3,8 +3,7 @@ news cost as much as they bring."""
 
 from typing import NamedTuple
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block, Op
+from rookery.core.blocks import Block, Op, captions
 from rookery.core.json import lenient
 from rookery.render.diff import Part, changed
 from rookery.tui.transcript.window import Window

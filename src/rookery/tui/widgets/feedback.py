@@ -4,8 +4,7 @@ import json
 import os
 from contextlib import suppress
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.tui.keys.bindings import FEEDBACK
 from rookery.tui.keys.map import keys_of, label

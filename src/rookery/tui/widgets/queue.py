@@ -3,12 +3,10 @@
 from textual import events
 
 from rookery.core.agent.prompt import words_of
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.look.plain import clean_line
-from rookery.tui.look.runs import Line
+from rookery.tui.look.runs import Line, clean_line
 from rookery.tui.record import Record
 from rookery.tui.widgets.status import LineWidget
 

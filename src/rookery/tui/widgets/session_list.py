@@ -9,13 +9,12 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 from rookery.core.view.fleet import NEEDS_YOU, group_of
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import look_of
-from rookery.tui.look.plain import clean_line, cut
-from rookery.tui.look.runs import Line, strip_of, trimmed
+from rookery.tui.look.runs import Line, clean_line, cut, strip_of, trimmed
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.widgets import session_row

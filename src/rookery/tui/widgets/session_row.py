@@ -1,12 +1,11 @@
 """A session as a row of the list: its state, title and age; below, its agent and directory."""
 
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block
 from rookery.core.json import lenient
 from rookery.core.view.fleet import STATE_WORDS
 from rookery.home.paths import with_tilde
 from rookery.tui.look.palette import Look
-from rookery.tui.look.plain import clean_line, width_of
-from rookery.tui.look.runs import Line, trimmed, width_of_line
+from rookery.tui.look.runs import Line, clean_line, trimmed, width_of, width_of_line
 
 AGES = ((86_400, "d"), (3600, "h"), (60, "min"))
 

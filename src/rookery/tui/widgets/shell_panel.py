@@ -5,8 +5,7 @@ import os
 from rookery.home import paths
 from rookery.tui.keys.map import label
 from rookery.tui.look.colours import printed
-from rookery.tui.look.plain import clean_line, cut, width_of
-from rookery.tui.look.runs import Line
+from rookery.tui.look.runs import Line, clean_line, cut, width_of
 from rookery.tui.widgets.status import LineWidget
 
 MOST = 12

@@ -5,15 +5,13 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Op
-from rookery.core.json.events import Json
+from rookery.core.blocks import Op, captions
+from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.tui.keys import bindings
 from rookery.tui.look import diff, part
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.plain import clean_line
-from rookery.tui.look.runs import Line, prefixed, strip_of, trimmed, width_of_line
+from rookery.tui.look.runs import Line, clean_line, prefixed, strip_of, trimmed, width_of_line
 from rookery.tui.look.view import View
 from rookery.tui.record import Record
 from rookery.tui.transcript.window import Window

@@ -9,12 +9,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from rookery.core.asks.kept_asks import unanswered
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.tui.keys.map import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.plain import width_of
-from rookery.tui.look.runs import Line, strip_of, trimmed
+from rookery.tui.look.runs import Line, strip_of, trimmed, width_of
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.doing import IDLE
 from rookery.tui.widgets import status_line

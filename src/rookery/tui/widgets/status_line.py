@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from rookery.core import units
 from rookery.core.asks.kept_asks import unanswered
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.turn import retries
 from rookery.render.local_time import clock_time
 from rookery.tui.look.palette import Look
-from rookery.tui.look.plain import clean_line, cut, width_of
-from rookery.tui.look.runs import Line, Run, trimmed, width_of_line
+from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
 from rookery.tui.transcript.doing import IDLE, Doing
 
 ENDS = {

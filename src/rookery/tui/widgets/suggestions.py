@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 from textual import events
 
-from rookery.tui.look.plain import cut, width_of
-from rookery.tui.look.runs import Line
+from rookery.tui.look.runs import Line, cut, width_of
 from rookery.tui.widgets.status import LineWidget
 
 MOST = 8

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rookery.agents import registry
 from rookery.client.config import edit
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.home import config
 from rookery.models.choice import default_agent, has_model
 from rookery.tui.keys import bindings

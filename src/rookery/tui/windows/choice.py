@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.vendors import options
 from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.rows import Row, RowsScreen

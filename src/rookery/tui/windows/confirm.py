@@ -4,7 +4,7 @@ import os
 from functools import partial
 
 from rookery.client.config import edit
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.home import config
 from rookery.models.choice import default_agent

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.limits import INTERFACES, NUMBERS, Setting
 from rookery.core.settings import definitions
 from rookery.home import config, mcp
@@ -77,7 +77,7 @@ class SettingsScreen(RowsScreen[None]):
         return rows
 
     def choose(self, row: Row) -> None:
-        from rookery.tui.windows import critic, model, rule, server, setting
+        from rookery.tui.windows import model, rule, server, setting
 
         found, push = self._found, self.app.push_screen
         lists: dict[str, type[RowsScreen[None]]] = {
@@ -97,7 +97,7 @@ class SettingsScreen(RowsScreen[None]):
         else:
             assert found.config is not None
             if row.name == "critic":
-                push(critic.CriticForm(found.config, found.models), self._changed)
+                push(setting.CriticForm(found.config, found.models), self._changed)
             else:
                 push(setting.SettingsForm(*PLACES[row.name], found.config), self._changed)
 

@@ -6,7 +6,7 @@ from functools import partial
 from textual.widgets import Select
 
 from rookery.core.asks import forms
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.models import profiles, setup
 from rookery.models.draft import USUAL, Draft
 from rookery.models.profiles import Profile, Settings
@@ -115,17 +115,12 @@ class ModelForm(FormScreen):
         return wrong
 
     def action_test(self) -> None:
-        self._checked(keep=False)
+        if (answers := self.checked()) is not None:
+            self.deliver(answers, keep=False)
 
     def action_keep(self) -> None:
-        self._checked(test=False)
-
-    def _checked(self, *, test: bool = True, keep: bool = True) -> None:
-        answers = self.answers()
-        wrong = self.check(answers)
-        self.mark(wrong)
-        if not wrong:
-            self.deliver(answers, test=test, keep=keep)
+        if (answers := self.checked()) is not None:
+            self.deliver(answers, test=False)
 
     def deliver(self, answers: Json, *, test: bool = True, keep: bool = True) -> None:
         if self._busy:

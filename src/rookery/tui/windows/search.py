@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widgets import Input, Label
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.look.plain import clean_line
+from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.windows.parts.modals import Modal

@@ -12,8 +12,7 @@ from textual.widgets import Select
 
 from rookery.client.config import in_force
 from rookery.core.asks import forms
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import mcp
 from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.fields import described

@@ -8,8 +8,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from rookery.core.blocks import asks
-from rookery.core.blocks.document import Block
+from rookery.core.blocks import Block, asks
 from rookery.home import paths
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body

@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
-from rookery.tui.look.plain import clean_line
+from rookery.core.json import Json, lenient
+from rookery.tui.look.runs import clean_line
 from rookery.tui.writing.fuzzy import ranked
 
 

@@ -4,8 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from rookery.core.blocks import captions
-from rookery.core.blocks.document import Block, Document
+from rookery.core.blocks import Block, Document, captions
 from rookery.core.json import lenient
 from rookery.home.paths import session_dir
 from rookery.log.reader import Reader

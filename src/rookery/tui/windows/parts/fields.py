@@ -10,9 +10,8 @@ from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Select
 
 from rookery.core.asks import forms
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
-from rookery.tui.look.plain import clean_line
+from rookery.core.json import Json, lenient
+from rookery.tui.look.runs import clean_line
 
 MOST = 50
 """Fields shown of one form."""

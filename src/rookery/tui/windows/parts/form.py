@@ -9,10 +9,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 from rookery.core.asks import forms
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.tui.keys import bindings
-from rookery.tui.look.plain import clean, clean_line
+from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.windows.parts.fields import MOST, allowed, control_of, value_of
 from rookery.tui.windows.parts.modals import Modal
 
@@ -79,11 +78,15 @@ class FormScreen(Modal[Json]):
         self.action_send()
 
     def action_send(self) -> None:
+        if (answers := self.checked()) is not None:
+            self.deliver(answers)
+
+    def checked(self) -> Json | None:
+        """The answers, unless something is wrong with them: then that is shown."""
         answers = self.answers()
         wrong = self.check(answers)
         self.mark(wrong)
-        if not wrong:
-            self.deliver(answers)
+        return None if wrong else answers
 
     def answers(self) -> Json:
         found = {name: value_of(self.control(name), field) for name, field in self.fields}
@@ -98,9 +101,11 @@ class FormScreen(Modal[Json]):
 
     # --- messages ------------------------------------------------------------------------------
 
+    def _number(self, name: str) -> int:
+        return [each for each, _ in self.fields].index(name)
+
     def control(self, name: str) -> Widget:
-        names = [each for each, _ in self.fields]
-        return self.query_one(f"#field{names.index(name)}")
+        return self.query_one(f"#field{self._number(name)}")
 
     def mark(self, wrong: Mapping[str, str]) -> None:
         """Show under each field what is wrong with it, and go to the first."""
@@ -127,7 +132,6 @@ class FormScreen(Modal[Json]):
 
     def describe(self, name: str, words: str) -> None:
         """Change the hint of a field."""
-        names = [each for each, _ in self.fields]
-        about = self.query_one(f"#about{names.index(name)}", Static)
+        about = self.query_one(f"#about{self._number(name)}", Static)
         about.display = bool(words)
         about.update(clean_line(words))

@@ -14,7 +14,7 @@ from textual.widgets import Input, Label
 
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.look.plain import clean, clean_line
+from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.shell import Shell
 
 
