@@ -229,33 +229,18 @@ def _servers(home: str) -> tuple[tuple[str, ...], str, str]:
 
 def _skills(home: str, cwd: str) -> tuple[str, ...]:
     """Those that Rookery's own agent finds: a directory with SKILL.md, or a page."""
+    import glob
+
     own = os.path.expanduser("~")
     places = [f"{root}/{name}/skills" for root in (own, cwd) for name in (".agents", ".openhands")]
     places += [os.path.join(home, "skills"), os.path.join(cwd, ".openhands", "microagents")]
-    found = (
-        entry.name.removesuffix(".md")
-        for place in dict.fromkeys(places)
-        for entry in _entries(place)
-        if _is_skill(entry)
-    )
-    return tuple(sorted(dict.fromkeys(found)))
-
-
-def _entries(place: str) -> list["os.DirEntry[str]"]:
-    try:
-        with os.scandir(place) as found:
-            return list(found)
-    except OSError:
-        return []
-
-
-def _is_skill(entry: "os.DirEntry[str]") -> bool:
-    try:
-        if entry.is_dir():
-            return os.path.exists(os.path.join(entry.path, "SKILL.md"))
-    except OSError:
-        return False
-    return entry.name.endswith(".md") and entry.name.lower() != "readme.md"
+    found = set[str]()
+    for place in map(glob.escape, places):
+        pages = glob.glob(f"{place}/*.md", include_hidden=True)
+        pages = [page for page in pages if not page.lower().endswith("/readme.md")]
+        found.update(page for page in pages if not os.path.isdir(page))
+        found.update(map(os.path.dirname, glob.glob(f"{place}/*/SKILL.md", include_hidden=True)))
+    return tuple(sorted({os.path.basename(each).removesuffix(".md") for each in found}))
 
 
 def _hooks(home: str, cwd: str) -> tuple[str, ...]:

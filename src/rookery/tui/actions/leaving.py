@@ -48,15 +48,12 @@ def go_on(left: Left) -> str:
 
 def farewell(session: str, left: Left, sessions: list[Block]) -> str:
     words = []
-    if left.going:
-        words.append(f"{go_on(left)}. To stop one: rookery stop")
-    elif left.waiting:
-        words.append(f"{go_on(left)}: rookery asks")
+    if any(left):
+        how = ". To stop one: rookery stop" if left.going else ": rookery asks"
+        words.append(f"{go_on(left)}{how}")
     words += named(sessions)
-    if session:
-        words.append(f"To come back: rookery open {session}")
-    elif any(left):
-        words.append("To come back: rookery")
+    if session or any(left):
+        words.append(f"To come back: rookery {f'open {session}' if session else ''}".rstrip())
     return "\n".join(words)
 
 

@@ -18,8 +18,8 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         app.composer.action_want(name)
     elif name == "theme":
         _theme(app, rest)
-    elif name == "confirm" and not app.session:
-        _confirm_first(app, rest)
+    elif name == "confirm":
+        _confirm(app, rest)
     elif not app.session:
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     else:
@@ -45,8 +45,6 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             app.send({"do": "rename", "title": rest})
         case "agent":
             app.send({"do": "switch", "agent": rest})
-        case "confirm":
-            _confirm(app, rest)
         case "model" | "mode" | "effort":
             app.send({"do": "set", "option": name, "value": rest})
         case _:
@@ -54,24 +52,17 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
 
 
 def _confirm(app: Shell, given: str) -> None:
-    if value := _meant(app, given):
-        app.send(choice(value))
-        app.notify(f"From now on: {named(value)}, in this session.", markup=False)
-
-
-def _confirm_first(app: Shell, given: str) -> None:
     """Before the first prompt: for the session that it starts."""
-    if value := _meant(app, given):
-        app.start.once = value
-        app.notify(f"The next session: {named(value)}.", markup=False)
-
-
-def _meant(app: Shell, given: str) -> str | None:
     value = modes.value_of(given)
     if value is None:
         words = f"/confirm takes {', '.join(modes.VALUES)}."
         app.notify(words, severity="warning", markup=False)
-    return value
+    elif app.session:
+        app.send(choice(value))
+        app.notify(f"From now on: {named(value)}, in this session.", markup=False)
+    else:
+        app.start.once = value
+        app.notify(f"The next session: {named(value)}.", markup=False)
 
 
 def choice(value: str) -> Json:

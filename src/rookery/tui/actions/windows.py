@@ -10,7 +10,6 @@ from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.vendors import options
 from rookery.tui import messages
-from rookery.tui.messages import SetUpFound
 from rookery.tui.shell import Shell
 from rookery.tui.splash import look_around
 
@@ -34,7 +33,9 @@ class Windows(Shell):
     def look_around(self) -> None:
         place = (self.start.home, self.start.cwd, self.start.agent)
         tell = self.post_message
-        self.reader.fetch(lambda: look_around(*place), lambda found: tell(SetUpFound(found)))
+        self.reader.fetch(
+            lambda: look_around(*place), lambda found: tell(messages.SetUpFound(found))
+        )
 
     def on_fetched(self, message: messages.Fetched) -> None:
         message.then(*message.found)

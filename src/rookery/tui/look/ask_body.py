@@ -6,7 +6,6 @@ from typing import Any
 from rich.style import Style
 
 from rookery.core.blocks import Block, asks
-from rookery.core.blocks.asks import Piece
 from rookery.render.diff import GAP, Row, rows_of
 from rookery.tui.look import diff, part
 from rookery.tui.look.palette import Look
@@ -38,7 +37,7 @@ def on_card(block: Block, view: View) -> list[Line]:
     return _ends(found, CARD - TAIL, TAIL, view)
 
 
-def _on_card(piece: Piece, view: View) -> list[Line]:
+def _on_card(piece: asks.Piece, view: View) -> list[Line]:
     look = view.look
     match piece.look:
         case "words":
@@ -66,7 +65,7 @@ def _on_card(piece: Piece, view: View) -> list[Line]:
     return prefixed(body, [(_EDGE, look.faint)])
 
 
-def _path(piece: Piece, look: Look) -> list[Line]:
+def _path(piece: asks.Piece, look: Look) -> list[Line]:
     return [[(clean_line(piece.text), look.heading)]] if piece.text else []
 
 

@@ -1,7 +1,6 @@
 """A tool call as a card: one line with its state, verb and object, which opens to its details."""
 
 from rookery.core.blocks import Block, captions
-from rookery.core.blocks.captions import is_over
 from rookery.core.json import lenient
 from rookery.render import call
 from rookery.tui.look import diff, part
@@ -25,7 +24,7 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
         body = details(block, terminals, inner) if view.opened and captions.diffs(block) else []
     elif view.opened:
         body = details(block, terminals, inner)
-    elif not is_over(block):
+    elif not captions.is_over(block):
         body = [line for each in terminals for line in part.output(each["text"], inner, LIVE)]
     elif block["status"] == "failed":
         body = details(block, terminals, inner)

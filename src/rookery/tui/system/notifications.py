@@ -35,11 +35,12 @@ class Notifications:
     def _entitle(self, sessions: list[Block]) -> None:
         needs = sum(block["status"] == "needs-you" for block in sessions)
         runs = sum(block["status"] == "running" for block in sessions)
-        sign = SIGNS["needs-you"][0]
-        said = f"{sign} {needs} need you · " if needs > 1 else f"{sign} needs you · "
-        said = said if needs else ""
-        said = said or (f"{SIGNS['running'][0]} {count(runs, 'session')} · " if runs else "")
-        title = f"{said}rookery"
+        title = "rookery"
+        if needs:
+            many = f"{needs} need you" if needs > 1 else "needs you"
+            title = f"{SIGNS['needs-you'][0]} {many} · rookery"
+        elif runs:
+            title = f"{SIGNS['running'][0]} {count(runs, 'session')} · rookery"
         if title != self._title:
             begin = "" if self._title else PUSH
             self._title = title

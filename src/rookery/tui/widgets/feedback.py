@@ -24,14 +24,11 @@ class Feedback(LineWidget):
         self._said: dict[tuple[str, int, float], str] = {}
 
     def tell(self, header: Json | None) -> None:
-        critic = lenient.mapping(header, "critic")
-        score = lenient.number(critic, "score")
-        resting = header is not None and header["state"] == "idle"
-        about = None
-        if header is not None and score is not None and resting:
-            about = (str(header["id"]), int(header["turn"]), float(score))
-        self._about = about
-        self.display = about is not None
+        score = lenient.number(lenient.mapping(header, "critic"), "score")
+        self._about = None
+        if header is not None and score is not None and header["state"] == "idle":
+            self._about = (str(header["id"]), int(header["turn"]), float(score))
+        self.display = self._about is not None
         self.refresh()
 
     def say(self, place: int) -> Json | None:

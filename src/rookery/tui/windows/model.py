@@ -9,7 +9,6 @@ from rookery.core.asks import forms
 from rookery.core.json import Json
 from rookery.models import profiles, setup
 from rookery.models.draft import USUAL, Draft
-from rookery.models.profiles import Profile, Settings
 from rookery.models.providers import PROVIDERS, Provider, find, key_variable
 from rookery.models.secrets import Secret
 from rookery.tui.keys import bindings
@@ -22,7 +21,7 @@ OTHER = "other"
 SERVER = "openai-compatible"
 
 
-def schema(known: Profile | None) -> Json:
+def schema(known: profiles.Profile | None) -> Json:
     choices = [{"const": each.name, "title": each.title} for each in PROVIDERS]
     choices.append({"const": OTHER, "title": "Another one: write the model as PROVIDER/MODEL"})
     kept = "unchanged" if known and known.key else ""
@@ -48,7 +47,7 @@ def schema(known: Profile | None) -> Json:
     return {"properties": fields, "required": ["provider", "model"]}
 
 
-def values(known: Profile | None, *, default: bool) -> Json:
+def values(known: profiles.Profile | None, *, default: bool) -> Json:
     if known is None:
         return {"provider": PROVIDERS[0].name, "default": True}
     provider = _provider(known)
@@ -62,14 +61,14 @@ def values(known: Profile | None, *, default: bool) -> Json:
     }
 
 
-def _provider(known: Profile) -> Provider | None:
+def _provider(known: profiles.Profile) -> Provider | None:
     prefix = known.model.partition("/")[0]
     if prefix == "openai" and known.base_url:
         return find(SERVER)
     return find(prefix)
 
 
-def drafted(answers: Json, known: Profile | None) -> Draft:
+def drafted(answers: Json, known: profiles.Profile | None) -> Draft:
     """An empty field of a saved model resets it."""
     other = answers["provider"] == OTHER
     usual = (USUAL, 0.0) if known else ("", None)
@@ -88,7 +87,7 @@ class ModelForm(FormScreen):
 
     BINDINGS = bindings.MODEL
 
-    def __init__(self, known: Profile | None = None, *, default: bool = False) -> None:
+    def __init__(self, known: profiles.Profile | None = None, *, default: bool = False) -> None:
         title = f"Model: {known.name}" if known else "Set up a model"
         super().__init__(title, schema(known), values(known, default=default))
         self._known = known
@@ -166,10 +165,10 @@ class ModelsScreen(RowsScreen[None]):
     )
     BINDINGS = bindings.MODELS
 
-    def load(self) -> tuple[Settings, str]:
+    def load(self) -> tuple[profiles.Settings, str]:
         return profiles.look(self.home)
 
-    def shown(self, found: tuple[Settings, str]) -> list[Row]:
+    def shown(self, found: tuple[profiles.Settings, str]) -> list[Row]:
         self._saved, problem = found
         if problem:
             self.tell(problem)
@@ -178,7 +177,7 @@ class ModelsScreen(RowsScreen[None]):
             for each in self._saved.profiles.values()
         ]
 
-    def _leads(self, profile: Profile) -> bool:
+    def _leads(self, profile: profiles.Profile) -> bool:
         return profile == self._saved.chosen
 
     def choose(self, row: Row) -> None:
@@ -213,7 +212,7 @@ class ModelsScreen(RowsScreen[None]):
         self.shell.look_around()
 
 
-def _told(each: Profile) -> str:
+def _told(each: profiles.Profile) -> str:
     key = "key saved" if each.key else "no key saved"
     said = [each.model, each.base_url, key]
     return " · ".join(words for words in said if words)
