@@ -23,6 +23,7 @@ COVERED = (
     "cli",
     "client",
     "core",
+    "export",
     "home",
     "log",
     "models",

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from rookery.core.blocks.document import make_block
 from rookery.render import terminal
+from rookery.render.stretches import MOST, starts_of, stretch
 from rookery.tui.look import block as looks
 from rookery.tui.look import markdown
 from rookery.tui.look.palette import look_of
@@ -17,7 +18,6 @@ from rookery.tui.look.runs import fold, strip_of, wrap
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.painting import painted
-from rookery.tui.transcript.stretches import MOST, starts_of, stretch
 
 LOOK = look_of("rookery-dark")
 ROLES = ("prompt", "answer", "thought", "tool", "terminal", "plan", "ask", "divider", "raw")

@@ -8,10 +8,10 @@ from syrupy.assertion import SnapshotAssertion
 from textual.widgets import Input
 
 from rookery.core.json.events import Json
+from rookery.export.files import to_new_file
 from rookery.tui.messages import News
 from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.windows.search import PaletteScreen
-from rookery.tui.writing.transcript_export import export
 from tests.cli.driving import ROOKERY, made, play, rookery
 from tests.tui import gallery, scenes
 from tests.tui.gallery import DIFF, chunk, prompt, running, said, tool
@@ -185,12 +185,12 @@ async def test_I13_9_the_palette_opens_sends_and_shows(typed: str, done: str) ->
 
 def test_I13_9_export(home: Path, tmp_path: Path) -> None:
     session = made({"text": "Good **morning**."}, {"command": "echo ran-$((6*7))"}, title="A walk!")
-    where = export(str(home), session, "", str(tmp_path))
+    where = to_new_file(str(home), session, "", str(tmp_path))
     assert where == str(tmp_path / "a-walk.md")
     text = Path(where).read_text()
     for words in ("# A walk!", "## You", "Good **morning**.", "**run echo ran-", "```\nran-42"):
         assert words in text
-    assert export(str(home), session, "", str(tmp_path)) == str(tmp_path / "a-walk-2.md")
+    assert to_new_file(str(home), session, "", str(tmp_path)) == str(tmp_path / "a-walk-2.md")
 
 
 def test_I13_9_export_from_the_terminal(home: Path, tmp_path: Path) -> None:

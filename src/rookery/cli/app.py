@@ -45,6 +45,7 @@ GROUPS = {
         "show": "Print a session.",
         "recap": "Print a recap of a session for another agent.",
         "logs": "Print what a session's agent and worker logged.",
+        "export": "Write a session to a file: Markdown, JSON lines or HTML.",
     },
     "Manage sessions": {
         "rename": "Rename a session.",

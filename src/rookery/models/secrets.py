@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rookery.core.json import redact
 from rookery.models import credentials
 
-HIDDEN = "[redacted]"
+HIDDEN = redact.HIDDEN
 
 SHORTEST = 6
 """Characters: a shorter secret is also part of ordinary words, and protects nothing."""

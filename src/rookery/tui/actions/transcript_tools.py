@@ -78,15 +78,15 @@ class TranscriptTools(Windows):
     # --- the export ----------------------------------------------------------------------------
 
     def action_export(self, path: str = "") -> None:
-        """Write the whole session to a Markdown file in its directory."""
+        """Write the whole session to a file in its directory: Markdown, or what its name says."""
+        from rookery.export.files import to_new_file
         from rookery.log.errors import LogError
-        from rookery.tui.writing.transcript_export import export
 
         home, session, cwd = self.start.home, self.session, str(self.window.header["cwd"])
 
         def write() -> tuple[str, str]:
             try:
-                return export(home, session, path, cwd), ""
+                return to_new_file(home, session, path, cwd, now=self.start.clock()), ""
             except (OSError, LogError) as error:
                 return "", str(error)
 

@@ -2,14 +2,10 @@
 
 from collections.abc import Iterable
 
-from rookery.core.blocks import Block, captions
-from rookery.core.json import lenient
+from rookery.core.blocks import Block
+from rookery.render.nesting import DEEPEST, FEWEST, Families, families_of, rows, says_all, tops
+from rookery.render.stretches import Start, starts_of
 from rookery.tui.transcript.item import Item
-from rookery.tui.transcript.stretches import Start, starts_of
-
-DEEPEST = 6
-FEWEST = 3
-"""At least this many quiet calls fold into one line."""
 
 CLOSE = frozenset({"tool", "terminal", "thought", "raw"})
 """Roles without an empty line around them."""
@@ -68,10 +64,8 @@ class Outline:
 
     def items(self, blocks: dict[str, Block], opened: dict[str, bool]) -> list[Item]:
         """`opened`: what the user unfolded, by name."""
-        children, terminals = _families(blocks)
         found: list[Item] = []
-        top = [block for block in blocks.values() if _owner(block, blocks) is None]
-        self._walk(top, 0, (children, terminals), opened, found)
+        self._walk(tops(blocks), 0, families_of(blocks), opened, found)
         _space(found)
         self._known = {_identity(item): item for item in found}
         self._of = {}
@@ -85,12 +79,12 @@ class Outline:
         self,
         blocks: list[Block],
         depth: int,
-        families: tuple[dict[str, list[Block]], dict[str, list[Block]]],
+        families: Families,
         opened: dict[str, bool],
         found: list[Item],
     ) -> None:
         children, terminals = families
-        for row in _rows(blocks, children):
+        for row in rows(blocks, children):
             name = f"{row[0]['id']}*"
             if len(row) >= FEWEST:
                 head = self._item(row[0], 0, depth, row)
@@ -102,7 +96,7 @@ class Outline:
                 owned = terminals.get(block["id"], [])
                 below = children.get(block["id"], [])
                 asks = [each for each in below if each["role"] == "ask"]
-                if not any(map(_says_all, asks)):
+                if not any(map(says_all, asks)):
                     found += self._of_block(block, min(inner, DEEPEST), owned)
                 if asks:  # asks come right after the call
                     self._walk(asks, inner, families, opened, found)
@@ -136,61 +130,6 @@ class Outline:
 
 def _identity(item: Item) -> str:
     return f"{item.name}#{item.number}"
-
-
-def _families(
-    blocks: dict[str, Block],
-) -> tuple[dict[str, list[Block]], dict[str, list[Block]]]:
-    """Children by parent, and the terminals that a call shows in its card."""
-    children: dict[str, list[Block]] = {}
-    terminals: dict[str, list[Block]] = {}
-    for block in blocks.values():
-        owner = _owner(block, blocks)
-        if owner is None:
-            continue
-        shown = block["role"] == "terminal" and blocks[owner]["role"] == "tool"
-        (terminals if shown else children).setdefault(owner, []).append(block)
-    return children, terminals
-
-
-def _owner(block: Block, blocks: dict[str, Block]) -> str | None:
-    """The parent, if it is on this page and there is no cycle."""
-    parent = block["parent"]
-    if parent is None or parent not in blocks:
-        return None
-    above, steps = parent, 0
-    while above is not None and above in blocks:
-        if above == block["id"] or steps > 50:
-            return None
-        above, steps = blocks[above]["parent"], steps + 1
-    return str(parent)
-
-
-def _rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[list[Block]]:
-    """Quiet neighbours together, any other block alone."""
-    row: list[Block] = []
-    for block in blocks:
-        if captions.is_quiet(block) and not children.get(block["id"]) and not _says(block):
-            row.append(block)
-            continue
-        yield from _settled(row)
-        row = []
-        yield [block]
-    yield from _settled(row)
-
-
-def _settled(row: list[Block]) -> Iterable[list[Block]]:
-    return [row] if len(row) >= FEWEST else [[block] for block in row]
-
-
-def _says_all(ask: Block) -> bool:
-    """An open ask shows its call whole: it needs no card above it."""
-    return bool(ask["status"] == "asked" and ask.get("does"))
-
-
-def _says(block: Block) -> bool:
-    """Whether a call is worth its own line."""
-    return any(lenient.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))
 
 
 def _space(items: list[Item]) -> None:

@@ -2,13 +2,13 @@
 
 from textual.strip import Strip
 
+from rookery.render.stretches import Start, stretch
 from rookery.tui.look import block as looks
 from rookery.tui.look import markdown
 from rookery.tui.look.card import words_of
 from rookery.tui.look.runs import Line, count, prefixed, trimmed
 from rookery.tui.look.view import View
 from rookery.tui.transcript.item import Item
-from rookery.tui.transcript.stretches import Start, stretch
 
 WIDEST = 140
 """Columns of a card at most."""

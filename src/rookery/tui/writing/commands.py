@@ -24,7 +24,7 @@ OURS = (
     Command("clear", "start over; earlier turns are folded"),
     Command("confirm", "when to ask", "every, risky or all", "confirm_mode"),
     Command("effort", "set how hard the model thinks", "value", "pick('effort')"),
-    Command("export", "write the transcript to a Markdown file", "path"),
+    Command("export", "write the transcript to a file: .md, .html or .jsonl", "path"),
     Command("find", "find words in the transcript", action="find"),
     Command("help", "list every key", action="keys"),
     Command("mcp", "manage MCP servers", action="servers"),

@@ -1,4 +1,4 @@
-"""A long text in stretches: only visible ones are rendered, and of a stream only the last."""
+"""A long text in stretches: a face renders those it shows, and of a stream only the last."""
 
 import re
 from typing import NamedTuple
@@ -22,7 +22,9 @@ class Start(NamedTuple):
     fence: str = ""
 
 
-def starts_of(text: str, known: tuple[Start, ...] = ()) -> tuple[Start, ...]:
+def starts_of(
+    text: str, known: tuple[Start, ...] = (), least: int = LEAST, most: int = MOST
+) -> tuple[Start, ...]:
     """`known`: the starts of an earlier, shorter state of the text."""
     found = [each for each in known if each.at <= len(text)] or [Start(0)]
     begin, fence = found[-1]
@@ -31,15 +33,18 @@ def starts_of(text: str, known: tuple[Start, ...] = ()) -> tuple[Start, ...]:
         end = text.find("\n", at)
         if end < 0:
             end = len(text) - 1
-            if end + 1 - begin <= MOST:
+            if end + 1 - begin <= most:
                 break
         end += 1
         line = text[at : min(end, at + 200)]
         fence = _after(line, fence)
-        while end - begin > 2 * MOST:  # one line without an end
-            begin += MOST
+        while end - begin > 2 * most:  # one line without an end
+            begin += most
             found.append(Start(begin, fence))
-        if end < len(text) and _ends(text, line, end, begin, fence):
+        long = end - begin >= most or (
+            end - begin >= least and not fence and _pauses(text, line, end)
+        )
+        if end < len(text) and long:
             begin = end
             found.append(Start(begin, fence))
         at = end
@@ -56,12 +61,9 @@ def _after(line: str, fence: str) -> str:
     return "" if closes else fence
 
 
-def _ends(text: str, line: str, end: int, begin: int, fence: str) -> bool:
-    if end - begin >= MOST:
-        return True
-    if fence or end - begin < LEAST or line.strip():
-        return False
-    return _CONTINUES.match(text, end) is None
+def _pauses(text: str, line: str, end: int) -> bool:
+    """Whether an empty line ends what is above it."""
+    return not line.strip() and _CONTINUES.match(text, end) is None
 
 
 def stretch(text: str, starts: tuple[Start, ...], number: int) -> str:

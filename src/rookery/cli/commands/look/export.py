@@ -1,0 +1,130 @@
+"""`export`: sessions as files, in Markdown, JSON lines or HTML."""
+
+import os
+import re
+import sys
+import time
+from importlib.util import find_spec
+
+import click
+
+from rookery.cli.names import sessions_argument
+from rookery.cli.output.safe import clean_line
+from rookery.cli.output.screen import PipeClosed, standard
+from rookery.export import FORMATS, Turns, files, write
+from rookery.home import paths
+
+STDOUT = "-"
+
+
+def read_turns(
+    _context: click.Context | None, _parameter: click.Parameter | None, value: str | None
+) -> Turns:
+    """`3`, `2-5`, `8-`. Raises click.BadParameter."""
+    if not value:
+        return Turns()
+    found = re.fullmatch(r"(\d{1,9})(?:(-)(\d{0,9}))?", value.strip())
+    if found is None:
+        raise click.BadParameter("one turn (3), some (2-5), or all from one on (8-).")
+    first, to, last = found.groups()
+    turns = Turns(int(first), int(last) if last else None if to else int(first))
+    if turns.last is not None and turns.last < turns.first:
+        raise click.BadParameter(f"{turns.last} comes before {turns.first}.")
+    return turns
+
+
+@click.command()
+@sessions_argument
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Default: as the name given with -o ends, otherwise md.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="A file, a directory, or - for stdout. Default: a file here, named after the title.",
+)
+@click.option(
+    "--turns", callback=read_turns, metavar="N|N-M|N-", help="Only these turns (default: all)."
+)
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+def export(
+    sessions: tuple[str, ...], form: str | None, output: str | None, turns: Turns, force: bool
+) -> None:
+    """Write sessions to files, and print the files' names.
+
+    md is Markdown, html is one page that needs nothing else and looks like the terminal interface,
+    jsonl is every event as it was logged. Secrets with a known shape (API keys, tokens, private
+    keys, passwords in addresses) are masked in all three. Read a file before you share it: what has
+    no such shape is not found.
+
+    \b
+    rookery export 3f2a
+    rookery export 3f2a -o review.html
+    rookery export 3f2a --turns 4- -o - | less
+    rookery export 3f2a 77c1 -f html -o exports/
+    """
+    form = form or files.form_of(output or "") or "md"
+    check_installed(form)
+    if output == STDOUT:
+        if len(sessions) > 1 and form != "jsonl":
+            raise click.UsageError("With -o -, name one session.")
+        for session in sessions:
+            _print(session, form, turns)
+        return
+    screen = standard()
+    directory = _directory(output, several=len(sessions) > 1)
+    taken = set[str]()
+    for session in sessions:
+        path = output or ""
+        if directory is not None:
+            name = files.name_for(paths.home(), session, form)
+            if name in taken:  # by another session of the same title
+                name = f"{name.removesuffix(f'.{form}')}-{session}.{form}"
+            taken.add(name)
+            path = os.path.join(directory, name)
+        _write(session, form, path, turns, force=force)
+        screen.line(clean_line(path))
+
+
+def check_installed(form: str) -> None:
+    """HTML needs the libraries that the terminal interface has, too."""
+    from rookery.agents.registry import extra_line, not_installed
+
+    if form == "html" and not (find_spec("markdown_it") and find_spec("pygments")):
+        raise click.ClickException(not_installed("The HTML export", extra_line("web")))
+
+
+def _directory(output: str | None, *, several: bool) -> str | None:
+    """Where files get names of their own; None: `output` is the file."""
+    if output is None:
+        return ""
+    if output.endswith("/") or os.path.isdir(output):
+        os.makedirs(output, exist_ok=True)
+        return output
+    if several:
+        raise click.BadParameter(
+            f"for several sessions, name a directory: {output}/", param_hint="-o"
+        )
+    return None
+
+
+def _write(session: str, form: str, path: str, turns: Turns, *, force: bool) -> None:
+    now = time.time() * 1000
+    try:
+        files.to_file(paths.home(), session, form, path, turns, force=force, now=now)
+    except files.Exists:
+        raise click.ClickException(f"{path} exists. To replace it: --force") from None
+
+
+def _print(session: str, form: str, turns: Turns) -> None:
+    try:
+        write(paths.home(), session, form, sys.stdout.buffer, turns, time.time() * 1000)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise PipeClosed from None

@@ -1,0 +1,105 @@
+"""An export as a file: named after its session, written whole or not at all."""
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rookery.export.session import ALL, FORMATS, Turns, pieces
+from rookery.home.paths import session_dir
+from rookery.log.reader import Reader
+from rookery.render.plain import clean_line
+
+LONGEST_NAME = 60
+ATTEMPTS = 1000
+
+
+class Exists(FileExistsError):
+    """There is a file of this name, which nobody asked to replace."""
+
+
+def form_of(path: str) -> str:
+    """The format that a file's name asks for; "": none that is known."""
+    ending = os.path.splitext(path)[1].lower().removeprefix(".")
+    ending = {"htm": "html", "markdown": "md", "ndjson": "jsonl"}.get(ending, ending)
+    return ending if ending in FORMATS else ""
+
+
+def name_for(home: str, session: str, form: str) -> str:
+    """Of a file, after the session's title."""
+    from rookery.export.turns import about
+
+    with Reader.open(session_dir(home, session)) as log:
+        title = about(log)["title"] or session
+    words = re.sub(r"[^\w]+", "-", clean_line(title).lower()).strip("-")
+    return f"{words[:LONGEST_NAME].strip('-') or 'session'}.{form}"
+
+
+def to_new_file(
+    home: str, session: str, wanted: str, cwd: str, form: str = "", now: float = 0.0
+) -> str:
+    """The path that was written; an existing file is never replaced: the next is numbered. `wanted`
+    may be empty, a directory or a file, from `cwd` on. Raises OSError, LogError."""
+    form = form or form_of(wanted) or "md"
+    base = os.path.join(cwd, os.path.expanduser(wanted)) if wanted else ""
+    if not base or os.path.isdir(base):
+        base = os.path.join(base or cwd, name_for(home, session, form))
+    stem, ending = os.path.splitext(base)
+    for number in range(1, ATTEMPTS):
+        path = f"{stem}-{number}{ending}" if number > 1 else base
+        try:
+            to_file(home, session, form, path, now=now)
+        except Exists:
+            continue
+        return path
+    raise FileExistsError(f"{base} exists")
+
+
+def to_file(
+    home: str,
+    session: str,
+    form: str,
+    path: str,
+    turns: Turns = ALL,
+    *,
+    force: bool = False,
+    now: float = 0.0,
+) -> None:
+    """Raises Exists, OSError, LogError."""
+    if not force and os.path.lexists(path):
+        raise Exists(f"{path} exists")
+    _write(path, pieces(home, session, form, turns, now), force=force)
+
+
+def _write(path: str, data: Iterable[bytes], *, force: bool) -> None:
+    """Only this user may read it: a transcript holds what an agent saw. Under another name until it
+    is whole; one that came meanwhile is not replaced, either."""
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        file = os.open(temporary, flags, 0o600)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    try:
+        with os.fdopen(file, "wb") as out:
+            for piece in data:
+                out.write(piece)
+            out.flush()
+            os.fsync(out.fileno())
+        if force:
+            os.replace(temporary, path)
+        else:
+            _place(temporary, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _place(temporary: str, path: str) -> None:
+    """As a rename that replaces nothing."""
+    try:
+        os.link(temporary, path, follow_symlinks=False)
+    except OSError as error:  # also a file system without links
+        if isinstance(error, FileExistsError) or os.path.lexists(path):
+            raise Exists(f"{path} exists") from None
+        os.rename(temporary, path)

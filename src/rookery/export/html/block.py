@@ -1,0 +1,174 @@
+"""A block as HTML, by its role."""
+
+from rookery.core.blocks import asks, captions
+from rookery.core.blocks.asks import Piece
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+from rookery.core.json.safe_text import count
+from rookery.export.html import card, diff, markdown, part
+from rookery.export.html.code import left_out
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.export.html.view import View
+from rookery.render.local_time import localized
+from rookery.render.signs import notice_state
+
+LONGEST_TEXT = 400_000
+"""Characters shown of one text."""
+
+
+def rendered(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
+    """One block, with an id to link to. `terminals`: those of a call. `more`: what is nested under
+    it, as HTML."""
+    role = str(block["role"])
+    known = role if role in _LOOKS else "notice"
+    if known == "tool":
+        inner = card.rendered(block, terminals or [], view, more)
+    elif known == "terminal":
+        inner = card.rendered(block, [], view, more)
+    else:
+        inner = _LOOKS[known](block, view) + more
+    name = esc_line(str(block["id"]), 100)
+    return f'<div class="block {known}" id="b{name}">{inner}</div>\n' if inner else ""
+
+
+def _text(block: Block) -> tuple[str, str]:
+    """A block's text, and what is left out of it."""
+    text = block["text"].strip("\n")
+    cut = len(text) - LONGEST_TEXT
+    more = tag("p", left_out(cut, "more character")) if cut > 0 else ""
+    return text[:LONGEST_TEXT], more
+
+
+def _parts(block: Block, view: View) -> str:
+    return "".join(part.rendered(each, view) for each in block["parts"])
+
+
+def _prompt(block: Block, view: View) -> str:
+    text, more = _text(block)
+    said = f'<div class="said" dir="auto">{esc(text)}</div>' if text else ""
+    title = esc_line(block["title"])
+    words = title if ", from " in title else f"from {title}"
+    origin = tag("p", words, "soft") if title else ""
+    return said + more + _parts(block, view) + origin
+
+
+def _answer(block: Block, view: View) -> str:
+    text, more = _text(block)
+    prose = tag("div", markdown.rendered(text), "prose") if text else ""
+    return prose + more + _parts(block, view)
+
+
+def _thought(block: Block, _view: View) -> str:
+    text, more = _text(block)
+    if not text.strip():
+        return ""
+    line = f"thought · {count(len(block['text'].strip()), 'character')}"
+    body = tag("div", markdown.rendered(text) + more, "prose")
+    return f"<details><summary>{line}</summary>{body}</details>"
+
+
+def _plan(block: Block, view: View) -> str:
+    title = esc_line(block["title"]) or "Plan"
+    items = [item for each in block["parts"] for item in lenient.mappings(each, "items")]
+    done = sum(lenient.text(item, "status") == "completed" for item in items)
+    bar = ""
+    if items:
+        title = f"Plan {done} of {len(items)}" if title.startswith("Plan ") else title
+        bar = f'<progress value="{done}" max="{len(items)}" aria-label="{title}"></progress>'
+    head = tag("div", f"<strong>{title}</strong>{bar}", "head")
+    return tag("div", head + _parts(block, view), "card plan-card")
+
+
+def _divider(block: Block, view: View) -> str:
+    text, more = _text(block)
+    words = tag("span", esc_line(block["title"]))
+    body = tag("div", markdown.rendered(text) + more, "prose soft") if text.strip() else ""
+    return tag("div", words, "rule") + body + view.actions(block)
+
+
+def _notice(block: Block, view: View) -> str:
+    """What happened, why, and what helps."""
+    state = notice_state(block)
+    text, more = _text({**block, "text": localized(block, view.now)})
+    head = esc_line(block["title"])
+    if not head:
+        first, _, text = text.partition("\n")
+        head = coded(first.strip())
+    body = tag("div", coded(text.strip("\n")), "said") if text.strip() else ""
+    inner = tag("div", f"<strong>{head}</strong>{body}{more}{_parts(block, view)}", "words")
+    return tag("div", part.mark(state) + inner + view.actions(block), f"note {state}")
+
+
+def coded(text: str) -> str:
+    """Text, with what is between backticks as code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return esc(text)
+    return "".join(
+        tag("code", esc(each)) if at % 2 else esc(each) for at, each in enumerate(pieces)
+    )
+
+
+def _raw(block: Block, _view: View) -> str:
+    """An update of an unknown kind."""
+    value = block["parts"][0].get("value") if block["parts"] else None
+    line = tag("span", esc_line(block["title"]) or "an update", "what")
+    line += tag("span", "", "extras")
+    if value is None:
+        return tag("div", part.mark("pending") + line, "line soft")
+    body = tag("div", part.raw(value), "inside")
+    return f'<details class="card"><summary>{part.mark("pending")}{line}</summary>{body}</details>'
+
+
+# --- asks ----------------------------------------------------------------------------------------
+
+
+def _ask(block: Block, view: View) -> str:
+    asked = asks.question(block, view.agent, view.cwd, short=block["status"] != "asked")
+    asked = esc_line(asked[:1].upper() + asked[1:])
+    if block["status"] != "asked":
+        said = esc_line(captions.outcome(block))
+        words = said if block["parent"] is not None else f"{asked} · {said}"
+        return tag("p", f"↳ {words}", "answered")
+    danger = esc_line(lenient.text(block, "danger"))
+    body = "".join(map(_piece, asks.pieces(block, view.agent, view.cwd, short=False)))
+    body += "".join(part.rendered(p, view) for p in block["parts"] if asks.says_more(p, block))
+    if note := esc_line(lenient.text(block, "note")):
+        body += tag("p", note, "soft")
+    if danger:
+        body += tag("p", f"This cannot be undone: it {danger}.", "failed")
+    actions = view.actions(block) or tag("p", "Waiting for an answer", "needs")
+    head = tag("div", f"{part.mark('needs-you')}<strong>{asked}</strong>", "line")
+    kind = "card asked danger" if danger else "card asked"
+    return tag("div", head + tag("div", body + actions, "inside"), kind)
+
+
+def _piece(piece: Piece) -> str:
+    match piece.look:
+        case "words":
+            return tag("p", esc_line(piece.text))
+        case "note":
+            return tag("p", esc_line(piece.text), "needs")
+        case "diff":
+            path = tag("p", esc_line(piece.text), "path") if piece.text else ""
+            return path + diff.rendered(piece.part or {})
+    text = piece.text.strip("\n")
+    cut = len(text) - LONGEST_TEXT
+    more = f"\n{left_out(cut, 'more character')}" if cut > 0 else ""
+    return f'<pre class="out" tabindex="0">{esc(text[:LONGEST_TEXT])}{more}</pre>'
+
+
+_LOOKS = {
+    "prompt": _prompt,
+    "answer": _answer,
+    "thought": _thought,
+    "plan": _plan,
+    "ask": _ask,
+    "divider": _divider,
+    "raw": _raw,
+    "notice": _notice,
+    "error": _notice,
+    "tool": _notice,
+    "terminal": _notice,
+}
+"""Calls have cards, and are not looked up here."""

@@ -1,0 +1,160 @@
+"""A tool call as a card: one line with its state, verb and object, which opens to its details."""
+
+from collections.abc import Sequence
+
+from rookery.core.blocks import captions
+from rookery.core.blocks.call_summary import DONE
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+from rookery.core.json.safe_text import count
+from rookery.core.units import duration
+from rookery.export.html import part
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.export.html.view import View
+from rookery.render import call
+
+SHORT = 10
+"""Lines of output that are shown without being asked for."""
+
+LONGEST_OBJECT = 160
+"""Characters of a command in the card's line; all of it stands inside."""
+
+DOING = {"run": "Running", "edit": "Editing", "read": "Reading", "search": "Searching"}
+DOING |= {"delete": "Deleting", "move": "Moving", "fetch": "Fetching", "think": "Thinking about"}
+NAMES = ("run", "edit", "read", "delete", "move", "fetch")
+"""Verbs whose object is code: a command, a path, an address."""
+
+TIMES = {"search": "searched", "fetch": "fetched", "think": "thought"}
+
+
+def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -> str:
+    """`asks`: what was asked about the call, and how it was answered."""
+    body = details(block, terminals, view)
+    line = headline(block, terminals, view)
+    if not body:
+        return tag("div", tag("div", line, "line"), "card bare") + asks
+    opened = " open" if _opens(block, terminals) else ""
+    inside = tag("div", body, "inside")
+    return f'<details class="card"{opened}><summary>{line}</summary>{inside}</details>{asks}'
+
+
+def headline(block: Block, terminals: list[Block], view: View) -> str:
+    """`✓ Edited src/app.py  +12 −3`."""
+    verb, thing = captions.call_words(block, view.cwd)
+    short = thing[: LONGEST_OBJECT - 1] + "…" if len(thing) > LONGEST_OBJECT else thing
+    said = esc_line(short)
+    words = tag("span", said, "name") if verb in NAMES else tag("span", said)
+    words = f"{tag('span', _verb(verb, block, terminals), 'verb')} {words}" if verb else words
+    extras = tag("span", _extras(block, terminals), "extras")
+    return f"{part.mark(captions.mark_of(block))}{tag('span', words, 'what')}{extras}"
+
+
+def _verb(verb: str, block: Block, terminals: list[Block]) -> str:
+    ran = verb == "run" and captions.exit_code(block, terminals) is not None
+    if captions.is_rejected(block):
+        return verb.capitalize()
+    if block["status"] == "done" or ran:
+        return DONE.get(verb, verb.capitalize())
+    return DOING.get(verb, verb.capitalize()) if block["status"] == "running" else verb.capitalize()
+
+
+def _extras(block: Block, terminals: list[Block]) -> str:
+    found = []
+    if counts := call.changes(block):
+        plus, minus = (tag("span", f"{sign}{n}", kind) for sign, n, kind in _signed(counts))
+        found.append(f"{plus} {minus}")
+    for words, bad in call.extras(block, terminals, lenient.number(block, "seconds")):
+        found.append(tag("span", esc_line(words), "failed") if bad else esc_line(words))
+    return " · ".join(found)
+
+
+def _signed(counts: tuple[int, int]) -> list[tuple[str, int, str]]:
+    return [("+", counts[0], "done"), ("−", counts[1], "failed")]
+
+
+def details(block: Block, terminals: Sequence[Block], view: View) -> str:
+    """Diffs and output, or else the arguments."""
+    found = ""
+    several = len(captions.diffs(block)) > 1
+    command = _command(block)
+    for each in captions.parts_of(block):
+        kind, text = lenient.text(each, "type"), lenient.text(each, "text")
+        if kind == "diff" and several:
+            path = captions.short_path(lenient.text(each, "path"), view.cwd)
+            found += tag("p", esc_line(path), "path")
+        if kind == "markdown" and _is_output(block, text):
+            found += part.output(captions.unfenced(text), command)
+            command = ""
+        elif kind != "terminal" or text:
+            found += part.rendered(each, view)
+    texts = [block["text"] if block["role"] != "tool" else "", *(t["text"] for t in terminals)]
+    for text in texts:
+        if text.strip():
+            found += part.output(text, command)
+            command = ""
+    if command and (found or len(command) > LONGEST_OBJECT or "\n" in command):
+        found = part.output("", command) + found
+    return found or ("" if _is_command(block) else _arguments(block))
+
+
+def _is_command(block: Block) -> bool:
+    return block["role"] == "terminal" or block.get("kind") == "execute"
+
+
+def _command(block: Block) -> str:
+    """The line that was run, whole and with its line breaks; "": it is no command."""
+    if not _is_command(block):
+        return ""
+    given = lenient.mapping(block, "input").get("value")
+    said = given if isinstance(given, str) else lenient.text(given, "command")
+    return esc(said.strip()[:20_000]) or esc_line(captions.call_words(block, "")[1], 20_000)
+
+
+def _is_output(block: Block, text: str) -> bool:
+    """Whether to keep its lines as they are: also a file that was read, unless fenced."""
+    kind = block.get("kind")
+    return kind == "execute" or (kind in ("read", "search") and "```" not in text)
+
+
+def _arguments(block: Block) -> str:
+    found = ""
+    for key in ("input", "output"):
+        value = lenient.mapping(block, key).get("value")
+        if key in block and not (isinstance(value, dict) and set(value) <= set(captions.EXITS)):
+            found += part.raw(value)
+    return found
+
+
+def _opens(block: Block, terminals: Sequence[Block]) -> bool:
+    """What is read without being asked for: changes, images, failures, short output."""
+    if captions.is_quiet(block):
+        return any(lenient.text(each, "type") == "image" for each in block["parts"])
+    if any(lenient.text(each, "type") in ("diff", "image") for each in captions.parts_of(block)):
+        return True
+    if not _is_command(block):
+        return bool(block["status"] == "failed")
+    own = [block] if block["role"] == "terminal" else []
+    length = captions.length_of(block, [*terminals, *own])
+    return length <= SHORT or (block["status"] == "failed" and length <= 8 * SHORT)
+
+
+# --- rows of quiet calls -------------------------------------------------------------------------
+
+
+def row_line(members: Sequence[Block]) -> str:
+    """`Read 7 files, searched twice`, and how long it took."""
+    kinds: dict[str, int] = {}
+    for member in members:
+        kinds[member.get("kind", "")] = kinds.get(member.get("kind", ""), 0) + 1
+    said = ", ".join(_times(kind, number) for kind, number in kinds.items())
+    taken = sum(lenient.number(member, "seconds") or 0 for member in members)
+    extras = duration(taken) if taken >= 0.05 else ""
+    words = tag("span", said[:1].upper() + said[1:], "what")
+    return f"{part.mark('done')}{words}{tag('span', extras, 'extras')}"
+
+
+def _times(kind: str, number: int) -> str:
+    if kind == "read":
+        return f"read {count(number, 'file')}"
+    often = {1: "once", 2: "twice"}.get(number, f"{number} times")
+    return f"{TIMES.get(kind, 'used a tool')} {often}"

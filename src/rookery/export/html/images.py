@@ -1,0 +1,44 @@
+"""Images inside a file: only what browsers show safely, checked by its first bytes, and bounded."""
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+from rookery.core.json import lenient
+
+LARGEST = 5 * 1024 * 1024
+"""Bytes of one image."""
+
+TOGETHER = 30 * 1024 * 1024
+"""Bytes of all images of one file."""
+
+_BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+_BEGINNINGS |= {b"GIF87a": "image/gif", b"GIF89a": "image/gif"}
+
+
+def type_of(data: bytes) -> str:
+    """By the first bytes, whatever its sender calls it; "": none that is shown. Never SVG, which
+    is a document of its own."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _BEGINNINGS.items() if data.startswith(start)), "")
+
+
+class Images:
+    """The data URIs of one file's images."""
+
+    def __init__(self, blob: Callable[[str], bytes | None], room: int = TOGETHER) -> None:
+        self._blob = blob
+        self._room = room
+
+    def address(self, part: dict[str, Any]) -> str:
+        """Empty: there is no such image, it is too large, or it is not shown."""
+        name, size = lenient.text(part, "blob"), lenient.number(part, "bytes") or 0
+        if not name or size > min(LARGEST, self._room):
+            return ""
+        data = self._blob(name) or b""
+        kind = type_of(data)
+        if not kind or len(data) > min(LARGEST, self._room):
+            return ""
+        self._room -= len(data)
+        return f"data:{kind};base64,{b64encode(data).decode()}"

@@ -1,0 +1,110 @@
+"""Markdown as HTML, from the blocks that `render` makes of it. HTML in it stays text."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from rookery.export.html.code import highlighted
+from rookery.export.html.text import esc, esc_line, link, tag
+from rookery.render import markdown
+from rookery.render.markdown import Node, Span
+from rookery.render.stretches import starts_of, stretch
+
+WHOLE, LEAST, MOST = 48_000, 12_000, 24_000
+"""Characters: longer texts are parsed in stretches, so that no text takes more than its length."""
+
+TAGS = {"strong": "strong", "em": "em", "s": "s", "code": "code"}
+ALIGNED = ("left", "center", "right")
+BOXES = {"x": '<span class="box">☑</span> ', " ": '<span class="box">☐</span> '}
+
+
+def rendered(text: str) -> str:
+    if len(text) <= WHOLE:
+        return _blocks(markdown.blocks(text))
+    starts = starts_of(text, (), LEAST, MOST)
+    texts = (stretch(text, starts, number) for number in range(len(starts)))
+    return "".join(_blocks(markdown.blocks(each)) for each in texts)
+
+
+def _blocks(nodes: Iterable[Node]) -> str:
+    return "".join(map(_block, nodes))
+
+
+def _block(node: Node) -> str:
+    match node.kind:
+        case "paragraph" if node.tight:
+            return _spans(node.spans)
+        case "paragraph":
+            return f'<p dir="auto">{_spans(node.spans)}</p>'
+        case "inline":
+            return _spans(node.spans)
+        case "heading":
+            level = node.info if node.info in ("h1", "h2", "h3", "h4", "h5", "h6") else "h6"
+            # The page's own headings are h1 and h2.
+            shown = f"h{min(6, int(level[1]) + 2)}"
+            return f'<{shown} class="{level}" dir="auto">{_spans(node.spans)}</{shown}>'
+        case "bullet_list":
+            return tag("ul", _items(node))
+        case "ordered_list":
+            start = node.info if node.info.isdigit() else "1"
+            return f'<ol start="{start}">{_items(node)}</ol>'
+        case "blockquote":
+            return tag("blockquote", _blocks(node.children))
+        case "fence" | "code_block":
+            return code_block(node.text, node.info)
+        case "hr":
+            return "<hr>"
+        case "table":
+            return tag("div", tag("table", "".join(map(_row, node.children))), "wide")
+        case "html_block":
+            return f'<p class="literal">{esc(node.text)}</p>'
+    return _blocks(node.children)
+
+
+def code_block(text: str, language: str = "") -> str:
+    label = f'<span class="language">{esc_line(language, 40)}</span>' if language else ""
+    code = tag("code", highlighted(text, language))
+    return f'<div class="code">{label}<pre tabindex="0">{code}</pre></div>'
+
+
+def _items(node: Node) -> str:
+    found = []
+    for item in node.children:
+        box = BOXES.get(item.info, "")
+        found.append(f"<li{' class="ticked"' if box else ''}>{box}{_blocks(item.children)}</li>")
+    return "".join(found)
+
+
+def _row(row: Node) -> str:
+    return tag("tr", "".join(map(_cell, row.children)))
+
+
+def _cell(cell: Node) -> str:
+    name = "th" if cell.kind == "th" else "td"
+    return tag(name, _spans(cell.spans), cell.info if cell.info in ALIGNED else "")
+
+
+def _spans(spans: Iterable[Span]) -> str:
+    """Neighbours of one link are one link."""
+    found = []
+    for href, group in groupby(spans, key=lambda span: span.href if _is_link(span) else ""):
+        pieces = list(group)
+        inner = "".join(map(_span, pieces))
+        said = "".join(span.text for span in pieces)
+        found.append(link(href, inner, said) if href else inner)
+    return "".join(found)
+
+
+def _is_link(span: Span) -> bool:
+    return "link" in span.marks and "image" not in span.marks
+
+
+def _span(span: Span) -> str:
+    inner = esc(span.text).replace("\n", "<br>")
+    if "image" in span.marks:  # nothing is loaded from elsewhere
+        inner = (
+            link(span.href, f"[image: {inner}]", span.text) if "link" not in span.marks else inner
+        )
+    for mark in reversed(span.marks):
+        if mark in TAGS:
+            inner = tag(TAGS[mark], inner)
+    return inner

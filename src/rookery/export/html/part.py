@@ -1,0 +1,101 @@
+"""Parts of a block as HTML, by their type."""
+
+from typing import Any
+
+from rookery.core import units
+from rookery.core.asks import forms
+from rookery.core.json import lenient
+from rookery.export.html import diff, markdown
+from rookery.export.html.code import as_json, left_out, printed
+from rookery.export.html.text import esc_line, link, tag
+from rookery.export.html.view import View
+from rookery.render.signs import SIGNS
+
+type Part = dict[str, Any]
+
+STEPS = {"completed": "done", "in_progress": "running"}
+"""The state of a plan's step."""
+
+FIELDS, CHOICES = 50, 50
+
+
+def rendered(part: Part, view: View) -> str:
+    """A part of an unknown or damaged shape is shown as JSON."""
+    match part:
+        case {"type": "markdown", "text": str(text)}:
+            return _markdown(part, text)
+        case {"type": "diff"}:
+            return diff.rendered(part)
+        case {"type": "terminal"}:
+            return output(lenient.text(part, "text"))
+        case {"type": "checklist", "items": list(items)}:
+            return checklist(items)
+        case {"type": "image"}:
+            return _image(part, view)
+        case {"type": "link"}:
+            name, uri = lenient.text(part, "name"), lenient.text(part, "uri")
+            return tag("p", f"↗ {link(uri, esc_line(name or uri), name or uri)}", "attached")
+        case {"type": "form"}:
+            return _form(part)
+    return raw(part.get("value") if part.get("type") == "json" else part)
+
+
+def raw(value: object) -> str:
+    return f'<pre class="out" tabindex="0">{as_json(value)}</pre>'
+
+
+def output(text: str, command: str = "") -> str:
+    """What a command printed, below the command."""
+    lines = [tag("span", f"$ {command}", "command")] if command else []
+    lines += [printed(text)] if text.strip() else []
+    return f'<pre class="out" tabindex="0">{"\n".join(lines)}</pre>' if lines else ""
+
+
+def checklist(items: list[Any]) -> str:
+    return tag("ul", "".join(map(_step, items)), "steps")
+
+
+def _step(item: object) -> str:
+    state = STEPS.get(lenient.text(item, "status"), "pending")
+    return f'<li class="{state}">{mark(state)}{esc_line(lenient.text(item, "text"))}</li>'
+
+
+def mark(state: str) -> str:
+    """The sign of a state, which says it without a colour; its name is for screen readers."""
+    sign = "·" if state == "pending" else SIGNS[state][0]
+    return f'<span class="mark {state}" role="img" aria-label="{state}">{sign}</span>'
+
+
+def _markdown(part: Part, text: str) -> str:
+    body = tag("div", markdown.rendered(text.strip("\n")), "prose")
+    if name := esc_line(lenient.text(part, "name")):
+        body = tag("p", name, "attached") + body
+    lost = lenient.integer(part, "cut") or 0
+    return body + (tag("p", left_out(lost, "more character")) if lost and len(text) > 40 else "")
+
+
+def _image(part: Part, view: View) -> str:
+    name, size = lenient.text(part, "name"), lenient.number(part, "bytes")
+    said = [name or "image", lenient.text(part, "mime"), units.size(size) if size else ""]
+    words = esc_line(" · ".join(each for each in said if each))
+    if address := view.image(part):
+        shown = f'<img src="{esc_line(address, len(address))}" alt="{esc_line(name or "image")}">'
+        return tag("figure", f"{shown}<figcaption>{words}</figcaption>")
+    return tag("p", f"▣ {words}", "attached")
+
+
+def _form(part: Part) -> str:
+    schema = lenient.mapping(part, "schema")
+    needed, found = lenient.texts(schema, "required"), ""
+    for name, field in list(lenient.mapping(schema, "properties").items())[:FIELDS]:
+        title = tag("strong", esc_line(lenient.text(field, "title") or str(name)))
+        title += tag("span", " required", "needs") if name in needed else ""
+        about = esc_line(lenient.text(field, "description"))
+        choices = [_choice(each) for each in forms.choices(field)[:CHOICES]]
+        listed = tag("ul", "".join(choices)) if choices else ""
+        found += tag("li", f"{title} {tag('span', about, 'soft')}{listed}")
+    return tag("ul", found, "fields")
+
+
+def _choice(choice: Any) -> str:
+    return tag("li", f"{esc_line(choice.name)} {tag('span', esc_line(choice.about), 'soft')}")

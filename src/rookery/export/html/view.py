@@ -1,0 +1,25 @@
+"""What a block's HTML depends on beside the block: the session, and what its page can do."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rookery.core.blocks.document import Block
+
+
+def _no_image(_part: dict[str, Any]) -> str:
+    return ""
+
+
+def _no_actions(_block: Block) -> str:
+    return ""
+
+
+class View(NamedTuple):
+    agent: str = ""
+    cwd: str = ""
+    now: float = 0.0
+    """Milliseconds since the epoch."""
+    image: Callable[[dict[str, Any]], str] = _no_image
+    """The address of a part's image: a data URI in a file, one of its own on a server; "": none."""
+    actions: Callable[[Block], str] = _no_actions
+    """The HTML of a block's buttons; a file has none."""

@@ -1,0 +1,118 @@
+"""A session as Markdown."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+from rookery.export.turns import about, turns
+from rookery.log.reader import Reader
+from rookery.render.nesting import families_of
+from rookery.render.plain import clean, clean_line
+
+
+def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
+    header = about(log)
+    yield f"# {clean_line(header['title']) or 'Session'}"
+    said = (header["agent"], header["model"], header["cwd"])
+    if line := " · ".join(clean_line(each) for each in said if each):
+        yield f"\n\n{line}"
+    for turn in turns(log, first, last):
+        terminals = families_of(turn.blocks).terminals
+        owned = {each["id"] for found in terminals.values() for each in found}
+        for block in turn.blocks.values():
+            if block["id"] in owned:
+                continue
+            if piece := _piece(block, terminals.get(block["id"], []), header["cwd"]).strip():
+                yield f"\n\n{piece}"
+    yield "\n"
+
+
+def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
+    text = clean(block["text"]).strip("\n")
+    match block["role"]:
+        case "prompt":
+            return "\n\n".join(["## You", *filter(None, [_quoted(text)]), *_attached(block)])
+        case "answer":
+            return "\n\n".join(filter(None, [text, *_attached(block)]))
+        case "thought":
+            return f"<details><summary>Thought</summary>\n\n{text}\n\n</details>"
+        case "tool" | "terminal":
+            return _call(block, terminals, text, cwd)
+        case "plan":
+            return "\n".join(_steps(block))
+        case "divider":
+            return f"---\n\n*{clean_line(block['title'])}*\n\n{text}"
+        case "raw":
+            return ""
+    title = clean_line(block["title"])
+    return _quoted("\n\n".join(filter(None, (f"**{title}**" if title else "", text))))
+
+
+def _call(block: Block, terminals: list[Block], text: str, cwd: str) -> str:
+    words = " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
+    found = [f"- **{words}** ({block['status'] or 'done'})"]
+    texts = [(text, "")] if text else []
+    for part in captions.parts_of(block):
+        match part:
+            case {"type": "markdown" | "terminal", "text": str(said)}:
+                texts.append((captions.unfenced(_printed(said)).strip("\n"), ""))
+            case {"type": "diff"}:
+                texts.append((_diff(part), "diff"))
+    texts += [(_printed(each["text"]).strip("\n"), "") for each in terminals]
+    return "\n\n".join([*found, *(_fenced(each, kind) for each, kind in texts if each)])
+
+
+def _printed(text: str) -> str:
+    """Output without its colours, as a terminal would show it."""
+    if "\x1b" not in text and "\r" not in text.replace("\r\n", "\n"):
+        return clean(text)
+    from rookery.render.terminal import lines_of
+
+    return "\n".join("".join(words for words, _ in line) for line in lines_of(text))
+
+
+def _attached(block: Block) -> Iterator[str]:
+    for part in block["parts"]:
+        match part:
+            case {"type": "markdown", "text": str(said), "name": str(name)}:
+                yield f"*{clean_line(name)}*\n\n{_fenced(clean(said).strip(), '')}"
+            case {"type": "markdown", "text": str(said)}:
+                yield clean(said).strip()
+            case {"type": "image"}:
+                yield f"*image: {clean_line(_name(part))}*"
+            case {"type": "link"}:
+                yield f"*{clean_line(_name(part))}*"
+
+
+def _name(part: dict[str, Any]) -> str:
+    said = (lenient.text(part, key) for key in ("name", "uri", "mime"))
+    return next(filter(None, said), "unnamed")
+
+
+def _diff(part: dict[str, Any]) -> str:
+    from rookery.render.diff import GAP, rows_of
+
+    head = f"--- {clean_line(lenient.text(part, 'path'))}"
+    rows = (f"{row.sign or ' '}{row.text}" if row.sign != GAP else "@@" for row in rows_of(part))
+    return "\n".join([head, *rows])
+
+
+def _steps(block: Block) -> Iterator[str]:
+    yield f"**{clean_line(block['title'])}**\n"
+    for part in block["parts"]:
+        for item in lenient.mappings(part, "items"):
+            mark = "x" if lenient.text(item, "status") == "completed" else " "
+            yield f"- [{mark}] {clean_line(lenient.text(item, 'text'))}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n")) if text else ""
+
+
+def _fenced(text: str, kind: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{kind}\n{text}\n{fence}"

@@ -1,0 +1,78 @@
+"""A session's turns, folded one after the other and without secrets."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rookery.core.blocks.document import Block, Document
+from rookery.core.json.events import Event, Json
+from rookery.core.json.redact import redact, redact_json
+from rookery.core.view.reduce import reduce
+from rookery.log.reader import Reader
+
+BATCH = 100
+"""Events read at a time."""
+
+
+class Turn(NamedTuple):
+    number: int
+    at: int
+    """When its first event was, in milliseconds; 0: it has none."""
+    blocks: dict[str, Block]
+
+
+def about(log: Reader) -> Json:
+    """The session's header, without secrets in what is shown of it."""
+    header = log.header()
+    said = {key: redact(str(header[key])) for key in ("title", "agent", "model", "mode", "cwd")}
+    return {**header, **said}
+
+
+def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
+    """page(k) = fold(events of turn k, header of k-1). One turn waits for the next, which may end
+    what it began: an ask that is answered later, a command that runs on."""
+    end = log.last_seq()
+    final = log.turns() if last is None else min(last, log.turns())
+    waiting: tuple[int, int, Document] | None = None
+    header = log.header_before(first) if first else None
+    for number in range(first, final + 2):
+        document, at = Document(header), 0
+        if number <= final or waiting is not None:
+            for event in events(log, number, number, end):
+                at = at or event.at
+                reduce(document, event)
+        if waiting is not None:
+            for name, ops in document.late.items():
+                if name in waiting[2].blocks:
+                    waiting[2].apply(ops)
+            yield _finished(*waiting)
+        if number > final:
+            return
+        waiting, header = (number, at, document), document.header
+
+
+def _finished(number: int, at: int, document: Document) -> Turn:
+    blocks = {name: _redacted(block) for name, block in document.blocks.items()}
+    document.blocks.clear()
+    return Turn(number, at, blocks)
+
+
+def _redacted(block: Block) -> Block:
+    """Buttons are no part of it: they hold commands."""
+    rest = redact_json({key: block[key] for key in block if key not in ("id", "parent", "actions")})
+    return {**block, **rest, "actions": []}
+
+
+def events(log: Reader, first: int, last: int, end: int) -> Iterator[Event]:
+    """Of these turns, up to the event `end`; read as they are asked for."""
+    begin = log.first_seq(first)
+    if not begin:
+        return
+    following = log.first_seq(last + 1)
+    after, end = begin - 1, min(end, following - 1) if following else end
+    while after < end:
+        found = log.read(after, BATCH, end)
+        if not found:
+            return
+        after = found[-1].seq
+        yield from found
+        del found  # before the next are read

@@ -1,0 +1,76 @@
+"""Blocks of a page as they are nested: sub-agents, terminals of a call, quiet neighbours."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rookery.core.blocks import captions
+from rookery.core.blocks.document import Block
+from rookery.core.json import lenient
+
+DEEPEST = 6
+FEWEST = 3
+"""At least this many quiet calls fold into one line."""
+
+
+class Families(NamedTuple):
+    children: dict[str, list[Block]]
+    """By parent."""
+    terminals: dict[str, list[Block]]
+    """Those that a call shows in its card."""
+
+
+def tops(blocks: dict[str, Block]) -> list[Block]:
+    """Those that are nested under no other."""
+    return [block for block in blocks.values() if owner(block, blocks) is None]
+
+
+def families_of(blocks: dict[str, Block]) -> Families:
+    children: dict[str, list[Block]] = {}
+    terminals: dict[str, list[Block]] = {}
+    for block in blocks.values():
+        above = owner(block, blocks)
+        if above is None:
+            continue
+        shown = block["role"] == "terminal" and blocks[above]["role"] == "tool"
+        (terminals if shown else children).setdefault(above, []).append(block)
+    return Families(children, terminals)
+
+
+def owner(block: Block, blocks: dict[str, Block]) -> str | None:
+    """The parent, if it is on this page and there is no cycle."""
+    parent = block["parent"]
+    if parent is None or parent not in blocks:
+        return None
+    above, steps = parent, 0
+    while above is not None and above in blocks:
+        if above == block["id"] or steps > 50:
+            return None
+        above, steps = blocks[above]["parent"], steps + 1
+    return str(parent)
+
+
+def rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[list[Block]]:
+    """Quiet neighbours together, any other block alone."""
+    row: list[Block] = []
+    for block in blocks:
+        if captions.is_quiet(block) and not children.get(block["id"]) and not _says(block):
+            row.append(block)
+            continue
+        yield from _settled(row)
+        row = []
+        yield [block]
+    yield from _settled(row)
+
+
+def _settled(row: list[Block]) -> Iterable[list[Block]]:
+    return [row] if len(row) >= FEWEST else [[block] for block in row]
+
+
+def says_all(ask: Block) -> bool:
+    """An open ask shows its call whole: it needs no card above it."""
+    return bool(ask["status"] == "asked" and ask.get("does"))
+
+
+def _says(block: Block) -> bool:
+    """Whether a call is worth its own line."""
+    return any(lenient.text(part, "type") in ("diff", "image") for part in captions.parts_of(block))
