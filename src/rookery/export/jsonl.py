@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from rookery.core.json import lenient
-from rookery.core.json.events import Event, dumps, event_to_json, kind_of
+from rookery.core.json.events import Event, dumps, kind_of
 from rookery.core.json.redact import redact_json, redact_pieces
 from rookery.export.turns import events
 from rookery.log.reader import Reader
@@ -15,7 +15,7 @@ MOST_HELD, LONGEST_HELD = 200, 64 * 1024
 def lines(log: Reader, first: int, last: int | None) -> Iterator[str]:
     final = log.turns() if last is None else last
     for event in _redacted(events(log, first, final, log.last_seq())):
-        yield dumps(event_to_json(event)) + "\n"
+        yield dumps(event._asdict()) + "\n"
 
 
 def _redacted(given: Iterator[Event]) -> Iterator[Event]:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from rookery.core.blocks import captions
-from rookery.core.blocks.call_summary import DONE
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.core.units import duration
+from rookery.core.view.recap import DID
 from rookery.export.html import part
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.export.html.view import View
@@ -54,7 +54,7 @@ def _verb(verb: str, block: Block, terminals: list[Block]) -> str:
     if captions.is_rejected(block):
         return verb.capitalize()
     if block["status"] == "done" or ran:
-        return DONE.get(verb, verb.capitalize())
+        return DID.get(verb, verb.capitalize())
     return DOING.get(verb, verb.capitalize()) if block["status"] == "running" else verb.capitalize()
 
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import click
 
-from rookery.cli.names import sessions_argument
+from rookery.cli.flags import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import PipeClosed, standard
 from rookery.export import FORMATS, Turns, files, write
