@@ -85,63 +85,64 @@ ASK = {
 IMAGE = png(240, 120)
 
 
+FIRST: list[Json] = [
+    session(title="Fix flaky login test", model="opus-5"),
+    prompt("test_login fails about once in ten runs.\nFind out why and fix it; do not just retry."),
+    turn("running"),
+    chunk(
+        "The failure depends on load. I look at the client first.\n\nThen the backend.",
+        "thought",
+    ),
+    {"sessionUpdate": "plan", "entries": ENTRIES},
+    tool("r1", "Read shop/auth/client.py", "read", content=said(OLD)),
+    tool("r2", "Read shop/auth/backend.py", "read", content=said("import socket\n")),
+    tool("r3", "Read tests/test_login.py", "read", content=said("def test_login(): ...\n")),
+    tool("s1", "wait_until_ready", "search", content=said("shop/auth/backend.py:12\n")),
+    tool("s2", "timeout=1", "search", content=said("shop/auth/client.py:42\n")),
+    chunk(MARKDOWN),
+    tool("e1", "Edit client.py", "edit", content=[DIFF]),
+    tool(
+        "x1",
+        "pytest -q",
+        "execute",
+        "failed",
+        rawInput={"command": "pytest -q tests/test_auth.py"},
+        rawOutput={"exit_code": 1},
+        content=said(PYTEST),
+    ),
+    tool("x2", "make", "execute", rawInput={"command": "make lint"}, rawOutput={"exit_code": 0}),
+    tool(
+        "m1",
+        "mcp__github__create_issue",
+        "other",
+        rawInput={"title": "Flaky", "labels": ["ci"]},
+    ),
+    tool("t1", "Look for other races", "think", "in_progress"),
+    tool(
+        "t2",
+        "Read shop/cart.py",
+        "read",
+        _meta={"claudeCode": {"parentToolUseId": "t1"}},
+        content=said("class Cart: ...\n"),
+    ),
+    {
+        "sessionUpdate": "_notice",
+        "level": "warn",
+        "title": "The disk is nearly full",
+        "text": "2% are left; a log that cannot grow stops the turn. Try `rookery prune`.",
+    },
+    {"sessionUpdate": "made_up", "value": [1, 2, {"deep": "value"}]},
+    {"sessionUpdate": "usage_update", "used": 76_000, "size": 200_000}
+    | {"cost": {"amount": 0.42, "currency": "USD"}},
+    turn("idle", reason="end_turn"),
+]
+
+
 def updates(blob: str = "") -> list[Json]:
     """`blob`: the name of IMAGE in the log."""
     picture = {"type": "image", "blob": blob, "bytes": len(IMAGE), "mimeType": "image/png"}
     return [
-        session(title="Fix flaky login test", model="opus-5"),
-        prompt(
-            "test_login fails about once in ten runs.\nFind out why and fix it; do not just retry."
-        ),
-        turn("running"),
-        chunk(
-            "The failure depends on load. I look at the client first.\n\nThen the backend.",
-            "thought",
-        ),
-        {"sessionUpdate": "plan", "entries": ENTRIES},
-        tool("r1", "Read shop/auth/client.py", "read", content=said(OLD)),
-        tool("r2", "Read shop/auth/backend.py", "read", content=said("import socket\n")),
-        tool("r3", "Read tests/test_login.py", "read", content=said("def test_login(): ...\n")),
-        tool("s1", "wait_until_ready", "search", content=said("shop/auth/backend.py:12\n")),
-        tool("s2", "timeout=1", "search", content=said("shop/auth/client.py:42\n")),
-        chunk(MARKDOWN),
-        tool("e1", "Edit client.py", "edit", content=[DIFF]),
-        tool(
-            "x1",
-            "pytest -q",
-            "execute",
-            "failed",
-            rawInput={"command": "pytest -q tests/test_auth.py"},
-            rawOutput={"exit_code": 1},
-            content=said(PYTEST),
-        ),
-        tool(
-            "x2", "make", "execute", rawInput={"command": "make lint"}, rawOutput={"exit_code": 0}
-        ),
-        tool(
-            "m1",
-            "mcp__github__create_issue",
-            "other",
-            rawInput={"title": "Flaky", "labels": ["ci"]},
-        ),
-        tool("t1", "Look for other races", "think", "in_progress"),
-        tool(
-            "t2",
-            "Read shop/cart.py",
-            "read",
-            _meta={"claudeCode": {"parentToolUseId": "t1"}},
-            content=said("class Cart: ...\n"),
-        ),
-        {
-            "sessionUpdate": "_notice",
-            "level": "warn",
-            "title": "The disk is nearly full",
-            "text": "2% are left; a log that cannot grow stops the turn. Try `rookery prune`.",
-        },
-        {"sessionUpdate": "made_up", "value": [1, 2, {"deep": "value"}]},
-        {"sessionUpdate": "usage_update", "used": 76_000, "size": 200_000}
-        | {"cost": {"amount": 0.42, "currency": "USD"}},
-        turn("idle", reason="end_turn"),
+        *FIRST,
         prompt("Here is how it looks in CI.", *([picture] if blob else [])),
         turn("running"),
         {"sessionUpdate": "_context", "state": "compacted", "reason": ""},
