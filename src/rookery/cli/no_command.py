@@ -121,15 +121,15 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     from rookery.cli.output import standard
     from rookery.cli.session.approval_flags import Policy, hand_over
     from rookery.cli.session.prompt_input import Message
-    from rookery.cli.session.turn import continue_turn
+    from rookery.cli.session.turn import Wish, continue_turn
 
-    screen, message = standard(), Message(task, [])
+    screen = standard()
     flag = " --yolo" if given.always else " --llm-approve" if given.risky else ""
     approve = "risky" if given.risky else "all"
     policy = Policy(approve, stated=bool(flag), told=f"--headless{flag}")
     hand_over(screen, session, policy)
-    as_json, verbose = given.as_json, given.verbose
-    return continue_turn(screen, session, message, policy, as_json=as_json, verbose=verbose)
+    wish = Wish(Message(task, []), policy, given.as_json, given.verbose)
+    return continue_turn(screen, session, wish)
 
 
 def _open(given: Given, task: str) -> int:

@@ -91,6 +91,12 @@ class Reader(AbstractContextManager["Reader", None]):
             begins = headers.first_seq(self._connection, turn + 1) or 0
         return [event for event in found if event.seq >= begins] or found
 
+    def events(self, after: int = 0, upto: int | None = None) -> Iterator[Event]:
+        """All events after the event `after`, read page by page as they are asked for."""
+        while page := self.read(after, upto=upto):
+            yield from page
+            after = page[-1].seq
+
     def of_kinds(self, *kinds: str) -> list[Event]:
         """All events of these kinds, in order: one pass over the log."""
         return self._events(f"WHERE kind IN ({', '.join('?' * len(kinds))}) ORDER BY seq", *kinds)

@@ -18,22 +18,11 @@ class Critic:
         self._session = session
         self._terminal: Terminal | None = None
 
-    def perform(
-        self, effect: critic_loop.RunCommand | critic_loop.EndCommand | critic_loop.Refine
-    ) -> None:
-        match effect:
-            case critic_loop.RunCommand(turn, command):
-                self._run(turn, command)
-            case critic_loop.EndCommand():
-                self._end()
-            case critic_loop.Refine(text):
-                self._refine(text)
-
-    def _refine(self, text: str) -> None:
+    def refine(self, text: str) -> None:
         """A prompt of the user's may have come in the meantime: it goes first."""
         turn = self._session.turn
         if turn.phase == "idle" and not turn.queue:
-            prompt = critic_loop.prompt_of(text)
+            prompt: list[Json] = [{"type": "text", "text": text}]
             self._session.feed_turn(turns.Prompted("", prompt, critic_loop.BY, state.ORIGIN))
         else:
             given_up = critic_loop.given_up(
@@ -41,7 +30,7 @@ class Critic:
             )
             self._session.append(given_up.draft)
 
-    def _run(self, turn: int, command: str) -> None:
+    def run(self, turn: int, command: str) -> None:
         if critic_loop.deadline(self._session.critic) is None:  # given up before it began
             return
         name, cwd = "critic_" + os.urandom(6).hex(), self._session.header["cwd"]
@@ -68,11 +57,11 @@ class Critic:
             verdict = verdicts.of_exit(
                 status["exitCode"], status["signal"] or "", terminal.output()
             )
-            self._end()  # also what it left in the background
+            self.end()  # also what it left in the background
             self._session.feed_critic(critic_loop.Judged(turn, verdict))
         self._session.wake()
 
-    def _end(self) -> None:
+    def end(self) -> None:
         if self._terminal is not None:
             end_terminal(self._terminal)
             self._terminal = None

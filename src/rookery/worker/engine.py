@@ -105,8 +105,12 @@ class Engine:
             case messages.Tell(given):
                 self._session.feed_turn(given)
                 self._commands.agent_told(given)
-            case critic_loop.RunCommand() | critic_loop.EndCommand() | critic_loop.Refine():
-                self._critic.perform(effect)
+            case critic_loop.RunCommand(turn, command):
+                self._critic.run(turn, command)
+            case critic_loop.EndCommand():
+                self._critic.end()
+            case critic_loop.Refine(text):
+                self._critic.refine(text)
             case partial():
                 effect()
             case _:

@@ -121,8 +121,8 @@ class Prompts:
                 if prompt is not None:
                     prompt.removed = True
                     self._answer_removed()
-            case "_turn" if update.get("state") == "idle" and kept and _goes_on(update):
-                self._hold(update, ASKED_AGAIN)
+            case "_turn" if kept and update.get("reason") in ("agent_exited", "interrupted"):
+                self._hold(update, ASKED_AGAIN)  # else it was stopped or put off, and is over
             case "_turn" if update.get("state") == "idle":
                 turn = lenient.integer(update, "turn")
                 for prompt in self._take(lambda each: turn is not None and each.turn == turn):
@@ -183,11 +183,6 @@ class Prompts:
         for prompt in self._open.values():
             prompt.request.reply({"stopReason": "cancelled"})
         self._open.clear()
-
-
-def _goes_on(update: Json) -> bool:
-    """A turn that was stopped or put off is over for its editor."""
-    return lenient.text(update, "reason") in ("agent_exited", "interrupted")
 
 
 def _names(event: Event) -> list[str]:

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.parts import diffs
-from rookery.core.json import Json, lenient
-from rookery.core.json.safe_text import clean_line
+from rookery.core.json import Json, lenient, safe_text
 from rookery.core.tools.calls import key_of
 from rookery.wire.jsonrpc import Answer, ConnectionClosed, Peer, TooLarge
 from rookery.wire.params import offers
@@ -182,19 +181,15 @@ def _own_texts(given: Json) -> list[str]:
 def _markdown(piece: asks.Piece) -> str:
     if piece.look in ("words", "note"):
         return piece.text
-    fence = "```"
-    while fence in piece.text:
-        fence += "`"
+    fence = safe_text.fence(piece.text)
     return f"{fence}{'sh' if piece.look == 'code' else ''}\n{piece.text}\n{fence}"
 
 
 def _ticked(text: str) -> str:
     """On one line, as code if it has markup."""
-    line = clean_line(text)
+    line = safe_text.clean_line(text)
     if not _MARKUP.search(line):
         return line
-    ticks = "`"
-    while ticks in line:
-        ticks += "`"
+    ticks = safe_text.fence(line, 1)
     pad = " " if len(ticks) > 1 else ""
     return f"{ticks}{pad}{line}{pad}{ticks}"

@@ -66,11 +66,8 @@ def script_of_log(directory: str, speed: float | None) -> Json:
         reader = Reader.open(directory)
     except LogError as error:
         raise ScriptError(str(error)) from None
-    events: list[Event] = []
     with reader:
-        while page := reader.read(events[-1].seq if events else 0):
-            events += page
-    return script_of_events(events, speed)
+        return script_of_events(reader.events(), speed)
 
 
 def script_of_lines(text: bytes, speed: float | None) -> Json:

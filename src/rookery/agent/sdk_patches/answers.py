@@ -17,7 +17,7 @@ from openhands.sdk import TextContent
 
 from rookery.agent.provider import surrogates, think_tags
 from rookery.agent.provider.think_tags import ThinkTags
-from rookery.agent.translate.streams import text_in
+from rookery.agent.translate.streams import deltas, text_in
 
 MAX_TOKENS = "max_tokens"
 REFUSAL = "refusal"
@@ -52,10 +52,7 @@ class Stream:
         self._id = self._id or text_in(chunk, "id")
         if self._id:
             chunk.id = self._id
-        for choice in getattr(chunk, "choices", None) or []:
-            delta = getattr(choice, "delta", None)
-            if delta is None:
-                continue
+        for choice, delta in deltas(chunk):
             self._correct_thinking(delta)
             self._correct_calls(delta)
             self._correct_words(delta, last=bool(getattr(choice, "finish_reason", None)))

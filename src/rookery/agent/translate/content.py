@@ -4,11 +4,11 @@ what happens to a conversation rather than in it: condensed, hooked, paused, fai
 import json
 import re
 from collections.abc import Iterable
-from itertools import takewhile
 from typing import Any
 
 from rookery.agent.provider.surrogates import whole
-from rookery.core.json import Json
+from rookery.core.blocks.parts import equal_ends
+from rookery.core.json import Json, safe_text
 
 LONGEST_TEXT = 400_000
 LONGEST_IMAGE = 16_000_000
@@ -42,8 +42,7 @@ def shown(text: str) -> Json:
 
 def fenced(text: str, language: str = "") -> Json:
     """A tool's content that is shown literally."""
-    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
+    fence = safe_text.fence(text)
     return shown(f"{fence}{language}\n{shortened(text)}\n{fence}")
 
 
@@ -86,19 +85,13 @@ def _changed_part(old: str | None, new: str) -> tuple[str | None, str]:
     if old is None:
         return None, shortened(new, LONGEST_DIFF)
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    start = _alike(before, after)
-    end = _alike(before[start:][::-1], after[start:][::-1])
+    start, end = equal_ends(before, after)
     first = max(0, start - CONTEXT_LINES)
     old, new = (
         "".join(lines[first : len(lines) - max(0, end - CONTEXT_LINES)])
         for lines in (before, after)
     )
     return shortened(old, LONGEST_DIFF), shortened(new, LONGEST_DIFF)
-
-
-def _alike(one: list[str], other: list[str]) -> int:
-    """How many lines are the same from the start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def dump(thing: Any) -> Any:

@@ -72,10 +72,7 @@ def pieces(chunk: Any) -> list[tuple[str, Any]]:
     if isinstance(chunk, str):
         return [("text", chunk)] if chunk else []
     found: list[tuple[str, Any]] = []
-    for choice in getattr(chunk, "choices", None) or []:
-        delta = getattr(choice, "delta", None)
-        if delta is None:
-            continue
+    for _, delta in deltas(chunk):
         # The Responses API sends summaries of reasoning as text, known by the item's id.
         kind = "thought" if text_in(chunk, "id").startswith("rs_") else "text"
         if reasoning := text_in(delta, "reasoning_content"):
@@ -84,6 +81,13 @@ def pieces(chunk: Any) -> list[tuple[str, Any]]:
             found.append((kind, words))
         found += [("call", call) for call in getattr(delta, "tool_calls", None) or []]
     return found
+
+
+def deltas(chunk: Any) -> list[tuple[Any, Any]]:
+    """Each choice of a chunk that says something, and what."""
+    choices = getattr(chunk, "choices", None) or []
+    found = [(choice, getattr(choice, "delta", None)) for choice in choices]
+    return [each for each in found if each[1] is not None]
 
 
 def _pass(mask: Pieces, piece: str) -> tuple[str, str]:

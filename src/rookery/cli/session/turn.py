@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
+from typing import NamedTuple
 
 from rookery.cli import exits
 from rookery.cli.output import Screen, clean_line
@@ -43,78 +44,65 @@ class Progress:
         return farewell(self.session, self.command) if self.session else "Nothing was started."
 
 
-def run_turn(
-    screen: Screen,
-    create: Callable[[], str],
-    message: Message,
-    policy: Policy,
-    *,
-    as_json: bool,
-    stop: bool,
-    verbose: bool = False,
-) -> int:
-    """A new session with one prompt; the exit code. `stop`: put it to sleep afterwards; `verbose`:
-    print the transcript in a pipe, too."""
+class Wish(NamedTuple):
+    """What is sent, who answers asks, and how the turn is printed."""
+
+    message: Message
+    policy: Policy
+    as_json: bool = False
+    verbose: bool = False
+    """The transcript in a pipe, too."""
+    steer: bool = False
+    stop: bool = False
+    """Put the session to sleep afterwards."""
+
+    @property
+    def name(self) -> str:
+        """Who answers, for the log: the user, or the flags."""
+        return "cli" if self.policy.approve == "ask" else HEADLESS
+
+
+def run_turn(screen: Screen, create: Callable[[], str], wish: Wish) -> int:
+    """A new session with one prompt; the exit code."""
     progress = Progress()
 
     async def main() -> int:
         progress.session = create()
-        with SessionClient(paths.home(), progress.session, _name(policy)) as client:
-            turn = _Turn(client, screen, Document(), policy, as_json=as_json, verbose=verbose)
+        with SessionClient(paths.home(), progress.session, wish.name) as client:
+            turn = _Turn(client, screen, Document(), wish)
             turn.introduce()
             try:
-                code = await turn.play(message, 0, progress)
+                code = await turn.play(0, progress)
             except (StartError, StoreError):  # the prompt was not taken: a full disk, say
                 discard_unbegun(client.home, client.session)
                 raise
-            if stop:
+            if wish.stop:
                 await client.send({"do": "stop"})
             return code
 
     return attend(main, screen, progress.farewell)
 
 
-def continue_turn(
-    screen: Screen,
-    session: str,
-    message: Message,
-    policy: Policy,
-    *,
-    as_json: bool,
-    steer: bool = False,
-    verbose: bool = False,
-) -> int:
+def continue_turn(screen: Screen, session: str, wish: Wish) -> int:
     """A prompt to an existing session; the exit code of the turn that it starts or joins."""
     progress = Progress(session)
 
     async def main() -> int:
-        with SessionClient(paths.home(), session, _name(policy)) as client:
+        with SessionClient(paths.home(), session, wish.name) as client:
             client.on_silence = partial(say_silent, session)
             document, _, since, *_ = excerpt(client.log)
-            turn = _Turn(client, screen, document, policy, as_json=as_json, verbose=verbose)
+            turn = _Turn(client, screen, document, wish)
             turn.watch.showing = False
-            return await turn.play(message, since, progress, steer=steer)
+            return await turn.play(since, progress)
 
     return attend(main, screen, progress.farewell)
 
 
-def _name(policy: Policy) -> str:
-    """Who answers, for the log: the user, or the flags."""
-    return "cli" if policy.approve == "ask" else HEADLESS
-
-
 class _Turn:
     def __init__(
-        self,
-        client: SessionClient,
-        screen: Screen,
-        document: Document,
-        policy: Policy,
-        *,
-        as_json: bool,
-        verbose: bool,
+        self, client: SessionClient, screen: Screen, document: Document, wish: Wish
     ) -> None:
-        alone = screen.piped and not verbose and not as_json
+        alone = screen.piped and not wish.verbose and not wish.as_json
         where = screen.beside() if alone else screen
         durations = shows_durations()
         self._answer_alone = Answer(screen) if alone else None
@@ -122,10 +110,9 @@ class _Turn:
         self.client = client
         self.screen = screen
         self.document = document
-        self.watch = Watch(
-            client, screen, document, None if as_json else transcript, self._answer_alone
-        )
-        self.policy = policy
+        shown = None if wish.as_json else transcript
+        self.watch = Watch(client, screen, document, shown, self._answer_alone)
+        self.wish = wish
         self.rejected = False
         self._dangerous: set[str] = set()
         """Asks about what cannot be undone."""
@@ -138,15 +125,13 @@ class _Turn:
         log = self.client.log
         said = modes.said(log.header())
         self.screen.note(clean_line(f"session {self.client.session} · {said}"))
-        if not self.policy.stated:
+        if not self.wish.policy.stated:
             self.screen.note("To be asked: --approve ask. Also --approve reject, --llm-approve.")
 
-    async def play(
-        self, message: Message, since: int, progress: Progress, *, steer: bool = False
-    ) -> int:
-        name, blocks = progress.command, message.blocks(self.client.directory)
-        command: Json = {"id": name, "do": "prompt", "prompt": blocks}
-        outcome = await self.client.send(command | ({"steer": True} if steer else {}))
+    async def play(self, since: int, progress: Progress) -> int:
+        name, steer = progress.command, {"steer": True} if self.wish.steer else {}
+        blocks = self.wish.message.blocks(self.client.directory)
+        outcome = await self.client.send({"id": name, "do": "prompt", "prompt": blocks, **steer})
         if outcome.update.get("placeless") is True:
             self.screen.note(placeless())
         elif kind_of(outcome.update) == "_queue" and not steer:
@@ -234,7 +219,7 @@ class _Turn:
         words = said[:1].upper() + said[1:]
         if not by_order:
             return f"{words}{f': {why}' if why else ''}. rookery policy list"
-        if self.policy.approve == "all" and lenient.text(update, "id") in self._dangerous:
+        if self.wish.policy.approve == "all" and lenient.text(update, "id") in self._dangerous:
             return f"{words}. It cannot be undone. To allow it: --confirm-destructive"
         return f"{words}."
 

@@ -274,10 +274,6 @@ def in_force(policy: CriticPolicy, standing: Json) -> CriticPolicy:
     return policy
 
 
-def prompt_of(text: str) -> list[Json]:
-    return [{"type": "text", "text": text}]
-
-
 # --- what it adds to the turn machine's effects --------------------------------------------------
 
 

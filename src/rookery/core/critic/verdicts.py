@@ -19,7 +19,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from rookery.core.json import Json, lenient
+from rookery.core.json import Json, lenient, safe_text
 from rookery.core.limits import CriticPolicy
 
 BEHAVIOURAL = "behavioural"
@@ -120,7 +120,7 @@ def request(verdicts: list[Verdict], iteration: int, policy: CriticPolicy) -> st
         lines += ["", "Issues, most likely first:"]
         lines += [f"{number}. {issue_words(issue)}" for number, issue in enumerate(told, 1)]
     for tail in (each.tail for each in verdicts if each.tail):
-        fence = _fence(tail)
+        fence = safe_text.fence(tail)
         lines += ["", f"Last output of `{policy.command}`:", fence, tail, fence]
     lines += ["", "Fix what is wrong and finish the task. Leave what is already right."]
     return "\n".join(lines)
@@ -143,12 +143,6 @@ def tail_of(output: str) -> str:
     plain = _ESCAPES.sub("", output[-4 * TAIL_CHARACTERS :].replace("\r\n", "\n"))
     lines = plain.strip("\n").split("\n")[-TAIL_LINES:]
     return "\n".join(lines)[-TAIL_CHARACTERS:]
-
-
-def _fence(text: str) -> str:
-    """One that the text itself does not have."""
-    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-    return "`" * (longest + 1)
 
 
 def _issue(item: Json) -> Issue | None:

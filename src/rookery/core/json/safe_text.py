@@ -43,6 +43,12 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else plural)
 
 
+def fence(text: str, least: int = 3) -> str:
+    """More backticks in a row than the text has."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)
+
+
 _UNSEEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"

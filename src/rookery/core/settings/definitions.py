@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rookery.core import limits
-from rookery.core.limits import Setting, setting, written
+from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, written
 from rookery.core.policy.modes import EVERY, VALUES
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
@@ -102,16 +102,7 @@ PLAIN = tuple(each for each in _OWN if "." not in each.key and each is not VERSI
 SESSION = tuple(each for each in _OWN if each.key.startswith("session.") and each is not OLDER)
 AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
 
-SINGLE = (
-    VERSION,
-    *PLAIN,
-    *limits.NUMBERS,
-    *limits.CRITICS,
-    *SESSION,
-    OLDER,
-    *AGENT,
-    *limits.INTERFACES,
-)
+SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES)
 """Each is one value."""
 
 OWN_AGENT = Setting(
@@ -201,8 +192,8 @@ def sample() -> str:
     lines = [_line(VERSION.name, written(VERSION.default), VERSION.brief)]
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
-    lines += [_line(each.name, written(each.default), each.brief) for each in limits.NUMBERS]
-    for table in (SESSION, AGENT, limits.CRITICS, limits.INTERFACES):
+    lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
+    for table in (SESSION, AGENT, CRITICS, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]

@@ -39,7 +39,8 @@ def logs(sessions: tuple[str, ...], which: str | None, follow: bool) -> None:
 def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool) -> None:
     directory = paths.session_dir(paths.home(), session)
     names = [which] if which else [paths.AGENT_LOG, paths.WORKER_LOG]
-    files = [_File(os.path.join(directory, name)) for name in names]
+    logs = [os.path.join(directory, name) for name in names]
+    files = [_File(path, path + BEFORE) for path in logs]
     found = False
     while True:
         for file in files:
@@ -62,17 +63,18 @@ def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool
 class _File:
     """A log that may be missing, grow, or be put aside for a new one."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *before: str) -> None:
+        """`before`: what was put aside."""
         self.path = path
         self.titled = False
         self._read = 0
         self._inode = 0
-        self._before = path + BEFORE
+        self._before = list(map(_File, before))
 
     def news(self) -> str:
-        """The whole lines that were not read yet; first what was put aside."""
-        before, self._before = self._before, ""
-        return (_text(before) if before else "") + self._rest()
+        """What was not read yet; first what was put aside."""
+        before, self._before = self._before, []
+        return "".join([each.news() for each in before] + [self._rest()])
 
     def _rest(self) -> str:
         try:
@@ -86,11 +88,3 @@ class _File:
             return ""
         self._read += len(data)
         return data.decode("utf-8", "replace")
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return file.read().decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""

@@ -136,10 +136,8 @@ def _document(log: Reader, first: int, last: int) -> Document:
 
 def _events(log: Reader, first: int, last: int) -> Iterator[Event]:
     """Of these turns, read as they are asked for."""
-    after, end = log.first_seq(first) - 1, (log.first_seq(last + 1) or log.last_seq() + 1) - 1
-    while after < end and (events := log.read(after, upto=end)):
-        yield from events
-        after = events[-1].seq
+    end = (log.first_seq(last + 1) or log.last_seq() + 1) - 1
+    return log.events(log.first_seq(first) - 1, end)
 
 
 def _print(screen: Screen, document: Document, *, full: bool) -> None:

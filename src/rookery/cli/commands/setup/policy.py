@@ -65,10 +65,8 @@ def list_(as_json: bool) -> None:
 
 def _warn(screen: Screen, known: tuple[policy_rules.Rule, ...]) -> None:
     """Of rules that allow more than they seem to."""
-    from rookery.core.policy.rule_tables import warnings
-
     for rule in known:
-        for each in warnings(rule):
+        for each in rule_tables.warnings(rule):
             screen.note(clean_line(f"Rule {rule.name}: {each}"))
 
 
@@ -274,8 +272,6 @@ def _test_call(
     screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
     if asked.danger:
         screen.note(clean_line(f"Destructive: this {asked.danger}."))
-    from rookery.core.policy.rule_tables import held_back
-
-    for each in held_back(known, asked):
+    for each in rule_tables.held_back(known, asked):
         screen.note(clean_line(each))
     _warn(screen, verdict.rules)

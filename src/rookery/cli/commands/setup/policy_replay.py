@@ -5,13 +5,12 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rookery.core.header import EMPTY, advance
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import call_input, danger, reach, rules
 from rookery.core.turn.calls import TurnCalls
 from rookery.home import call_paths, paths
 from rookery.log.reader import Reader
-
-BATCH = 1000
 
 
 class Replayed(NamedTuple):
@@ -47,14 +46,7 @@ class Replayed(NamedTuple):
 def replay(session: str, known: tuple[rules.Rule, ...]) -> list[Replayed]:
     """Every permission that a session's agents asked for, in order."""
     with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        return _Play(session, known).play(_events(log))
-
-
-def _events(log: Reader) -> Iterator[Event]:
-    after = 0
-    while batch := log.read(after, BATCH):
-        yield from batch
-        after = batch[-1].seq
+        return _Play(session, known).play(log.events())
 
 
 class _Play:
@@ -66,8 +58,7 @@ class _Play:
         self._calls = TurnCalls()
         self._open: dict[str, tuple[int, Json]] = {}
         self._found: list[Replayed] = []
-        self._agent, self._turn = "", 0
-        self._roots: list[str] = []
+        self._header = EMPTY
         self._lay = call_paths.lay(paths.home(), os.environ)
 
     def play(self, events: Iterator[Event]) -> list[Replayed]:
@@ -76,16 +67,9 @@ class _Play:
         return self._found
 
     def _take(self, event: Event) -> None:
-        update = event.update
+        update, self._header = event.update, self._header | advance(self._header, event)
         match kind_of(update):
-            case "_session":
-                self._agent = lenient.text(update, "agent") or self._agent
-                if cwd := lenient.text(update, "cwd"):
-                    self._roots = [cwd, *lenient.texts(update, "roots")]
-            case "_agent" if update.get("state") == "switched":
-                self._agent = lenient.text(update, "to") or self._agent
             case "_prompt" if update.get("steered") is not True:
-                self._turn += 1
                 self._calls.clear()
             case "tool_call" | "tool_call_update":
                 self._calls.remember(update)
@@ -116,9 +100,10 @@ class _Play:
 
     def _replayed(self, event: Event, about: list[Json], said: str, by: str) -> Replayed:
         """What the rules say to the calls that an event is about."""
-        home = os.path.expanduser("~")
+        home, header = os.path.expanduser("~"), self._header
+        agent, roots = header["agent"], [header["cwd"], *header["roots"]]
         calls = [
-            rules.call_of(self._agent, danger.gist(each), self._roots, home, self._lay.free)
+            rules.call_of(agent, danger.gist(each), roots, home, self._lay.free)
             for call in about
             for each in call_input.judged(call)
         ]
@@ -128,7 +113,7 @@ class _Play:
         title = lenient.text(lenient.mapping(event.update, "toolCall"), "title")
         verdict = rules.strictest([rules.decide(self._rules, call) for call in calls])
         what = ", ".join(shown) or title
-        return Replayed(self._session, event.seq, self._turn, what, said, by, verdict)
+        return Replayed(self._session, event.seq, header["turn"], what, said, by, verdict)
 
 
 def _said(ask: Json, outcome: Json) -> str:

@@ -59,12 +59,10 @@ def prompt(
     if approve:
         hand_over(screen, session, policy)
     if wait:
-        from rookery.cli.session.turn import continue_turn
+        from rookery.cli.session.turn import Wish, continue_turn
 
-        as_json, verbose = more["as_json"], more["verbose"]
-        return continue_turn(
-            screen, session, message, policy, as_json=as_json, steer=steer, verbose=verbose
-        )
+        wish = Wish(message, policy, more["as_json"], more["verbose"], steer)
+        return continue_turn(screen, session, wish)
     blocks = message.blocks(paths.session_dir(paths.home(), session))
     command: Json = {"do": "prompt", "prompt": blocks} | ({"steer": True} if steer else {})
     outcome = send(session, command)

@@ -69,21 +69,14 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     if wanted is None:
         return exits.DONE
     from rookery.cli.session.approval_flags import Policy, check_destructive
-    from rookery.cli.session.turn import run_turn
+    from rookery.cli.session.turn import Wish, run_turn
 
     said, flag = _said(approve, always, risky)
     check_destructive(said or "all", destructive)
     told = f"run {flag}" if flag else "rookery run"
     policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)
-    return run_turn(
-        screen,
-        lambda: wanted.create(policy.order),
-        message_of(text, files),
-        policy,
-        as_json=as_json,
-        stop=stop,
-        verbose=verbose,
-    )
+    wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop)
+    return run_turn(screen, lambda: wanted.create(policy.order), wish)
 
 
 def _said(approve: str | None, always: bool, risky: bool) -> tuple[str, str]:
