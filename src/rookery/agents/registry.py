@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rookery.agents import programs
 from rookery.core.agent import switching
+from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Json, lenient
 from rookery.core.vendors import demo
@@ -159,6 +160,8 @@ def from_command(
     if not argv:
         raise ValueError("the command is empty")
     name = os.path.basename(argv[0]) or argv[0]
+    if address := address_of(argv):
+        name = address.partition(":")[2].strip("/").partition("/")[0]
     if environment is not None:
         argv = programs.located(argv, environment, node_path)
     return Agent(name, argv)
@@ -167,7 +170,9 @@ def from_command(
 def is_installed(
     agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
 ) -> bool:
-    """Whether the agent's program is found as it will be started."""
+    """Whether the agent's program is found as it will be started. One at an address needs none."""
+    if address_of(agent.argv):
+        return True
     found = programs.find(agent.argv[0], environment, cwd, node_path)
     return found is not None and not lacks_module(agent)
 

@@ -20,9 +20,11 @@ from rookery.agents import programs, registry
 from rookery.client.environment import kept_of
 from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
+from rookery.core.agent.addresses import address_of
 from rookery.core.agent.opening import KINDS, Conversation, conversations
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, loads
+from rookery.core.settings.agent_tables import Extras
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.log.lock import is_held
@@ -137,6 +139,12 @@ def _tell(
     try:
         settings = config.load(home)
         argv = argv or registry.resolve(agent, settings.agents).argv
+        if url := address_of(argv):
+            from rookery.client.config import agent_address
+
+            remote = settings.extras.get(agent, Extras()).remote
+            _run(agent_address.forgotten(url, remote, environment, ids, START))
+            return ""
         argv = programs.located(argv, environment, settings.node_path)
         _run(_told(argv, programs.beside(argv, environment), ids))
     except TimeoutError:

@@ -164,7 +164,7 @@ def _agent(header: Json, event: Event) -> Json:
     if not state:
         return {}
     process: Json = {"state": state, "name": lenient.text(update, "name") or header["agent"]}
-    for field in ("pid", "how", "guard", "reason", "status", "stderr", "remedy", "lived"):
+    for field in ("pid", "how", "guard", "reason", "status", "stderr", "remedy", "lived", "link"):
         if field in update:
             process[field] = update[field]
     changes: Json = {"process": process, "_open": None}

@@ -10,6 +10,10 @@ reported with its line, and everything else applies.
     [agents.mine]               # then: rookery run --agent mine …
     command = ["my-agent", "--acp"]
 
+    [agents.far]                # on another machine: core.settings.agent_tables
+    url = "wss://build.example/acp"
+    headers = { Authorization = { env = "BUILD_TOKEN" } }
+
     [[policy.rules]]            # answers for you: core.policy.rules
     do = "allow"
     command = "git status *"
@@ -111,7 +115,8 @@ class _File:
             case "agents":
                 agents = {name: self.agent(name, each) for name, each in table.items()}
                 free = [name for name, each in agents.items() if each.get("confined") is False]
-                own = {name: each["command"] for name, each in agents.items() if "command" in each}
+                said = {name: agent_tables.command_of(each) for name, each in agents.items()}
+                own = {name: words for name, words in said.items() if words}
                 more = {name: agent_tables.extras_of(each) for name, each in agents.items()}
                 more = {name: each for name, each in more.items() if each != Extras()}
                 return {"agents": own, "extras": more, "unconfined": frozenset(free)}

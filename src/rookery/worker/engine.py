@@ -179,7 +179,8 @@ class Engine:
     def _in_flight(self) -> bool:
         header = self._session.header
         tools = any(tool[1] in OPEN for tool in header["_tools"].values())
-        return tools or bool(kept_asks.live(header)) or self._side.terminals.waited_for()
+        waits = self._side.terminals.waited_for() or self._side.link.is_away()
+        return tools or bool(kept_asks.live(header)) or waits
 
     def _sync_asks(self) -> None:
         session = self._session

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rookery.client.config.in_force import InForce
 from rookery.client.environment import kept_of
 from rookery.core.agent import opening
+from rookery.core.agent.addresses import address_of
 from rookery.core.json import Draft, Json, dumps, lenient, notice
 from rookery.core.settings.agent_tables import Extras, McpChoice
 from rookery.core.vendors.environment import OVERRIDES, change_of, cleaned, completed
@@ -131,8 +132,10 @@ class Servers:
             lost = [name for name in chosen if name not in known]
             faults += [f"There is no MCP server {name} (agents.{agent}.mcp)." for name in lost]
         if there and chosen is None and not profile.takes_servers:
+            remote = address_of(settings.config.agents.get(agent, header["argv"]))
+            why = "it runs on another machine" if remote else "it does not work with them"
             faults.append(
-                f"{agent} does not get your MCP servers, because it does not work with them; "
+                f"{agent} does not get your MCP servers, because {why}; "
                 f"to pass them anyway, set agents.{agent}.mcp = true in config.toml."
             )
         return self._notices(faults)

@@ -23,6 +23,7 @@ from rookery.agents import registry
 from rookery.client.config.in_force import InForce
 from rookery.core.agent import machine as agent_machine
 from rookery.core.agent import messages
+from rookery.core.agent.addresses import Remote, address_of
 from rookery.core.agent.chunks import Chunks
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
@@ -31,6 +32,7 @@ from rookery.core.critic.loop import overhear
 from rookery.core.json import Draft, Event, Json, lenient
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
+from rookery.core.settings.agent_tables import Extras
 from rookery.core.turn import idle, rate_limit, watchdogs
 from rookery.core.turn import machine as turn_machine
 from rookery.core.turn import messages as turns
@@ -228,11 +230,12 @@ class Session:
     def _wish(self) -> messages.Wish:
         header, argv, profile = self.header, self.argv(), self.profile()
         known, confirm = header["agentSession"], header["_confirm"][0]
+        remote = self._remote()
         return messages.Wish(
             name=header["agent"],
             argv=argv,
-            cwd=header["cwd"],
-            roots=header["roots"],
+            cwd=remote.cwd or header["cwd"],
+            roots=[] if remote.cwd else header["roots"],
             mcp_servers=self.servers.given(header["mcpServers"]),
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
@@ -246,8 +249,14 @@ class Session:
             told=header["turn"] > (header["state"] != "idle"),
         )
 
+    def _remote(self) -> Remote:
+        return self.config.extras.get(self.header["agent"], Extras()).remote
+
     def _guard(self) -> str:
-        """Of the agent that runs, or of the one that would be started now."""
+        """Of the agent that runs, or of the one that would be started now; "": it has no process
+        here."""
+        if address_of(self.argv()):
+            return ""
         if self.agent.phase in ("absent", "ending"):
             self.fence.confine(self._is_confined())
         return self.fence.guard
@@ -261,7 +270,10 @@ class Session:
         info = self.agent.info or header["info"]
         key = (header["agent"], header["argv"], lenient.text(info, "name"))
         if self._profile is None or self._profile[0] != key:
-            self._profile = (key, profiles.profile_of(header["agent"], self.argv(), info))
+            found = profiles.profile_of(header["agent"], self.argv(), info)
+            if address_of(self.argv()):
+                found = profiles.at_address(found, self._remote().offers)
+            self._profile = (key, found)
         return self._profile[1]
 
     def argv(self) -> list[str]:

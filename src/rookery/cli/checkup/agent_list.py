@@ -7,9 +7,11 @@ from collections.abc import Mapping
 
 import rookery
 from rookery.agents import programs, registry
+from rookery.cli.checkup import address_probe
 from rookery.cli.checkup.agent_versions import Told, learn
 from rookery.cli.output import Screen, clean_line, columns, cut, pad
-from rookery.core.json import Json
+from rookery.core.agent.addresses import address_of
+from rookery.core.json import Json, lenient
 from rookery.home import config, paths
 from rookery.models.choice import has_model
 
@@ -28,6 +30,7 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
         agent = registry.resolve(name, settings.agents)
         program = agent.argv[0]
         place = programs.find(program, environment, os.getcwd(), settings.node_path)
+        address = address_of(agent.argv)
         if not own and registry.lacks_module(agent):
             place = None
         on_path = programs.located(agent.argv, environment, settings.node_path)[0] == program
@@ -39,8 +42,9 @@ def listed(settings: config.Config, environment: Mapping[str, str] = os.environ)
                 "title": entry.title if entry else name,
                 "argv": agent.argv,
                 "own": own,
-                "installed": place is not None,
+                "installed": place is not None or bool(address),
                 "program": place,
+                "address": address,
                 "installedHere": _is_below(place),
                 "onPath": place is not None and on_path,
                 "version": rookery.__version__ if ours else None,
@@ -58,17 +62,23 @@ def _is_below(place: str | None) -> bool:
     return place is not None and place.startswith(root)
 
 
-def with_versions(found: list[Json], environment: Mapping[str, str]) -> list[Json]:
-    """The same with the versions that the installed programs report, and whether each starts."""
+def with_versions(
+    found: list[Json], environment: Mapping[str, str], settings: config.Config
+) -> list[Json]:
+    """The same with the versions that the installed programs report, and whether each starts, or
+    answers at its address."""
     asked = {
         each["name"]: each["program"]
         for each in found
-        if each["installed"]
+        if each["program"]
         and not each["version"]
         and not LAUNCHERS.fullmatch(os.path.basename(each["argv"][0]))
         and not registry.is_cold(each["argv"])
     }
     told = learn(asked, environment, paths.home())
+    for name, said in address_probe.ask_all(settings, environment).items():
+        version = lenient.text(lenient.mapping(said.answer, "agentInfo"), "version")
+        told[name] = Told(version or None, said.fault)
     answers = [told.get(each["name"], Told(each["version"])) for each in found]
     return [
         each | {"version": said.version, "starts": not said.fault, "fault": said.fault}
@@ -108,6 +118,9 @@ def _words(each: Json) -> str:
     if not each["own"] and each["argv"][:1] == [sys.executable]:
         needs = each["needs"]
         return "included with Rookery" + (f"; no model yet: {needs}" if needs else "")
+    if each["address"]:
+        where, fault = clean_line(each["address"]), cut(clean_line(each.get("fault", "")), 240)
+        return f"does not answer: {fault}" if fault else where
     place = paths.with_tilde(clean_line(each["program"]))
     if each.get("fault"):
         return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"

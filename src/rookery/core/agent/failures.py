@@ -68,6 +68,8 @@ def gone(agent: Agent, given: Exited, now: float, wish: Wish, policy: Policy) ->
     if quick and past.parked:
         return past, _parked(agent, given, lived, wish)
     update: Json = {"sessionUpdate": "_agent", "state": "exited", "name": wish.name}
+    if given.link:
+        return past, update | {"link": given.link, "lived": round(lived, 3)}
     if agent.phase != "ending":  # how it ends when we end it says nothing
         update |= {"status": given.status} | ({"stderr": given.stderr} if given.status else {})
         update["lived"] = round(lived, 3)
@@ -83,6 +85,8 @@ def _counted(past: Past, born: float, policy: Policy) -> Past:
 
 def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:
     update: Json = {"sessionUpdate": "_agent", "state": "parked", "name": wish.name}
+    if given.link:
+        return update | {"link": given.link, "lived": round(lived, 3), "remedy": given.link}
     if agent.phase != "ending":
         update["status"] = given.status
     error = agent.fault or {}

@@ -55,9 +55,8 @@ def _step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) ->
             return agent._replace(phase="initializing", until=until), [_initialize(wish)]
         case msg.SpawnFailed():
             failed = agent._replace(phase="spawning", born=now)
-            past, update = failures.gone(
-                failed, msg.Exited(127, [given.message]), now, wish, policy
-            )
+            gone = msg.Exited(127, [given.message], given.message if given.remote else "")
+            past, update = failures.gone(failed, gone, now, wish, policy)
             if agent.heir is not None:
                 return _succeeded(agent, [Append(Draft(update))])
             return Agent(past=past), [Append(Draft(update)), msg.Tell(AgentLost(given.message))]
@@ -304,8 +303,10 @@ def _exited(agent: Agent, given: msg.Exited, now: float, wish: Wish, policy: Pol
         return again, [*effects, *more]
     if agent.phase != "ending":
         last = next((line for line in reversed(given.stderr) if line.strip()), "")
-        why = f"status {given.status}" + (f": {last}" if last else "")
-        if given.status not in failures.KILLED:  # which says nothing of the conversation
+        why = given.link or f"status {given.status}" + (f": {last}" if last else "")
+        if (
+            given.status not in failures.KILLED and not given.link
+        ):  # which says nothing of the conversation
             agent = _unrestored(agent, why, wish)
         effects.append(msg.Tell(AgentLost(why)))
     return Agent(past=agent.past), effects

@@ -106,6 +106,8 @@ class Spawned(NamedTuple):
 
 class SpawnFailed(NamedTuple):
     message: str
+    remote: bool = False
+    """It is at an address."""
 
 
 class Initialized(NamedTuple):
@@ -134,6 +136,8 @@ class Applied(NamedTuple):
 class Exited(NamedTuple):
     status: int
     stderr: list[str]
+    link: str = ""
+    """Of an agent at an address: why there is no connection any more."""
 
 
 class EndWanted(NamedTuple):

@@ -113,6 +113,9 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             name = block_id(after, event) if before["state"] == "idle" else exit_id(before)
             title, text = exit_title(who, update["status"]), last_words(update)
             return put(make_block(name, "notice", title=title, text=text, status="warn"))
+        case "exited" if lenient.text(update, "link") and before["state"] == "idle":
+            said = {"title": NO_LINK, "text": lenient.text(update, "link")}
+            return put(block_of_event(after, event, "notice", status="warn", **said))
     return []
 
 
@@ -146,6 +149,7 @@ def compaction(_before: Json, after: Json, event: Event) -> list[Op]:
 # --- the end of a turn ---------------------------------------------------------------------------
 
 
+NO_LINK = "No connection to the agent"
 ENDS = {
     "cancelled": "Cancelled",
     "max_tokens": "The model reached its token limit",
@@ -176,6 +180,8 @@ def ending(before: Json, after: Json, event: Event) -> list[Op]:
     if reason == "agent_exited" and process["state"] == "exited" and "status" in process:
         title, detail = exit_title(after["agent"], process["status"]), last_words(process)
         dropped = [["drop", exit_id(before)]]
+    elif reason == "agent_exited" and process.get("link"):
+        title = NO_LINK
     remedy = remedy_for(reason, error, detection.OWN if is_own(after) else after["agent"])
     text = "\n".join(filter(None, (detail, remedy)))
     role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"

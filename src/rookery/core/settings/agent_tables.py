@@ -1,13 +1,16 @@
-"""The table `[agents.NAME]` of config.toml: an agent's command, environment and MCP servers."""
+"""The table `[agents.NAME]` of config.toml: an agent's command or address, environment and MCP
+servers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rookery.core.agent.addresses import OFFERS, SCHEMES, Remote, remote_of
 from rookery.core.json import Json
 from rookery.core.policy.rule_tables import Fault
 
-KEYS = ("command", "confined", "env", "mcp")
+OF_ADDRESS = ("headers", "ca", "fingerprint", "cwd", "offers")
+KEYS = ("command", "url", "confined", "env", "mcp", *OF_ADDRESS)
 
 type McpChoice = bool | tuple[str, ...]
 """Every MCP server, none, or those with these names."""
@@ -20,11 +23,12 @@ class Extras(NamedTuple):
     """Overrides the environment of its sessions."""
     mcp: McpChoice | None = None
     """None: its profile decides."""
+    remote: Remote = Remote()
 
     def plain(self) -> Json:
         """As JSON, for the record of what was confirmed."""
         mcp = list(self.mcp) if isinstance(self.mcp, tuple) else self.mcp
-        return {"env": dict(self.env), "mcp": mcp}
+        return {"env": dict(self.env), "mcp": mcp, **self.remote.plain()}
 
 
 def fault_of(table: Json) -> Fault | None:
@@ -38,15 +42,54 @@ def fault_of(table: Json) -> Fault | None:
     named = isinstance(mcp, list) and all(isinstance(name, str) for name in mcp)
     if not isinstance(mcp, bool) and not named:
         return Fault("mcp", "must be true, false, or a list of MCP server names")
+    if "url" in table:
+        return _fault_of_address(table)
+    if alone := next((key for key in OF_ADDRESS if key in table), ""):
+        return Fault(alone, "is only for an agent with a url")
     if (table and "command" not in table) or _is_command(table.get("command")):
         return None
     wanted = 'must be a list of strings, for example ["my-agent", "--acp"]'
     return Fault("command", wanted) if "command" in table else Fault("", f"command {wanted}")
 
 
+def _fault_of_address(table: Json) -> Fault | None:
+    url, headers, offers = table["url"], table.get("headers", {}), table.get("offers", [])
+    if "command" in table:
+        return Fault("url", "and command cannot be combined")
+    if not _is_text(url) or not url.startswith(SCHEMES) or "@" in url:
+        return Fault("url", 'must be an address without a password, such as "wss://host/acp"')
+    if not isinstance(headers, dict) or not all(_is_source(each) for each in headers.values()):
+        wanted = '{ Authorization = { env = "NAME" } }, or { file = "PATH" }'
+        return Fault("headers", f"must say where each value comes from, for example {wanted}")
+    for key in ("ca", "fingerprint", "cwd"):
+        if not _is_text(table.get(key, "/")):
+            return Fault(key, "must be a text")
+    if not table.get("cwd", "/").startswith("/"):
+        return Fault("cwd", "must be an absolute path on the agent's machine")
+    if not isinstance(offers, list) or not all(each in OFFERS for each in offers):
+        return Fault("offers", f"must be a list of: {', '.join(OFFERS)}")
+    return None
+
+
+def _is_source(source: object) -> bool:
+    if not isinstance(source, dict) or len(source) != 1:
+        return False
+    return next(iter(source)) in ("env", "file") and _is_text(next(iter(source.values())))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and value.isprintable() and value == value.strip()
+
+
+def command_of(table: Json) -> list[str]:
+    """The words of a command, or the address in their place; none: the table has neither."""
+    return [table["url"]] if "url" in table else list(table.get("command", []))
+
+
 def extras_of(table: Json) -> Extras:
     mcp = table.get("mcp")
-    return Extras(dict(table.get("env", {})), tuple(mcp) if isinstance(mcp, list) else mcp)
+    choice = tuple(mcp) if isinstance(mcp, list) else mcp
+    return Extras(dict(table.get("env", {})), choice, remote_of(table))
 
 
 def extras_from(plain: object) -> Extras:

@@ -135,6 +135,48 @@ MCP = Setting(
     effect=limits.NEXT_AGENT,
     key="agents.NAME.mcp",
 )
+URL = Setting(
+    "the address of an agent on another machine, instead of a command",
+    unit="wss://…, ws://… (loopback) or unix:/…",
+    example='"wss://build.example/acp"',
+    effect=NEXT_AGENT,
+    key="agents.NAME.url",
+)
+HEADERS = Setting(
+    "headers for that address; each value comes from a variable or a private file",
+    unit="a table of { env = NAME } or { file = PATH }",
+    example='{ Authorization = { env = "BUILD_TOKEN" } }',
+    effect=NEXT_AGENT,
+    key="agents.NAME.headers",
+)
+CA = Setting(
+    "certificates to trust at that address instead of the system's",
+    unit="a path",
+    example='"~/build.pem"',
+    effect=NEXT_AGENT,
+    key="agents.NAME.ca",
+)
+FINGERPRINT = Setting(
+    "the only certificate to trust at that address",
+    unit="sha256: and 64 hexadecimal digits",
+    example='"sha256:…"',
+    effect=NEXT_AGENT,
+    key="agents.NAME.fingerprint",
+)
+FAR_CWD = Setting(
+    "the working directory on the agent's machine (default: the session's)",
+    unit="an absolute path",
+    example='"/srv/project"',
+    effect=NEXT_AGENT,
+    key="agents.NAME.cwd",
+)
+OFFERS = Setting(
+    "what an agent at an address may use of this machine (default: nothing)",
+    unit="a list of: files, terminals",
+    example='["files"]',
+    effect=NEXT_AGENT,
+    key="agents.NAME.offers",
+)
 RULES = Setting(
     "rules that answer for you: rookery policy",
     unit='tables [[policy.rules]] with do = "allow", "ask" or "deny" and grounds: agent, kind, '
@@ -150,9 +192,9 @@ KEYS = Setting(
     key="keys.NAME",
 )
 SEVERAL = {
-    "agents": (OWN_AGENT,),
+    "agents": (OWN_AGENT, URL),
     "unconfined": (CONFINED,),
-    "extras": (ENV, MCP),
+    "extras": (ENV, MCP, HEADERS, CA, FINGERPRINT, FAR_CWD, OFFERS),
     "rules": (RULES,),
     "keys": (KEYS,),
 }

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from rookery.core.json import Json, lenient
 from rookery.core.policy.rules import GROUNDS, Rule, described
+from rookery.core.settings.agent_tables import OF_ADDRESS
 from rookery.core.settings.definitions import SINGLE
 
 STRICT_FIRST = {each.key: each.strict_first for each in SINGLE if each.strict_first}
@@ -123,6 +124,8 @@ def _of_extras(agent: str, before: object, now: object) -> str:
     was, is_ = (each.get("mcp") if isinstance(each, dict) else None for each in (before, now))
     if was != is_:
         said.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
+    old, new = (each if isinstance(each, dict) else {} for each in (before, now))
+    said += [f"{agent}.{key} changes." for key in OF_ADDRESS if old.get(key) != new.get(key)]
     return " ".join(said)
 
 

@@ -162,6 +162,13 @@ def profile_of(name: str, argv: Sequence[str], info: Json | None = None) -> Prof
     return profile._replace(files=True, terminals=True) if detection.is_player(argv) else profile
 
 
+def at_address(profile: Profile, offers: Sequence[str]) -> Profile:
+    """Of an agent on another machine: it uses what is there, and of this one only what the user
+    lets it. MCP servers are started where it runs, so it gets none of ours by itself."""
+    files, terminals = "files" in offers, "terminals" in offers
+    return profile._replace(files=files, terminals=terminals, takes_servers=False)
+
+
 def profile_for(header: Json) -> Profile:
     """Of a session's agent."""
     return _TABLE.get(header["vendor"], Profile())

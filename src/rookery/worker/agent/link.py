@@ -1,30 +1,38 @@
-"""The worker's line to its agent: starts the process, speaks to it, and turns what is no protocol
-into updates."""
+"""The worker's line to its agent: starts its process or connects to its address, speaks to it, and
+turns what is no protocol into updates."""
 
 import asyncio
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rookery.agents import programs, registry
 from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
-from rookery.core.json import Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
+from rookery.core.settings.agent_tables import Extras
 from rookery.home import paths
 from rookery.processes import MARK, strays, tree
 from rookery.processes.child import Child
 from rookery.wire.failures import ConnectionClosed, RpcError, error_to_json
 from rookery.wire.jsonrpc import Answer, Ceilings, OnNotification, OnRequest, Peer
-from rookery.worker.agent.process import AgentProcess, OnExit
+from rookery.worker.agent.process import AgentProcess
 from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.session import Session
+
+if TYPE_CHECKING:
+    from rookery.worker.agent.remote import RemoteAgent
 
 MOST_NOISE = 20
 """Lines of an agent's stdout that are no protocol: these are kept, the rest is passed over."""
 
 NOISE_KEPT = 2000
 CROWD_KEPT = 64 * 1024
+
+type OnExit = Callable[[int, list[str], str], None]
+"""Status and last lines of a process; of a connection, why it ended."""
 
 UNREAD = 32 * 1024 * 1024
 """Bytes of ours that an agent may leave unread before it is no longer heard."""
@@ -44,7 +52,8 @@ class AgentLink:
         self._on_request = on_request
         self._on_notification = on_notification
         self._on_exit = on_exit
-        self._process: AgentProcess | None = None
+        self._process: AgentProcess | RemoteAgent | None = None
+        self._prompting = False
         self._noise = 0
         self._held = False
         self._draining: asyncio.Task[None] | None = None
@@ -56,34 +65,68 @@ class AgentLink:
 
     def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> Child:
         """`more`: goes over its environment. Raises OSError."""
-        session, surroundings = self._session, self._session.surroundings
-        peer = Peer(
-            on_request=self._on_request,
-            on_notification=self._on_notification,
-            on_noise=self._heard_noise,
-            on_batch_end=session.wake,
-            ceilings=Ceilings(line=session.policy.line_bytes),
-        )
+        session, surroundings, peer = self._session, self._session.surroundings, self._peer()
         log = os.path.join(session.directory, paths.AGENT_LOG)
         environment = programs.beside(argv, {**surroundings.environment, **more})
         left: Callable[[], list[tree.Process]] = list
         if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
             left = partial(strays.of_mark, session.home, os.environ.get(MARK, ""))
             environment |= {DEMANDED: "1"} if session.fence.confined else {}
-        process = AgentProcess(peer, log, self._exited, session.fence, left)
+        process = AgentProcess(peer, log, partial(self._exited, link=""), session.fence, left)
         process.on_left = lambda processes: session.said(left_running(processes))
         process.spawn(argv, cwd, environment, surroundings.umask)
         self._process, self._noise = process, 0
         return process.child
 
-    def _exited(self, status: int, stderr: list[str]) -> None:
-        self._process = None
-        self._on_exit(status, stderr)
+    def dial(self, url: str, then: Callable[[str], None]) -> None:
+        """Connect to an agent at an address; `then("")`, or why there is no connection."""
+        from rookery.client.config.agent_address import target_of
+        from rookery.wire.websocket.link import AddressLink
+        from rookery.worker.agent.remote import RemoteAgent  # a session with a process needs none
+
+        session = self._session
+        remote = session.config.extras.get(session.header["agent"], Extras()).remote
+        environment = session.surroundings.environment
+        longest = session.policy.line_bytes
+        link = AddressLink(lambda: target_of(url, remote, environment), longest=longest)
+
+        def told(words: str) -> None:
+            session.append(Draft(notice(words, "info")))
+            session.wake()
+
+        def connected(fault: str) -> None:
+            if fault:
+                self._process = None
+            then(fault)
+
+        agent = RemoteAgent(self._peer(), link, url, lambda why: self._exited(0, [], why), told)
+        self._process, self._noise = agent, 0
+        agent.connect(session.policy.start_timeout, connected)
+
+    def _peer(self) -> Peer:
+        session = self._session
+        return Peer(
+            on_request=self._on_request,
+            on_notification=self._on_notification,
+            on_noise=self._heard_noise,
+            on_batch_end=session.wake,
+            ceilings=Ceilings(line=session.policy.line_bytes),
+        )
+
+    def _exited(self, status: int, stderr: list[str], link: str) -> None:
+        self._process, self._prompting = None, False
+        self._on_exit(status, stderr, link)
+
+    def is_away(self) -> bool:
+        """Whether a connection is broken that may come back."""
+        return not isinstance(self._process, AgentProcess | None) and self._process.link.is_away
 
     def is_there(self) -> bool:
         """Whether the process lives: one that was killed just now may not have been missed yet."""
         if self._process is None:
             return False
+        if not isinstance(self._process, AgentProcess):
+            return not self._process.link.broken
         child = self._process.child
         return child.start is None or tree.alive(child.pid, child.start)
 
@@ -91,13 +134,17 @@ class AgentLink:
         """Ask; `then(result, error)` is not called when the connection ends: the exit tells
         more."""
 
+        prompting = method == "session/prompt"
+
         def heard(answer: Answer) -> None:
+            self._prompting = self._prompting and not prompting
             if answer.error is None:
                 then(answer.result, None)
             elif isinstance(error := answer.error, RpcError):
                 then(None, error_to_json(error.code, error.message, error.data))
 
         if self._process is not None:
+            self._prompting = self._prompting or prompting
             self._process.peer.send_request(method, params, heard)
 
     def notify(self, method: str, params: Json) -> None:
@@ -131,11 +178,22 @@ class AgentLink:
     def end(self, grace: float) -> None:
         """Begin to end it; `exited` follows."""
         if self._process is not None:
+            self._leave()
             self._process.end(grace)
 
     async def close(self, grace: float) -> None:
         if self._process is not None:
+            self._leave()
             await self._process.end(grace)
+
+    def _leave(self) -> None:
+        """An agent at an address does not end with its connection: a turn is cancelled, unless it
+        waits for an answer that is kept."""
+        session = self._session
+        remote = not isinstance(self._process, AgentProcess)
+        if remote and self._prompting and not session.header["asks"]:
+            name = lenient.text(session.header["agentSession"], "id")
+            self.notify("session/cancel", {"sessionId": name})
 
     def _heard_noise(self, kind: str, what: object) -> None:
         self._noise += 1

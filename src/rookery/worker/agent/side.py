@@ -6,6 +6,7 @@ from functools import partial
 from rookery.agents import registry
 from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
+from rookery.core.agent.addresses import address_of
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
@@ -167,6 +168,9 @@ class AgentSide:
         self.auto_answer.settle_default()
         cwd, name = header["cwd"], header["agent"]
         argv = self.link.located(session.argv())
+        if address := address_of(argv):
+            self._dial(name, address)
+            return
         try:
             more = self._extras.environment(session.config, name, profile)
             child = self.link.spawn(argv, cwd, more)
@@ -176,13 +180,26 @@ class AgentSide:
         self._records.note(agent=name, agentPid=child.pid, agentStart=child.start, argv=argv)
         session.feed_agent(messages.Spawned(child.pid))
 
-    def exited(self, status: int, stderr: list[str]) -> None:
+    def _dial(self, name: str, address: str) -> None:
+        session = self._session
+
+        def connected(fault: str) -> None:
+            if fault:
+                session.feed_agent(messages.SpawnFailed(fault, remote=True))
+            else:
+                self._records.note(agent=name, agentPid=0, agentAddress=address, argv=[address])
+                session.feed_agent(messages.Spawned(0))
+            session.wake()
+
+        self.link.dial(address, connected)
+
+    def exited(self, status: int, stderr: list[str], link: str) -> None:
         self._release()
         self.asks.forget()
         self.terminals.release_all()
-        self._records.note(agentPid=0)
+        self._records.note(agentPid=0, agentAddress="")
         by_itself = self._session.agent.phase != "ending"
-        self._session.feed_agent(messages.Exited(status, stderr))
+        self._session.feed_agent(messages.Exited(status, stderr, link))
         if by_itself:
             self.kept.agent_died()
         self._session.wake()

@@ -29,7 +29,8 @@ def agents(context: click.Context, as_json: bool) -> None:
 
     Programs are looked up on PATH, then among those installed here, then in the folders of nvm,
     fnm, volta, asdf and mise. Nothing is installed unless you ask for it: the list shows the
-    command that installs a missing agent, and why an installed one does not start.
+    command that installs a missing agent, and why an installed one does not start. Agents at an
+    address (`url` in config.toml) are asked whether they answer.
 
     \b
     rookery agents
@@ -48,8 +49,8 @@ def list_(as_json: bool) -> None:
     \b
     rookery agents list
     """
-    screen = standard()
-    found = with_versions(listed(settings.load()), os.environ)
+    screen, found_settings = standard(), settings.load()
+    found = with_versions(listed(found_settings), os.environ, found_settings)
     if not as_json:
         write_table(screen, found)
         return

@@ -16,6 +16,7 @@ from rookery.cli.session.form_fields import TRUTHS
 from rookery.client import guard
 from rookery.client.config import in_force, rules
 from rookery.client.config.edit import change
+from rookery.core.agent.addresses import address_of
 from rookery.core.json import Json, dumps
 from rookery.core.limits import AT_ONCE, Setting, range_of, written
 from rookery.core.policy.rules import described
@@ -88,7 +89,8 @@ def current(home: str) -> list[Json]:
         else:
             rows.append({"key": setting.key, "value": value, "line": None})
     for name, argv in found.agents.items():
-        add(["agents", name, "command"], argv)
+        url = address_of(argv)
+        add(["agents", name, "url" if url else "command"], url or argv)
     for name in sorted(found.unconfined):
         add(["agents", name, "confined"], False)
     for name, more in found.extras.items():
@@ -96,6 +98,8 @@ def current(home: str) -> list[Json]:
             add(["agents", name, "env"], sorted(more.env))  # its values may be secrets
         if more.mcp is not None:
             add(["agents", name, "mcp"], more.plain()["mcp"])
+        for key, value in more.remote.plain().items():
+            add(["agents", name, key], sorted(value) if key == "headers" else value)
     for name, chosen in found.keys.items():
         add(["keys", *name.split(".")], chosen)
     for number, rule in enumerate(found.rules, 1):

@@ -13,6 +13,7 @@ from rookery.cli.checkup.card import NOT_OK, Card, Row
 from rookery.cli.output import Screen, clean_line, clean_output, cut, standard
 from rookery.client.config import in_force
 from rookery.core import units
+from rookery.core.agent.addresses import address_of
 from rookery.core.json import dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, paths
@@ -43,7 +44,8 @@ def doctor(
 ) -> int:
     """Check Rookery's home and list the agents; or test agents and print a report for each.
 
-    Each agent is started three times in a temporary directory; nothing is left running. Each line
+    Each agent is started three times in a temporary directory; nothing is left running. An agent at
+    an address is only asked what it can do. Each line
     of the report names a row of the ACP checklist and says ok, not ok, or not told (it could not be
     tested). The exit code is 1 if the home has a problem or an agent cannot create a session.
 
@@ -91,6 +93,12 @@ def _agents(names: tuple[str, ...], line: str | None) -> list[registry.Agent]:
 def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float | None) -> Card:
     from rookery.cli.checkup.examine import Limits, examine
 
+    if address_of(agent.argv):
+        from rookery.cli.checkup import address_probe
+
+        card = Card(agent.name, agent.argv)
+        address_probe.examine(card, cli_settings.load(), timeout)
+        return card
     program, *rest = agent.argv
     # It is started elsewhere: what was named from here is found from there.
     argv = [os.path.abspath(program) if "/" in program else program, *rest]
@@ -125,7 +133,7 @@ def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
         settings = in_force.load(paths.home())
     except config.ConfigError:
         settings = config.Config()
-    listed = agent_list.with_versions(agent_list.listed(settings), os.environ)
+    listed = agent_list.with_versions(agent_list.listed(settings), os.environ, settings)
     if as_json:
         said = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
         screen.line(dumps(said))

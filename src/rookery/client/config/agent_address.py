@@ -1,0 +1,81 @@
+"""The address of an agent with the headers that let us in. Their values come from the environment
+or from a private file, are read for each connection, and are never logged."""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+
+from rookery.core.agent.addresses import Remote, Source
+from rookery.wire.jsonrpc import Peer
+from rookery.wire.websocket.client import ConnectError, Target
+from rookery.wire.websocket.link import AddressLink
+
+MOST = 16 * 1024
+
+
+def target_of(url: str, remote: Remote, environment: Mapping[str, str]) -> Target:
+    """Raises ConnectError."""
+    headers = {
+        name: with_scheme(name, value_of(name, source, environment))
+        for name, source in remote.headers.items()
+    }
+    ca = os.path.expanduser(remote.ca)
+    return Target(url, headers, ca, remote.fingerprint)
+
+
+def with_scheme(name: str, value: str) -> str:
+    """A bare token in Authorization is a bearer's."""
+    bare = name.lower() == "authorization" and " " not in value
+    return f"Bearer {value}" if bare else value
+
+
+def value_of(name: str, source: Source, environment: Mapping[str, str]) -> str:
+    """Raises ConnectError."""
+    if source.env:
+        if not (value := environment.get(source.env, "").strip()):
+            raise ConnectError(
+                f"The header {name} is the variable {source.env}, and that is not set. "
+                "Export it, then try again from that terminal."
+            )
+        return value
+    return read_private(os.path.expanduser(source.file), f"The header {name}")
+
+
+def read_private(path: str, what: str) -> str:
+    """A file that only its user may read. Raises ConnectError."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_uid not in (os.geteuid(), 0) or status.st_mode & 0o077:
+                raise ConnectError(
+                    f"{what} is in {path}, which other users could read. "
+                    f"To close it: chmod 600 {path}"
+                )
+            text = file.read(MOST + 1).decode().strip()
+    except OSError as error:
+        raise ConnectError(
+            f"{what} is in {path}, which cannot be read: {error.strerror}."
+        ) from None
+    except UnicodeDecodeError:
+        raise ConnectError(f"{what} is in {path}, which is not text.") from None
+    if not text or len(text) > MOST or not text.isprintable():
+        raise ConnectError(f"{what} is in {path}, which must hold one line of text.")
+    return text
+
+
+async def forgotten(
+    url: str, remote: Remote, environment: Mapping[str, str], ids: Sequence[str], within: float
+) -> None:
+    """Have sessions deleted over there. Raises OSError, TimeoutError, RpcFailure."""
+    link = AddressLink(lambda: target_of(url, remote, environment))
+    peer = Peer(on_request=lambda request: request.unknown()).carried_by(link)
+    try:
+        async with asyncio.timeout(within):
+            await link.open()
+            await peer.request("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+            for name in ids:
+                await peer.request("session/delete", {"sessionId": name})
+    except ConnectError as error:
+        raise ConnectionError(str(error)) from None
+    finally:
+        peer.close()

@@ -1,0 +1,96 @@
+"""An agent at an address: a connection instead of a process. A break that the other end can heal
+(another Rookery's) is waited for; any other is the agent's end, and its next start connects again
+and takes its session up."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from rookery.wire.jsonrpc import Peer
+from rookery.wire.websocket.client import ConnectError, shown
+from rookery.wire.websocket.link import AddressLink
+
+GOODBYE = 1.0
+"""Seconds for the last messages to go out."""
+
+UNSAID = 5.0
+"""Seconds of a break that nobody need hear of."""
+
+
+class RemoteAgent:
+    """One connection. `on_exit(why)` is called once, after its last message; "": we ended it."""
+
+    def __init__(
+        self,
+        peer: Peer,
+        link: AddressLink,
+        url: str,
+        on_exit: Callable[[str], None],
+        on_break: Callable[[str], None],
+    ) -> None:
+        """`on_break`: told of a break that lasts, and of its end."""
+        self.peer = peer.carried_by(link)
+        self.link = link
+        self._where = shown(url)
+        self._on_exit = on_exit
+        self._on_break = on_break
+        self._timer: asyncio.TimerHandle | None = None
+        self._told = self._done = False
+        self._connecting: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        peer.on_closed = self._lost
+        link.on_away, link.on_back = self._away, self._back
+
+    def connect(self, patience: float, then: Callable[[str], None]) -> None:
+        """`then("")` once it stands, or why it does not."""
+        self._connecting = asyncio.create_task(self._connect(patience, then), name="connect")
+
+    async def _connect(self, patience: float, then: Callable[[str], None]) -> None:
+        try:
+            await self.link.open(patience)
+        except ConnectError as error:
+            self._done = True
+            then(str(error))
+            return
+        then("")
+
+    def end(self, _grace: float) -> "asyncio.Task[None]":
+        """Say goodbye. What the agent does over there is its own business."""
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end(), name="leave the agent")
+        return self._ending
+
+    async def _end(self) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+        self.peer.on_closed = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE):
+                await self.link.drain(1)
+        self.peer.close()
+        self._exit("")
+
+    def _lost(self) -> None:
+        self._exit(f"The connection to {self._where} was lost: {self.link.why}.")
+
+    def _exit(self, why: str) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if not self._done:
+            self._done = True
+            self._on_exit(why)
+
+    def _away(self, why: str) -> None:
+        words = f"The connection to {self._where} is interrupted ({why}). Trying again."
+        self._timer = asyncio.get_running_loop().call_later(UNSAID, self._tell, words)
+
+    def _tell(self, words: str) -> None:
+        self._told = True
+        self._on_break(words)
+
+    def _back(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._told:
+            self._told = False
+            self._on_break(f"Connected to {self._where} again; nothing was lost.")
