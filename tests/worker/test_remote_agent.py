@@ -199,8 +199,8 @@ async def test_D9_agents_and_doctor_say_whether_it_answers(
     assert "secret" not in json.dumps(card)
     monkeypatch.setenv("FAR_TOKEN", "wrong")
     assert "401" in await _rookery("doctor", "far", code=1)
-    assert "does not answer" in await _rookery("agents")
-    explained = await _rookery("config")
+    assert "does not respond" in await _rookery("agents")
+    explained = await _rookery("config", "show")
     assert far.endpoint.url in explained
     assert "secret" not in explained
 

@@ -120,7 +120,7 @@ def _words(each: Json) -> str:
         return "included with Rookery" + (f"; no model yet: {needs}" if needs else "")
     if each["address"]:
         where, fault = clean_line(each["address"]), cut(clean_line(each.get("fault", "")), 240)
-        return f"does not answer: {fault}" if fault else where
+        return f"does not respond: {fault}" if fault else where
     place = paths.with_tilde(clean_line(each["program"]))
     if each.get("fault"):
         return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"

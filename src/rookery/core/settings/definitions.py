@@ -139,42 +139,42 @@ URL = Setting(
     "the address of an agent on another machine, instead of a command",
     unit="wss://…, ws://… (loopback) or unix:/…",
     example='"wss://build.example/acp"',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.url",
 )
 HEADERS = Setting(
     "headers for that address; each value comes from a variable or a private file",
     unit="a table of { env = NAME } or { file = PATH }",
     example='{ Authorization = { env = "BUILD_TOKEN" } }',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.headers",
 )
 CA = Setting(
     "certificates to trust at that address instead of the system's",
     unit="a path",
     example='"~/build.pem"',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.ca",
 )
 FINGERPRINT = Setting(
     "the only certificate to trust at that address",
     unit="sha256: and 64 hexadecimal digits",
     example='"sha256:…"',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.fingerprint",
 )
 FAR_CWD = Setting(
     "the working directory on the agent's machine (default: the session's)",
     unit="an absolute path",
     example='"/srv/project"',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.cwd",
 )
 OFFERS = Setting(
     "what an agent at an address may use of this machine (default: nothing)",
     unit="a list of: files, terminals",
     example='["files"]',
-    effect=NEXT_AGENT,
+    effect=limits.NEXT_AGENT,
     key="agents.NAME.offers",
 )
 RULES = Setting(
@@ -192,21 +192,25 @@ KEYS = Setting(
     key="keys.NAME",
 )
 SEVERAL = {
-    "agents": (OWN_AGENT, URL),
+    "agents": (OWN_AGENT,),
     "unconfined": (CONFINED,),
-    "extras": (ENV, MCP, HEADERS, CA, FINGERPRINT, FAR_CWD, OFFERS),
+    "extras": (ENV, MCP),
     "rules": (RULES,),
     "keys": (KEYS,),
 }
 """Settings of several values, by the field of Config that holds them."""
-SETTINGS = (*SINGLE, *(each for known in SEVERAL.values() for each in known))
+OF_ADDRESSES = (URL, HEADERS, CA, FINGERPRINT, FAR_CWD, OFFERS)
+"""Of agents on other machines."""
+SETTINGS = (*SINGLE, *(each for known in SEVERAL.values() for each in known), *OF_ADDRESSES)
 
 
 def find(key: str) -> Setting | None:
     """By the whole key or by its last word; any own agent's command is one setting."""
     words = key.split(".")
     if words[0] == "agents" and len(words) <= 3:
-        known = [each for each in (CONFINED, ENV, MCP) if each.name == words[-1]]
+        known = [
+            each for each in SETTINGS if each.key.startswith("agents.") and each.name == words[-1]
+        ]
         return known[0] if known else OWN_AGENT
     if words[0] == "keys":
         return KEYS
