@@ -28,7 +28,7 @@ FINE: list[Json] = [
     {"do": "switch", "agent": "jay"},
     {"do": "switch", "agent": "jay", "argv": ["jay"], "model": "m", "reason": "rate_limited"},
     *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
-    *({"do": name} for name in ("archive", "unarchive")),
+    *({"do": name} for name in ("archive", "unarchive", "pin", "unpin")),
     {"do": "snooze", "until": 0},
     {"do": "snooze", "until": 1_900_000_000_000},
     *({"do": name} for name in ("clear", "delete")),

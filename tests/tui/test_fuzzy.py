@@ -6,8 +6,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.tui.writing import commands, files, history
-from rookery.tui.writing.fuzzy import ranked, score
+from rookery.client.work_tree import files
+from rookery.core.fuzzy import ranked, score
+from rookery.tui.writing import commands, history
 from rookery.tui.writing.pasted import image_paths
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=40)

@@ -51,6 +51,8 @@ GROUPS = {
         "rename": "Rename a session.",
         "stop": "Put sessions to sleep; --now ends those that hang.",
         "restart": "Restart the agents of sessions.",
+        "pin": "Keep sessions at the top of lists.",
+        "unpin": "Undo pin.",
         "archive": "Hide sessions from lists; nothing is lost.",
         "unarchive": "Bring archived sessions back into the lists.",
         "snooze": "Hide sessions until a given time.",
@@ -85,6 +87,7 @@ another, in the folder that has the heading's first word."""
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
+TOGETHER |= dict.fromkeys(("pin", "unpin"), "pin")
 
 MODULES = {
     word: f"rookery.cli.commands.{title.split()[0].lower()}."

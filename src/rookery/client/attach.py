@@ -121,7 +121,8 @@ def _staged(directory: str, attachment: Attachment) -> Json:
         return {"type": "image", "mimeType": attachment.mime, "staged": name, "name": shown}
     from urllib.parse import quote
 
-    uri = "file://" + quote(os.fsencode(attachment.path))
+    scheme = "file://" if os.path.isabs(attachment.path) else "attachment:"
+    uri = scheme + quote(os.fsencode(attachment.path))
     resource = {"uri": uri, "mimeType": attachment.mime, "staged": name}
     return {"type": "resource", "resource": resource}
 

@@ -41,10 +41,12 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     confirm: str = "",
     order: Order | None = None,
     environment: Mapping[str, str] = os.environ,
+    session: str = "",
     **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
 
+    `session`: the id that it is to have; what an earlier try for it left is removed.
     `confirm`: how much is asked; else as the configuration says. `order`: what answers instead of
     the user. `chosen`: critic and refine, where the user chose them for the session.
     """
@@ -53,7 +55,9 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
     _sweep(home)
     # Under another name until it is whole: no reader meets half of one, nor what a full disk left.
-    session = paths.claim_session(home, UNFINISHED)
+    if session:
+        shutil.rmtree(os.path.join(paths.sessions(home), UNFINISHED + session), ignore_errors=True)
+    session = paths.claim_session(home, UNFINISHED, session)
     directory = os.path.join(paths.sessions(home), UNFINISHED + session)
     with ExitStack() as undo:
         undo.callback(shutil.rmtree, directory, ignore_errors=True)

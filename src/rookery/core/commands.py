@@ -113,6 +113,10 @@ def _put_away(_header: Json, command: Json) -> Json:
     return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
 
 
+def _pin(_header: Json, command: Json) -> Json:
+    return {"sessionUpdate": "_session", "pinned": command["do"] == "pin"}
+
+
 def _set(_header: Json, command: Json) -> Json | None:
     option, value = command["option"], command["value"]
     chosen: Json = {}
@@ -195,6 +199,8 @@ COMMANDS = {
     "archive": Command("put_away", offline=_put_away),
     "unarchive": Command("put_away", offline=_put_away),
     "snooze": Command("put_away", _check_snooze, _put_away),
+    "pin": Command(offline=_pin),
+    "unpin": Command(offline=_pin),
     "switch": Command("handover.switch", switching.check, switching.switched, guarded=True),
     "clear": Command("handover.clear", offline=_clear),
     "delete": Command("handover.delete", offline=_moot),

@@ -1,10 +1,13 @@
 """The daemon's application: the gate, and behind it the routes."""
 
+from typing import Any
+
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from rookery.build import build
 from rookery.daemon import errors
-from rookery.daemon.access.gate import App, Gate
+from rookery.daemon.access.gate import COOKIE, App, Gate
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.state import State
 
@@ -12,6 +15,21 @@ DESCRIPTION = (
     "All sessions of one Rookery. Log in first: send a token as `Authorization: Bearer`, or the "
     "cookie that a one-time link sets. Every error has `error`, `message` and `remedy`."
 )
+TAGS = {
+    "sessions": "Listed, created, changed, deleted.",
+    "commands": "What a session is told to do. Each is answered with the event that came of it.",
+    "history": "What happened in a session.",
+    "work tree": "The directory that a session works in.",
+    "agents": "The agents that sessions can be created with.",
+    "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; docs/api.md "
+    "explains its frames.",
+    "devices": "Who is logged in.",
+    "daemon": "The daemon itself.",
+}
+SECURITY: dict[str, Any] = {
+    "token": {"type": "http", "scheme": "bearer"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+}
 
 
 def build_app(state: State, control: str) -> App:
@@ -25,9 +43,20 @@ def build_app(state: State, control: str) -> App:
         swagger_ui_oauth2_redirect_url=None,
         separate_input_output_schemas=False,
         redirect_slashes=False,
+        generate_unique_id_function=_name,
+        openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
     )
     api.state.rookery = state
     errors.install(api)
     for router in ROUTERS:
         api.include_router(router)
+    document = api.openapi()
+    document["components"]["securitySchemes"] = SECURITY
+    document["security"] = [{name: []} for name in SECURITY]
     return Gate(api, state.options, state.devices, state.lockout, control)
+
+
+def _name(route: APIRoute) -> str:
+    """What a generated client calls it: `listSessions`."""
+    first, *rest = route.name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

@@ -149,10 +149,13 @@ def session_dir(home: str, session: str) -> str:
     return os.path.join(home, "sessions", session)
 
 
-def claim_session(home: str, prefix: str = "") -> str:
+def claim_session(home: str, prefix: str = "", session: str = "") -> str:
     """Create the directory of a new session and return its id. `prefix`: before its name until it
-    is complete."""
+    is complete. `session`: the id that it is to have; raises FileExistsError."""
     ensure_home(home)
+    if session:
+        os.mkdir(os.path.join(sessions(home), prefix + session), 0o700)
+        return session
     while True:
         session = new_id()
         try:

@@ -74,6 +74,16 @@ def test_what_needs_a_person_comes_first_then_what_has_news() -> None:
     assert [block["id"] for block in in_order(blocks)] == ["asks", "failed", "new", "old", "asleep"]
 
 
+def test_I14_what_is_pinned_comes_first_among_those_in_the_same_state() -> None:
+    heads = [
+        head(update("_session", id="new")) | {"at": 50},
+        head(update("_session", id="pinned", pinned=True)) | {"at": 10},
+        head(update("_session", id="runs"), prompt(), running()) | {"at": 1},
+    ]
+    blocks = [fleet_block(found, awake=True) for found in heads]
+    assert [block["id"] for block in in_order(blocks)] == ["runs", "pinned", "new"]
+
+
 @pytest.mark.parametrize(
     ("updates", "news"),
     [

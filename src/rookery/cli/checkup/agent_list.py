@@ -5,15 +5,13 @@ import re
 import sys
 from collections.abc import Mapping
 
-import rookery
-from rookery.agents import programs, registry
+from rookery.agents import registry
 from rookery.cli.checkup import address_probe
 from rookery.cli.checkup.agent_versions import Told, learn
 from rookery.cli.output import Screen, clean_line, columns, cut, pad
-from rookery.core.agent.addresses import address_of
 from rookery.core.json import Json, lenient
 from rookery.home import config, paths
-from rookery.models.choice import has_model
+from rookery.models import agents
 
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
@@ -21,45 +19,9 @@ LAUNCHERS = re.compile(
 """Programs whose version is not the version of the agent they start."""
 
 
-def listed(settings: config.Config, environment: Mapping[str, str] = os.environ) -> list[Json]:
-    """Each agent with what is known about it without starting anything."""
-    found = []
-    for name in registry.names(settings.agents):
-        own = name in settings.agents
-        entry = None if own else registry.AGENTS[name]
-        agent = registry.resolve(name, settings.agents)
-        program = agent.argv[0]
-        place = programs.find(program, environment, os.getcwd(), settings.node_path)
-        address = address_of(agent.argv)
-        if not own and registry.lacks_module(agent):
-            place = None
-        on_path = programs.located(agent.argv, environment, settings.node_path)[0] == program
-        ours = entry is not None and entry.argv[0] == registry.PYTHON
-        bare = name == registry.OWN and not own and not has_model(paths.home())
-        found.append(
-            {
-                "name": name,
-                "title": entry.title if entry else name,
-                "argv": agent.argv,
-                "own": own,
-                "installed": place is not None or bool(address),
-                "program": place,
-                "address": address,
-                "installedHere": _is_below(place),
-                "onPath": place is not None and on_path,
-                "version": rookery.__version__ if ours else None,
-                "install": entry.install if entry else "",
-                "environment": list(entry.environment) if entry else [],
-                "needs": "rookery setup" if bare else "",
-            }
-        )
-    return found
-
-
-def _is_below(place: str | None) -> bool:
-    """Whether a program is one that Rookery installed."""
-    root = os.path.join(paths.home(), programs.FOLDER) + os.sep
-    return place is not None and place.startswith(root)
+def listed(settings: config.Config) -> list[Json]:
+    """As they are found from this directory."""
+    return agents.listed(paths.home(), settings, os.getcwd())
 
 
 def with_versions(

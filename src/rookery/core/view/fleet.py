@@ -99,7 +99,7 @@ def is_judged(head: Json) -> bool:
 
 IN_BLOCK = (
     *("agent", "cwd", "model", "mode", "turn", "since", "at"),
-    *("asks", "queue", "plan", "usage"),
+    *("asks", "queue", "plan", "usage", "pinned"),
 )
 
 
@@ -112,8 +112,9 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
 
 
 def in_order(blocks: list[Block]) -> list[Block]:
-    """What needs the user first, then by news. A failed one that was read needs nothing more."""
-    return sorted(blocks, key=lambda block: (_rank(block), -block["at"]))
+    """What needs the user first, then what is pinned, then by news. A failed one that was read
+    needs nothing more."""
+    return sorted(blocks, key=lambda block: (_rank(block), not block["pinned"], -block["at"]))
 
 
 def group_of(block: Block) -> str:

@@ -1,6 +1,16 @@
 """The addresses under /api: each file has those of one noun."""
 
-from rookery.daemon.api import about, commands, devices, history, login, sessions, stream
+from rookery.daemon.api import (
+    about,
+    agents,
+    commands,
+    devices,
+    history,
+    login,
+    sessions,
+    stream,
+    work_tree,
+)
 
 ROUTERS = (
     about.router,
@@ -8,6 +18,8 @@ ROUTERS = (
     sessions.router,
     commands.router,
     history.router,
+    work_tree.router,
+    agents.router,
     stream.router,
     devices.router,
 )

@@ -24,7 +24,7 @@ class About(BaseModel):
 
 
 @router.get("/api/about", responses=READS)
-async def about(daemon: Daemon) -> About:
+async def read_about(daemon: Daemon) -> About:
     """What this daemon is and how many sessions it serves."""
     heads = daemon.fleet.heads
     return About(

@@ -3,12 +3,16 @@
 from typing import Any
 
 from fastapi.responses import Response
+from pydantic import BaseModel
 
 from rookery.core.json.secrets import encoded
 from rookery.daemon.errors import Fault
 
+type Answers = dict[int | str, dict[str, Any]]
+"""By status, for the OpenAPI document."""
+
 _WORDS = {
-    400: "The request cannot be used.",
+    400: "The request cannot be read.",
     401: "Not logged in.",
     403: "Refused: another site's page, a read-only daemon, or an agent's process.",
     404: "There is no such thing.",
@@ -19,20 +23,36 @@ _WORDS = {
     422: "The request is not valid.",
     429: "Too many failed attempts.",
     502: "The session's worker did not start.",
-    503: "No more workers may run.",
+    503: "No more workers may run, or the worker does not respond.",
     507: "No space is left on the disk.",
 }
 ALWAYS = (401, 403, 421, 422, 429)
 """From any route."""
 
 
-def faults(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors of a route, for the OpenAPI document."""
+def faults(*statuses: int) -> Answers:
+    """The errors of a route."""
     every = sorted({*ALWAYS, *statuses})
     return {status: {"model": Fault, "description": _WORDS[status]} for status in every}
 
 
-READS = faults(400, 404, 409)
+def reads(shape: type[BaseModel], *statuses: int) -> Answers:
+    """The answers of a route that sends JSON of this shape as it is."""
+    return {200: {"model": shape, "description": "What was asked for."}, **faults(404, *statuses)}
+
+
+def with_shape(shape: type[BaseModel], answers: Answers) -> Answers:
+    return {200: {"model": shape, "description": "As it is now."}, **answers}
+
+
+def sends(*kinds: str, **shown: Any) -> Answers:
+    """The answers of a route that sends bytes of these types."""
+    content = {kind: {"schema": {"type": "string", **shown}} for kind in kinds}
+    return {200: {"content": content, "description": "What was asked for."}, **faults(404, 409)}
+
+
+READS = faults()
+"""Of what needs no session."""
 WRITES = faults(400, 404, 408, 409, 413, 502, 503, 507)
 
 

@@ -36,13 +36,13 @@ async def list_devices(daemon: Daemon) -> list[Listed]:
 
 
 @router.post("/api/devices/link", responses=WRITES)
-async def new_link(daemon: Daemon) -> Link:
+async def create_link(daemon: Daemon) -> Link:
     """A one-time link by which another device logs in."""
     return Link(link=daemon.login_link())
 
 
 @router.delete("/api/devices/{device}", responses=WRITES)
-async def revoke(daemon: Daemon, device: Annotated[str, Path(max_length=100)]) -> Done:
+async def revoke_device(daemon: Daemon, device: Annotated[str, Path(max_length=100)]) -> Done:
     """Log a device out for good."""
     if not await asyncio.to_thread(daemon.devices.revoke, device):
         raise Problem(

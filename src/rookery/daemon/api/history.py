@@ -3,13 +3,15 @@
 import asyncio
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse, Response
 
-from rookery.client import reading
+from rookery.client import attach, reading
 from rookery.core.json.events import Json
 from rookery.core.json.secrets import masked
-from rookery.daemon.api.answers import READS, Masked
+from rookery.daemon.api import shapes
+from rookery.daemon.api.answers import Masked, reads, sends
+from rookery.daemon.errors import Problem
 from rookery.daemon.hub import snapshot
 from rookery.daemon.state import Daemon, SessionId
 from rookery.home import paths
@@ -17,11 +19,19 @@ from rookery.log.reader import LAST, Reader
 
 router = APIRouter(tags=["history"])
 
+TEXT = sends("text/plain")
+HASH = "^[0-9a-f]{64}$"
+KINDS = (*sorted(attach.IMAGES), "text/plain", "application/octet-stream")
+
 Seq = Annotated[int | None, Query(ge=0, le=LAST)]
 
 
-@router.get("/api/sessions/{session}/document", responses=READS, response_class=Masked)
-async def document(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
+@router.get(
+    "/api/sessions/{session}/document",
+    responses=reads(shapes.Document, 409),
+    response_class=Masked,
+)
+async def read_document(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
     """The end of a session as blocks, with its header: whole blocks, at most 5 MiB. `before`: what
     stands before that event."""
 
@@ -33,8 +43,10 @@ async def document(daemon: Daemon, session: SessionId, before: Seq = None) -> Re
     return await asyncio.to_thread(lambda: Masked(read()))
 
 
-@router.get("/api/sessions/{session}/events", responses=READS, response_class=Masked)
-async def events(
+@router.get(
+    "/api/sessions/{session}/events", responses=reads(shapes.Events, 409), response_class=Masked
+)
+async def read_events(
     daemon: Daemon,
     session: SessionId,
     after: Seq = None,
@@ -56,8 +68,8 @@ async def events(
     return await asyncio.to_thread(lambda: Masked(read()))
 
 
-@router.get("/api/sessions/{session}/recap", responses=READS, response_class=PlainTextResponse)
-async def recap(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
+@router.get("/api/sessions/{session}/recap", responses=TEXT, response_class=PlainTextResponse)
+async def read_recap(daemon: Daemon, session: SessionId, before: Seq = None) -> Response:
     """The last turns in short, as Markdown, to give to another agent."""
 
     def read() -> str:
@@ -67,8 +79,8 @@ async def recap(daemon: Daemon, session: SessionId, before: Seq = None) -> Respo
     return PlainTextResponse(masked(await asyncio.to_thread(read)))
 
 
-@router.get("/api/sessions/{session}/logs/{of}", responses=READS, response_class=PlainTextResponse)
-async def logs(
+@router.get("/api/sessions/{session}/logs/{of}", responses=TEXT, response_class=PlainTextResponse)
+async def read_log(
     daemon: Daemon,
     session: SessionId,
     of: Literal["worker", "agent"],
@@ -88,3 +100,30 @@ async def logs(
             return ""
 
     return PlainTextResponse(masked(await asyncio.to_thread(read)))
+
+
+@router.get(
+    "/api/sessions/{session}/blobs/{name}", responses=sends(*KINDS), response_class=Response
+)
+async def read_blob(
+    daemon: Daemon,
+    session: SessionId,
+    name: Annotated[str, Path(pattern=HASH, description="The hash that an event names it by.")],
+) -> Response:
+    """Bytes that the log keeps: an image or a file of a prompt, long output.
+
+    An image is sent as one if its bytes are one; all else is plain text, or bytes to be saved.
+    """
+
+    def read() -> bytes | None:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            return log.blob(name)
+
+    data = await asyncio.to_thread(read)
+    if data is None:
+        raise Problem(404, "unknown_blob", "The log has no such bytes.")
+    kind = attach.mime_of(data, "")
+    if kind == "text/plain":
+        return PlainTextResponse(masked(data.decode()))
+    headers = {} if kind in attach.IMAGES else {"Content-Disposition": "attachment"}
+    return Response(data, media_type=kind, headers=headers)

@@ -4,8 +4,9 @@ import asyncio
 import time
 from html import escape
 from typing import Annotated, Any
+from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from rookery.daemon import passphrase
@@ -19,7 +20,8 @@ router = APIRouter(tags=["devices"])
 
 YEAR = 365 * 24 * 3600
 Code = Annotated[str, Query(max_length=200)]
-Given = Annotated[str, Form(max_length=1000)]
+MOST = 10_000
+"""Characters of a form."""
 
 
 @router.get("/login", include_in_schema=False)
@@ -32,15 +34,14 @@ async def ask(daemon: Daemon, code: Code = "") -> HTMLResponse:
 async def log_in(
     daemon: Daemon,
     request: Request,
-    code: Given = "",
-    secret: Annotated[str, Form(alias="passphrase", max_length=1000)] = "",
-    name: Given = "",
 ) -> Response:
+    given = _read(await request.body())
+    code, name = given.get("code", ""), given.get("name", "")
     peer: Peer = request.scope[PEER]
     left = daemon.lockout.seconds_left(peer.address, time.monotonic())
     if left:
         raise locked_out(left)
-    if not await _fits(daemon, code, secret):
+    if not await _fits(daemon, code, given.get("passphrase", "")):
         daemon.lockout.failed(peer.address, time.monotonic())
         what = "link has expired or was used" if code else "passphrase is wrong"
         remedy = "Get a new link: rookery serve --link" if code else "Try again."
@@ -55,6 +56,15 @@ async def log_in(
         response.set_cookie(COOKIE, token, max_age=YEAR, path="/", **kept)
         return response
     return JSONResponse({"token": token})
+
+
+def _read(body: bytes) -> dict[str, str]:
+    """The fields of a form."""
+    try:
+        fields = parse_qsl(body.decode("ascii")[:MOST], max_num_fields=10)
+    except ValueError:
+        return {}
+    return {name: value[:1000] for name, value in fields}
 
 
 async def _fits(daemon: State, code: str, secret: str) -> bool:
@@ -77,6 +87,6 @@ def _page(daemon: State, code: str) -> str:
     return (
         "<!doctype html><html lang=en><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width,initial-scale=1'>"
-        "<title>Log in to Rookery</title><link rel=stylesheet href=/login.css>"
+        "<title>Log in to Rookery</title><link rel=stylesheet href=/style.css>"
         f"<main><h1>Rookery</h1>{form if asks else words}</main></html>"
     )

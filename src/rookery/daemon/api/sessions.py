@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
@@ -15,11 +15,14 @@ from rookery.client.config import in_force
 from rookery.core.json.events import Json
 from rookery.core.policy import modes
 from rookery.core.view.fleet import is_hidden, state_of
-from rookery.daemon.api.answers import READS, WRITES, Masked
+from rookery.daemon.api import shapes
+from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
+from rookery.daemon.api.bodies import Change, Strict
 from rookery.daemon.api.sending import send
 from rookery.daemon.errors import Problem
-from rookery.daemon.idempotency import Keys
+from rookery.daemon.idempotency import KeyReused, Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
+from rookery.home import paths
 from rookery.models.choice import chosen_agent
 
 router = APIRouter(tags=["sessions"])
@@ -28,11 +31,17 @@ PAGE = 100
 Which = Literal["live", "archived", "all"]
 
 
-class New(BaseModel):
-    agent: str = Field("", max_length=200, description="Its name; empty: the default agent.")
-    cwd: str = Field(min_length=1, max_length=4096, description="An existing directory.")
+class New(Strict):
+    agent: str = Field(
+        "", max_length=200, description="Its name; empty: the default agent.", examples=["demo"]
+    )
+    cwd: str = Field(
+        min_length=1, max_length=4096, description="An existing directory.", examples=["/tmp"]
+    )
     title: str = Field("", max_length=200)
-    roots: list[str] = Field(default=[], max_length=100, description="Further directories.")
+    roots: list[Annotated[str, Field(max_length=4096)]] = Field(
+        default=[], max_length=100, description="Further directories."
+    )
     confirm: Literal["", "all", "risky", "never"] = Field(
         "", description="How much is asked; empty: as the settings say."
     )
@@ -43,11 +52,11 @@ class Created(BaseModel):
     id: str
 
 
-class Done(BaseModel):
-    done: bool = True
+class Deleted(BaseModel):
+    kept: list[str] = Field(description="What could not be deleted, in words.")
 
 
-@router.get("/api/sessions", responses=READS, response_class=Masked)
+@router.get("/api/sessions", responses=reads(shapes.Sessions), response_class=Masked)
 async def list_sessions(
     daemon: Daemon,
     show: Annotated[
@@ -85,7 +94,7 @@ def _row(head: Json) -> Json:
     }
 
 
-@router.get("/api/sessions/{session}", responses=READS, response_class=Masked)
+@router.get("/api/sessions/{session}", responses=reads(shapes.Session, 409), response_class=Masked)
 async def read_session(daemon: Daemon, session: SessionId) -> Response:
     """One session as lists show it."""
     head = await asyncio.to_thread(fleet.head_of_session, daemon.home, session)
@@ -102,25 +111,42 @@ async def create_session(
         str, Header(max_length=200, description="The same key again gives the same session.")
     ] = "",
 ) -> Created:
-    """Create a session, and send its first prompt where there is one."""
-    keys = Keys(daemon.home)
-    session, fresh = await asyncio.to_thread(
-        keys.once, idempotency_key, lambda: _create(daemon, new)
-    )
-    if new.prompt.strip() and fresh:
+    """Create a session, and send its first prompt if there is one."""
+    session = await asyncio.to_thread(_create_once, daemon, new, idempotency_key)
+    if new.prompt.strip():
         prompt = [{"type": "text", "text": new.prompt}]
-        await send(daemon, session, {"do": "prompt", "prompt": prompt})
+        named = {"id": f"first.{digest(idempotency_key)[:32]}"} if idempotency_key else {}
+        await send(daemon, session, {"do": "prompt", "prompt": prompt, **named})
+    await daemon.hub.look()
     return Created(id=session)
 
 
-def _create(daemon: State, new: New) -> str:
+def _create_once(daemon: State, new: New, key: str) -> str:
+    def make(session: str) -> None:
+        if not os.path.isdir(paths.session_dir(daemon.home, session)):
+            _create(daemon, new, session)
+
+    if not key:
+        return _create(daemon, new)
+    try:
+        return Keys(daemon.home).once(key, new.model_dump_json(), paths.new_id, make)
+    except KeyReused:
+        raise Problem(
+            409,
+            "key_reused",
+            "This idempotency key came with another request before.",
+            "Use a new key for each session.",
+        ) from None
+
+
+def _create(daemon: State, new: New, session: str = "") -> str:
     cwd = _directory(new.cwd)
     settings = in_force.load(daemon.home)
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
     confirm = modes.value_of(new.confirm) or "" if new.confirm else ""
     return create.create_session(
-        daemon.home, agent=agent.name, argv=[], cwd=cwd, confirm=confirm, **given
+        daemon.home, agent=agent.name, argv=[], cwd=cwd, confirm=confirm, session=session, **given
     )
 
 
@@ -128,18 +154,38 @@ def _directory(path: str) -> str:
     place = os.path.expanduser(path)
     if "\0" in path or not os.path.isabs(place) or not os.path.isdir(place):
         raise Problem(
-            400,
+            409,
             "no_directory",
-            f"{path!r} is not a directory on this machine.",
+            f"{path[:200]!r} is not a directory on this machine.",
             "Use a whole path.",
         )
     return os.path.realpath(place)
 
 
 @router.delete("/api/sessions/{session}", responses=WRITES)
-async def delete_session(daemon: Daemon, session: SessionId) -> Done:
+async def delete_session(daemon: Daemon, session: SessionId) -> Deleted:
     """Delete a session and all that is kept of it."""
-    kept: Sequence[str] = []
-    await asyncio.to_thread(fleet.remove, daemon.home, session, list(kept).append)
+    kept: list[str] = []
+    await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append)
     await daemon.hub.look()
-    return Done()
+    return Deleted(kept=kept)
+
+
+@router.patch("/api/sessions/{session}", responses=with_shape(shapes.Session, WRITES))
+async def change_session(daemon: Daemon, session: SessionId, given: Change) -> Response:
+    """Rename a session, archive, snooze or pin it, or undo that."""
+    for command in _commands(given):
+        await send(daemon, session, command)
+    await daemon.hub.look()
+    return await read_session(daemon, session)
+
+
+def _commands(given: Change) -> Iterator[Json]:
+    if given.title is not None:
+        yield {"do": "rename", "title": given.title}
+    if given.archived is not None:
+        yield {"do": "archive" if given.archived else "unarchive"}
+    if given.snoozed is not None:
+        yield {"do": "snooze", "until": given.snoozed}
+    if given.pinned is not None:
+        yield {"do": "pin" if given.pinned else "unpin"}

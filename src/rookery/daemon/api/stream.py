@@ -17,7 +17,7 @@ from fastapi.responses import Response, StreamingResponse
 from rookery.client.fleet import UnknownSession, head_of_session
 from rookery.core.json import lenient
 from rookery.core.json.events import Json, dumps, loads
-from rookery.daemon.api.answers import READS
+from rookery.daemon.api.answers import sends
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.hub import EVENTS, FLEET, OPS, TOPICS, Watcher
 from rookery.daemon.state import Daemon, State
@@ -94,10 +94,10 @@ Topic = Annotated[str, Query(max_length=64, description="`fleet`, or a session's
 
 @router.get(
     "/api/events",
-    responses={**READS, 200: {"content": {"text/event-stream": {}}, "description": "The stream."}},
+    responses=sends("text/event-stream"),
     response_class=StreamingResponse,
 )
-async def events(
+async def read_stream(
     daemon: Daemon,
     topic: Topic,
     after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,

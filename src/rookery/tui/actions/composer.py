@@ -2,7 +2,6 @@
 attachments and the queue on the way there."""
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 from rookery.core.json import Json, lenient
@@ -16,9 +15,7 @@ from rookery.tui.writing import commands, history, pasted
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-
-FRESH = 10.0
-"""Seconds for which a list of files is used again."""
+    from rookery.client.work_tree.files import Finder
 
 
 class ComposerActions:
@@ -28,7 +25,7 @@ class ComposerActions:
         self._files: dict[str, list[Attachment]] = {}
         self._pasted: dict[str, list[str]] = {}
         self._mentioned: dict[str, None] = {}
-        self._listed: tuple[str, float, list[str]] = ("", 0.0, [])
+        self._finder: Finder | None = None
         self._wanted = ""
         self._edited: tuple[str, Json] | None = None
         """The queued prompt that is in the composer, and its session."""
@@ -128,17 +125,12 @@ class ComposerActions:
         self._wanted, cwd = query, self.cwd
 
         async def find() -> list[str] | None:
-            from rookery.tui.writing import files, fuzzy
+            from rookery.client.work_tree.files import Finder
 
             if query != self._wanted:
                 return None
-            place, when, names = self._listed
-            if place != cwd or time.monotonic() - when > FRESH:
-                names = await asyncio.to_thread(files.listed, cwd)
-                self._listed = (cwd, time.monotonic(), names)
-            if query != self._wanted:
-                return None
-            return await asyncio.to_thread(fuzzy.ranked, query, names)
+            self._finder = self._finder or Finder()
+            return await asyncio.to_thread(self._finder.find, cwd, query)
 
         self._app.reader.run(find, lambda names: self.files_found(query, names))
 

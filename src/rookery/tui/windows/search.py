@@ -7,7 +7,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widgets import Input, Label
 
-from rookery.core.json import Json
+from rookery.core.fuzzy import ranked
+from rookery.core.json.events import Json
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.runs import clean_line
@@ -15,7 +16,6 @@ from rookery.tui.shell import Shell
 from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.windows.parts.modals import Modal
 from rookery.tui.writing import commands
-from rookery.tui.writing.fuzzy import ranked
 from rookery.tui.writing.history import Past
 
 MOST = 50

@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from rookery.core.json import Json, lenient
+from rookery.core.fuzzy import ranked
+from rookery.core.json import lenient
+from rookery.core.json.events import Json
 from rookery.tui.look.runs import clean_line
-from rookery.tui.writing.fuzzy import ranked
 
 
 class Command(NamedTuple):

@@ -103,11 +103,12 @@ def write_table(screen: Screen, found: list[Json], most: int | None = None) -> N
 
 
 def in_order(found: list[Json]) -> list[Json]:
-    """By the state that is shown, then by the time that is shown: the latest change first."""
+    """By the state that is shown, then by the time that is shown: the latest change first, but for
+    what is pinned."""
 
-    def place(head: Json) -> tuple[int, int]:
+    def place(head: Json) -> tuple[int, bool, int]:
         state = "failed" if head.get("hung") else state_of(head, awake=head["awake"])
-        return ORDER.get(state, len(ORDER)), -_began(head)
+        return ORDER.get(state, len(ORDER)), not head["pinned"], -_began(head)
 
     return sorted(found, key=place)
 
@@ -121,6 +122,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (_began(head) or now)) / 1000)
     words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
     words += " (asleep)" if status == "needs-you" and not head["awake"] else ""
+    words += " (pinned)" if head["pinned"] else ""
     words += " (archived)" if head["archived"] else ""
     words += " (snoozed)" if is_snoozed(head, now) else ""
     words = "hung" if head.get("hung") else words

@@ -1,0 +1,1 @@
+"""A session's directory: its files, and what changed in it."""

@@ -1,0 +1,172 @@
+"""What requests to a session carry: each command with its fields."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Id = Annotated[
+    str,
+    Field(
+        max_length=200,
+        pattern="^[A-Za-z0-9_.:-]*$",
+        description="Yours to choose: sent again with the same id, it is done once.",
+    ),
+]
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+ENCODED = 14 * 1024 * 1024
+"""Characters: 10 MiB and a little."""
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Content(BaseModel):
+    """A content block of ACP."""
+
+    model_config = ConfigDict(extra="allow")
+    type: str = Field(max_length=100, examples=["text"])
+    text: str = Field("", max_length=1_000_000, examples=["Run the tests."])
+
+
+Blocks = Annotated[list[Content], Field(min_length=1, max_length=100)]
+
+
+class Attached(Strict):
+    name: str = Field(
+        min_length=1, max_length=200, pattern=r"^[^/\\\x00-\x1f]+$", examples=["plan.png"]
+    )
+    data: str = Field(min_length=4, max_length=ENCODED, pattern=BASE64, description="In base64.")
+
+
+class Prompt(Strict):
+    text: str = Field("", max_length=1_000_000, examples=["Run the tests."])
+    attachments: list[Attached] = Field(
+        default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
+    )
+    steer: bool = Field(False, description="Into the running turn, if the agent can take it.")
+    id: Id = ""
+
+
+class Answer(Strict):
+    ask: Name = Field(description="The ask's id, as the header has it.")
+    nonce: str = Field(
+        "", max_length=200, description="The ask's; empty: of the open ask with that id."
+    )
+    option: str = Field("", max_length=500, description="The id of one of its options.")
+    reason: str = Field("", max_length=100_000, description="Why, for the agent.")
+    confirm: bool = Field(False, description="Allow what cannot be undone.")
+    always: bool | int = Field(
+        False, description="Allow it, and save a rule: true, or which of the rules, from 1."
+    )
+    action: Literal["", "accept", "decline", "cancel"] = Field("", description="For a form.")
+    content: dict[str, Any] = Field(default={}, description="The form's fields, with `accept`.")
+    cancel: bool = Field(False, description="Answer a permission request with no option.")
+    defer: bool = Field(False, description="Leave it open for later.")
+    id: Id = ""
+
+
+class Change(Strict):
+    """What is left out stays as it is."""
+
+    title: str | None = Field(None, min_length=1, max_length=200, pattern=r"\S")
+    archived: bool | None = None
+    pinned: bool | None = None
+    snoozed: int | None = Field(
+        None, ge=0, le=2**53, description="Until when, in milliseconds since the epoch; 0: no more."
+    )
+
+
+# --- commands ----------------------------------------------------------------------------------
+
+
+class _Command(Strict):
+    id: Id = ""
+
+
+class PromptCommand(_Command):
+    """Send a prompt; it waits in the queue while a turn runs."""
+
+    do: Literal["prompt"]
+    prompt: Blocks
+    steer: bool = Field(False, description="Into the running turn, if the agent can take it.")
+
+
+class QueueCommand(_Command):
+    """Change a prompt that waits, or send it now."""
+
+    do: Literal["queue"]
+    op: Literal["edit", "move", "remove", "send"]
+    item: Name = Field(description="Its id, as the header's `queue` has it.")
+    prompt: Blocks | None = Field(None, description="With `edit`: the new prompt.")
+    to: int = Field(0, ge=0, le=100_000, description="With `move`: its new place, from 0.")
+
+
+class AnswerCommand(Answer):
+    """Answer an ask."""
+
+    do: Literal["answer"]
+
+
+class SetCommand(_Command):
+    """Set the mode, the model, the effort, `confirm` or an option of the agent's."""
+
+    do: Literal["set"]
+    option: Name = Field(examples=["model"])
+    value: Annotated[str, Field(min_length=1, max_length=1000)] | bool
+
+
+class RenameCommand(_Command):
+    """Give it a title."""
+
+    do: Literal["rename"]
+    title: str = Field(min_length=1, max_length=200)
+
+
+class SnoozeCommand(_Command):
+    """Hide it from lists until a time."""
+
+    do: Literal["snooze"]
+    until: int = Field(
+        ge=0, le=2**53, description="In milliseconds since the epoch; 0: show it again."
+    )
+
+
+class SwitchCommand(_Command):
+    """Let another agent take over."""
+
+    do: Literal["switch"]
+    agent: Name = Field(examples=["demo"])
+    model: str | None = Field(None, min_length=1, max_length=500)
+
+
+class SettingsCommand(_Command):
+    """Take on changed settings that wait for your word."""
+
+    do: Literal["settings"]
+    take: Name = Field(description="The fingerprint of the settings.")
+
+
+class PlainCommand(_Command):
+    """Cancel the turn, end it by force, stop or restart the agent, hide it from lists or show it
+    again, pin it, or start the conversation over."""
+
+    do: Literal[
+        *("cancel", "force_end", "stop", "restart"),
+        *("archive", "unarchive", "pin", "unpin", "clear"),
+    ]
+
+
+Command = Annotated[
+    PromptCommand
+    | QueueCommand
+    | AnswerCommand
+    | SetCommand
+    | RenameCommand
+    | SnoozeCommand
+    | SwitchCommand
+    | SettingsCommand
+    | PlainCommand,
+    Field(discriminator="do"),
+]

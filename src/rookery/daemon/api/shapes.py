@@ -1,0 +1,139 @@
+"""What the larger answers look like, for the OpenAPI document. They are sent as they are read from
+logs and heads: fields that a later build adds come along."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+WHEN = "In milliseconds since the epoch."
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class Process(Open):
+    pid: int = 0
+    build: str = Field("", description="Another than the daemon's: it is replaced when idle.")
+
+
+class Usage(Open):
+    """Context, tokens and cost, as far as the agent reports them."""
+
+
+class Session(Open):
+    """One session as lists show it."""
+
+    id: str = Field(examples=["3f2a91bc"])
+    title: str
+    agent: str
+    cwd: str
+    roots: list[str] = Field(description="Further directories.")
+    status: Literal["needs-you", "failed", "running", "waiting", "idle", "asleep", "damaged"] = (
+        Field(description="One word for a list.")
+    )
+    state: str = Field(description="Of the turn.")
+    reason: str | None = Field(description="Why the last turn ended.")
+    last: str = Field(description="The last line of text: what it is doing.")
+    turn: int
+    created: int = Field(description=WHEN)
+    since: int = Field(description=f"When its state began. {WHEN}")
+    at: int = Field(description=f"When its last event was. {WHEN}")
+    events: int = Field(description="How many there are.")
+    asks: int = Field(description="Open questions that wait for you.")
+    queue: int = Field(description="Prompts that wait.")
+    plan: list[int] = Field(description="Steps done, and steps in all.")
+    archived: bool
+    pinned: bool
+    snoozed: int = Field(description=f"Until when it is hidden; 0: it is not. {WHEN}")
+    unread: bool
+    awake: bool = Field(description="Whether it has a worker.")
+    model: str | None = None
+    mode: str | None = None
+    usage: Usage | None = None
+    process: Process | None = Field(description="Its worker, while it is awake.")
+
+
+class Sessions(BaseModel):
+    sessions: list[Session]
+    total: int
+    next: int | None = Field(description="The next page; null: this is the last.")
+
+
+class Block(Open):
+    """One thing in a transcript: a prompt, an answer, a tool call, an ask."""
+
+    id: str
+    role: str = Field(examples=["user", "agent", "tool"])
+    title: str
+    text: str
+    status: str
+    parts: list[Any]
+    actions: list[Any]
+    parent: str | None = Field(description="The block that it stands in.")
+
+
+class Document(Open):
+    """A part of a session as blocks, with its header."""
+
+    topic: str = Field(description="The session's id.")
+    seq: int = Field(description="The last event in it: subscribe to the stream from here.")
+    first: int = Field(description="Its first event; ask for what stands before this.")
+    above: bool = Field(description="Whether its turn has more above.")
+    cut: bool = Field(description="Whether it is only the end of a text that is too long.")
+    header: dict[str, Any] = Field(
+        description="Agent, model, mode, options, commands, plan, open asks, queue, usage."
+    )
+    blocks: list[Block]
+
+
+class Event(BaseModel):
+    seq: int = Field(description="Contiguous from 1 within a session.")
+    at: int = Field(description=WHEN)
+    cause: str | None = Field(description="The id of the command whose outcome it is.")
+    by: str | None = Field(description="Which client, rule or watchdog.")
+    update: dict[str, Any] = Field(
+        description="ACP's `session/update`, or one of Rookery's own, whose kind begins with `_`."
+    )
+
+
+class Events(BaseModel):
+    events: list[Event]
+    last: int = Field(description="The last event of the session.")
+
+
+class Agent(Open):
+    name: str = Field(examples=["demo"])
+    title: str
+    argv: list[str]
+    own: bool = Field(description="Defined in your config.toml.")
+    installed: bool
+    program: str | None = Field(description="Where it is.")
+    install: str = Field(description="The command that installs it; empty: none is known.")
+    environment: list[str] = Field(description="Variables that it needs, unless it is logged in.")
+    needs: str = Field(description="What is missing although it is installed; empty: nothing.")
+    version: str | None = None
+
+
+class Agents(BaseModel):
+    agents: list[Agent]
+    default: str = Field(description="The one that a session gets when none is named.")
+
+
+class Files(BaseModel):
+    files: list[str] = Field(description="From the session's directory, the best match first.")
+
+
+class Change(BaseModel):
+    path: str = Field(description="From the session's directory.")
+    state: Literal["added", "modified", "deleted", "renamed", "untracked"]
+    before: str = Field(description="Its path before, where it was renamed.")
+    added: int | None = Field(description="Lines; null: it is binary, or too large.")
+    removed: int | None
+
+
+class Diff(BaseModel):
+    base: str = Field(description="The commit that it is compared with; empty: there is none yet.")
+    files: list[Change]
+    patch: str = Field(description="A unified diff, new files included; at most 2 MiB.")
+    cut: bool = Field(description="Whether there is more than is shown.")
