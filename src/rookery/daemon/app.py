@@ -21,8 +21,8 @@ TAGS = {
     "history": "What happened in a session.",
     "work tree": "The directory that a session works in.",
     "agents": "The agents that sessions can be created with.",
-    "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; docs/api.md "
-    "explains its frames.",
+    "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; "
+    "docs/api.md explains its frames.",
     "devices": "Who is logged in.",
     "daemon": "The daemon itself.",
 }

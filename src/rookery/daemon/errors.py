@@ -99,9 +99,7 @@ def install(app: FastAPI) -> None:
     async def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
         first: dict[str, Any] = dict(error.errors()[0]) if error.errors() else {}
         place = ".".join(str(each) for each in first.get("loc", ()) if each != "body")
-        words = (
-            f"{place}: {first.get('msg', 'is not valid')}" if place else "The body is not valid."
-        )
+        words = f"{place or 'The body'}: {first.get('msg', 'is not valid')}"[:500]
         return Problem(422, "invalid", words, "See /api/docs for what is expected.").response()
 
     @app.exception_handler(HTTPException)

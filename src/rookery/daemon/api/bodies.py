@@ -152,10 +152,10 @@ class PlainCommand(_Command):
     """Cancel the turn, end it by force, stop or restart the agent, hide it from lists or show it
     again, pin it, or start the conversation over."""
 
-    do: Literal[
-        *("cancel", "force_end", "stop", "restart"),
-        *("archive", "unarchive", "pin", "unpin", "clear"),
-    ]
+    do: (
+        Literal["cancel", "force_end", "stop", "restart"]
+        | Literal["archive", "unarchive", "pin", "unpin", "clear"]
+    )
 
 
 Command = Annotated[

@@ -36,7 +36,10 @@ class New(Strict):
         "", max_length=200, description="Its name; empty: the default agent.", examples=["demo"]
     )
     cwd: str = Field(
-        min_length=1, max_length=4096, description="An existing directory.", examples=["/tmp"]
+        min_length=1,
+        max_length=4096,
+        description="An existing directory.",
+        examples=["/srv/app"],
     )
     title: str = Field("", max_length=200)
     roots: list[Annotated[str, Field(max_length=4096)]] = Field(

@@ -2,8 +2,8 @@
 
 import click
 
-from rookery.cli.names import sessions_argument
-from rookery.cli.output.screen import standard
+from rookery.cli.flags import sessions_argument
+from rookery.cli.output import standard
 from rookery.cli.session.send import send
 
 
