@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from rookery.core.json import lenient
 from rookery.home import paths
@@ -39,11 +39,10 @@ class Keys:
             made = lenient.text(found, "made") or name()
             if not found.get("done"):
                 self._note(path, mark, made, done=False)
-                try:
+                with ExitStack() as undo:
+                    undo.callback(os.unlink, path)
                     make(made)
-                except Exception:
-                    os.unlink(path)
-                    raise
+                    undo.pop_all()
                 self._note(path, mark, made, done=True)
             return made
 
