@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery.worker.agent.files import FAILED, INVALID, NOT_FOUND, Files, Refused
+from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from rookery.wire.params import NOT_FOUND
+from rookery.worker.agent.files import Files
 from tests.worker.aviary import Aviary, text_of
 
 ROUNDS = 2_000
@@ -51,7 +53,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def refused(work: Callable[[], object]) -> int:
-    with pytest.raises(Refused) as told:
+    with pytest.raises(RpcError) as told:
         work()
     return told.value.code
 
@@ -88,7 +90,7 @@ def test_only_a_newline_ends_a_line(place: Place) -> None:
 
 @pytest.mark.parametrize(("line", "limit"), [(-1, None), (None, -1)])
 def test_negative_places_are_refused(place: Place, line: int | None, limit: int | None) -> None:
-    assert refused(lambda: place.files.read(place.at("file"), line, limit)) == INVALID
+    assert refused(lambda: place.files.read(place.at("file"), line, limit)) == INVALID_PARAMS
 
 
 def test_missing_file_has_a_code_of_its_own(place: Place) -> None:
@@ -120,9 +122,9 @@ def test_write_keeps_the_mode_and_replaces_at_once(place: Place) -> None:
 def test_write_that_fails_leaves_nothing(place: Place) -> None:
     (place.root / "deep" / "er").chmod(0o500)
     try:
-        with suppress(Refused):  # root may write everywhere
+        with suppress(RpcError):  # root may write everywhere
             place.files.write(place.at("deep/er/new"), "x")
-        assert refused(lambda: place.files.write(place.at("file"), "\ud800")) == INVALID
+        assert refused(lambda: place.files.write(place.at("file"), "\ud800")) == INVALID_PARAMS
     finally:
         (place.root / "deep" / "er").chmod(0o700)
     assert [name for name in os.listdir(place.root) if name.endswith(".tmp")] == []
@@ -138,15 +140,16 @@ def test_odd_names_are_taken(place: Place, name: str) -> None:
 def test_large_files_are_refused_both_ways(place: Place) -> None:
     with (place.root / "big").open("wb") as file:
         file.truncate(17 * 1024 * 1024)
-    assert refused(lambda: place.files.read(place.at("big"))) == INVALID
+    assert refused(lambda: place.files.read(place.at("big"))) == INVALID_PARAMS
     assert (
-        refused(lambda: place.files.write(place.at("b"), "x" * (16 * 1024 * 1024 + 1))) == INVALID
+        refused(lambda: place.files.write(place.at("b"), "x" * (16 * 1024 * 1024 + 1)))
+        == INVALID_PARAMS
     )
 
 
 def test_what_is_no_text_is_refused(place: Place) -> None:
     (place.root / "binary").write_bytes(b"\xff\xfe\x00")
-    assert refused(lambda: place.files.read(place.at("binary"))) == INVALID
+    assert refused(lambda: place.files.read(place.at("binary"))) == INVALID_PARAMS
 
 
 # --- hostile paths ----------------------------------------------------------------------------
@@ -174,8 +177,8 @@ def outside_names(place: Place) -> list[str]:
 
 def test_paths_that_lead_outside_are_refused(place: Place) -> None:
     for path in outside_names(place):
-        assert refused(lambda path=path: place.files.read(path)) == INVALID, path
-        assert refused(lambda path=path: place.files.write(path, "x")) == INVALID, path
+        assert refused(lambda path=path: place.files.read(path)) == INVALID_PARAMS, path
+        assert refused(lambda path=path: place.files.write(path, "x")) == INVALID_PARAMS, path
 
 
 @pytest.mark.parametrize(
@@ -183,13 +186,13 @@ def test_paths_that_lead_outside_are_refused(place: Place) -> None:
     ["relative", "", "./file", "~/file", "file://x", "/nul\0byte", "/lone\ud800", "/" + "x" * 5000],
 )
 def test_names_that_are_none_are_refused(place: Place, name: str) -> None:
-    assert refused(lambda: place.files.read(name)) == INVALID
-    assert refused(lambda: place.files.write(name, "x")) == INVALID
-    assert refused(lambda: place.files.check(name)) == INVALID
+    assert refused(lambda: place.files.read(name)) == INVALID_PARAMS
+    assert refused(lambda: place.files.write(name, "x")) == INVALID_PARAMS
+    assert refused(lambda: place.files.check(name)) == INVALID_PARAMS
 
 
 def test_a_component_of_256_letters_is_refused(place: Place) -> None:
-    assert refused(lambda: place.files.write(place.at("x" * 256 + "/y"), "x")) == INVALID
+    assert refused(lambda: place.files.write(place.at("x" * 256 + "/y"), "x")) == INVALID_PARAMS
 
 
 def test_links_out_are_refused_and_links_inside_are_followed(place: Place) -> None:
@@ -200,8 +203,10 @@ def test_links_out_are_refused_and_links_inside_are_followed(place: Place) -> No
     (place.root / "deep" / "chain3").symlink_to("../out-folder/deep")
     (place.root / "dangling").symlink_to(place.outside / "new")
     for name in ("out", "out-folder/file", "chain/file", "dangling", "out-folder/new"):
-        assert refused(lambda name=name: place.files.read(place.at(name))) == INVALID, name
-        assert refused(lambda name=name: place.files.write(place.at(name), "x")) == INVALID, name
+        assert refused(lambda name=name: place.files.read(place.at(name))) == INVALID_PARAMS, name
+        assert (
+            refused(lambda name=name: place.files.write(place.at(name), "x")) == INVALID_PARAMS
+        ), name
     (place.root / "in").symlink_to("file")
     (place.root / "in-folder").symlink_to(place.root / "deep")
     place.files.write(place.at("in"), "through a link")
@@ -216,10 +221,13 @@ def test_links_that_run_in_circles_end(place: Place) -> None:
     (place.root / "b").symlink_to("a")
     (place.root / "self").symlink_to("self/self")
     for name in ("a", "b/x", "self", "self/x"):
-        assert refused(lambda name=name: place.files.read(place.at(name))) in (INVALID, FAILED)
+        assert refused(lambda name=name: place.files.read(place.at(name))) in (
+            INVALID_PARAMS,
+            INTERNAL_ERROR,
+        )
         assert refused(lambda name=name: place.files.write(place.at(name), "x")) in (
-            INVALID,
-            FAILED,
+            INVALID_PARAMS,
+            INTERNAL_ERROR,
         )
 
 
@@ -239,8 +247,10 @@ def test_what_is_no_file_is_refused_without_waiting(place: Place) -> None:
         os.mknod(place.root / "zero", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
         names.append("zero")
     for name in names:
-        assert refused(lambda name=name: place.files.read(place.at(name))) == INVALID, name
-        assert refused(lambda name=name: place.files.write(place.at(name), "x")) == INVALID, name
+        assert refused(lambda name=name: place.files.read(place.at(name))) == INVALID_PARAMS, name
+        assert (
+            refused(lambda name=name: place.files.write(place.at(name), "x")) == INVALID_PARAMS
+        ), name
 
 
 # --- while somebody swaps ---------------------------------------------------------------------
@@ -294,7 +304,7 @@ def test_a_link_that_is_swapped_in_during_the_call_leads_nowhere(place: Place, n
                 outcomes["read"] += 1
                 place.files.write(path, f"mine {number}")
                 outcomes["written"] += 1
-            except Refused:
+            except RpcError:
                 outcomes["refused"] += 1
             if number % 100 == 0:
                 place.untouched()
@@ -308,7 +318,7 @@ def test_a_link_that_is_swapped_in_during_the_call_leads_nowhere(place: Place, n
 def test_a_folder_that_is_swapped_while_folders_are_made_leads_nowhere(place: Place) -> None:
     with swapped_for_ever(place, "deep", place.outside):
         for number in range(ROUNDS // 4):
-            with suppress(Refused):
+            with suppress(RpcError):
                 place.files.write(place.at(f"deep/a{number}/b/c"), "x")
     place.untouched()
 

@@ -70,14 +70,12 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
-    from rookery.home.config import ConfigError
+    from rookery.core.json.files import Unusable
     from rookery.home.confirmed import Busy
-    from rookery.home.mcp import McpError
     from rookery.log.errors import LogError
-    from rookery.models.documents import SettingsError
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
-    of_files = (Busy, Changed, ConfigError, LogError, McpError, NotEdited, SettingsError)
+    of_files = (Busy, Changed, LogError, NotEdited, Unusable)
     return (*ours, *of_files, paths.PathError, OSError)
 
 

@@ -33,16 +33,9 @@ _ALSO = "With --approve all: also allow destructive actions."
 destructive = flag("--confirm-destructive", "destructive", help=_ALSO)
 
 
-def as_json(words: str) -> Callable[[Command], Command]:
-    return click.option("--json", "as_json", is_flag=True, help=words)
-
-
-def verbose(words: str) -> Callable[[Command], Command]:
-    return click.option("--verbose", is_flag=True, help=words)
-
-
-def approve(words: str) -> Callable[[Command], Command]:
-    return click.option("--approve", type=click.Choice(["all", "reject", "ask"]), help=words)
+as_json = partial(flag, "--json", "as_json")
+verbose = partial(flag, "--verbose")
+approve = partial(click.option, "--approve", type=click.Choice(["all", "reject", "ask"]))
 
 
 def check_output(*, as_json: bool, verbose: bool) -> None:

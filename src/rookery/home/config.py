@@ -25,6 +25,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
+from rookery.core.json.files import Unusable
 from rookery.core.limits import BadValue, Policy, Setting, checked
 from rookery.core.policy.modes import ALL
 from rookery.core.policy.rule_tables import Fault, consequence, rule_of, unknown_keys
@@ -46,17 +47,13 @@ KNOWN = (
 )
 
 
-class ConfigError(Exception):
-    """The file cannot be used. The message names the place, the key and what is allowed."""
+ConfigError = Unusable
 
 
 def load(home: str) -> Config:
     """What the home's config.toml says, or the defaults without one. Raises ConfigError."""
     path = os.path.join(home, FILE)
-    try:
-        data = ownership.read(path, home)
-    except ownership.Unusable as error:
-        raise ConfigError(str(error)) from None
+    data = ownership.read(path, home)
     return Config() if data is None else parse(data, path)
 
 

@@ -95,7 +95,7 @@ def _table(home: str, name: str, key: str, known: Any) -> Any:
     try:
         data = ownership.read(path, home)
         found = {} if data is None else json_files.parse(data, path)
-    except (ownership.Unusable, json_files.Illegible):
+    except json_files.Unusable:
         return known
     table = found.get(key, {}) if key else found
     return table if isinstance(table, dict) else known

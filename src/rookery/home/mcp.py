@@ -38,8 +38,7 @@ IN = 'cd -- "$1" && shift && exec "$@"'
 """ACP has no working directory for a server: a shell changes to it first."""
 
 
-class McpError(Exception):
-    """The file cannot be used; the message names the line."""
+McpError = files.Unusable
 
 
 class BadServer(McpError):
@@ -138,11 +137,8 @@ def _change(home: str, change: Callable[[Json], object]) -> None:
 
 
 def _read(path: str) -> Json:
-    try:
-        data = ownership.read(path, os.path.dirname(path))
-        return {SERVERS: {}} if data is None else files.parse(data, path, SHAPE)
-    except (ownership.Unusable, files.Illegible) as error:
-        raise McpError(str(error)) from None
+    data = ownership.read(path, os.path.dirname(path))
+    return {SERVERS: {}} if data is None else files.parse(data, path, SHAPE)
 
 
 def _servers(document: Json, path: str) -> Json:

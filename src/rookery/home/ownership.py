@@ -2,9 +2,7 @@
 
 import os
 
-
-class Unusable(Exception):
-    """The file cannot be read, or is another user's; the message says why."""
+from rookery.core.json.files import Unusable
 
 
 def read(path: str, home: str) -> bytes | None:

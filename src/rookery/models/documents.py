@@ -15,8 +15,7 @@ __all__ = ["Fields", "Json", "SettingsError", "locked", "read", "refusal", "writ
 PRIVATE = 0o600
 
 
-class SettingsError(Exception):
-    """A file cannot be used; it is as it was. The message names the place."""
+SettingsError = files.Unusable
 
 
 def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
@@ -25,16 +24,13 @@ def read(path: str, *, private: bool = True, home: str = "") -> Json | None:
     `private`: it holds secrets, and is closed to others if it was open. `home`: it decides what
     runs there, and is not used if another user may have written it.
     """
-    try:
-        data = ownership.read(path, home)
-        if data is None:
-            return None
-        with suppress(OSError):  # another user's file can only be read
-            if private and os.stat(path).st_mode & 0o077:
-                os.chmod(path, PRIVATE)
-        return files.parse(data, path)
-    except (ownership.Unusable, files.Illegible) as error:
-        raise SettingsError(str(error)) from None
+    data = ownership.read(path, home)
+    if data is None:
+        return None
+    with suppress(OSError):  # another user's file can only be read
+        if private and os.stat(path).st_mode & 0o077:
+            os.chmod(path, PRIVATE)
+    return files.parse(data, path)
 
 
 def refusal(path: str, key: str, why: str) -> SettingsError:

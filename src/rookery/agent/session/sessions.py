@@ -14,9 +14,9 @@ from rookery.agent.session.prompt import parts_of
 from rookery.agent.storage import store
 from rookery.agent.storage.store import Record, Store
 from rookery.core.json import Json, lenient
+from rookery.core.json.files import Unusable
 from rookery.home import mcp, paths
 from rookery.log.errors import Busy
-from rookery.models.documents import SettingsError
 from rookery.models.secrets import KNOWN, secrets_in
 from rookery.wire import listing
 from rookery.wire.choices import UnknownChoice
@@ -53,7 +53,7 @@ class Sessions:
         """Answer one request. Raises RpcError."""
         try:
             await self._serve(request, params)
-        except (SettingsError, mcp.McpError) as error:  # names the user's file and line
+        except Unusable as error:  # names the user's file and line
             raise RpcError(INTERNAL_ERROR, str(error)) from None
 
     async def _serve(self, request: Incoming, params: Json) -> None:

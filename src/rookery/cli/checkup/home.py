@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
 from rookery.client.offline import damage_of, way_out
+from rookery.core.json.files import Unusable
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import WAITS
 from rookery.core.vendors.environment import overriding
@@ -15,7 +16,6 @@ from rookery.home import config, mcp, paths
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 from rookery.models import documents, profiles
-from rookery.models.documents import SettingsError
 from rookery.processes import LINUX, landlock
 
 type Found = Iterator[tuple[Verdict, str]]
@@ -23,7 +23,7 @@ type Found = Iterator[tuple[Verdict, str]]
 LEAST_PYTHON = (3, 12)
 READ_WHOLE = 256 * 2**20
 """Bytes of logs that are read in full by default: about a second."""
-FAULTS = (BadPlace, OSError, paths.PathError, config.ConfigError, mcp.McpError, SettingsError)
+FAULTS = (BadPlace, OSError, paths.PathError, Unusable)
 """Errors that say what is wrong."""
 
 

@@ -104,7 +104,7 @@ class _Import:
         """What cannot be read is skipped."""
         try:
             yield
-        except (SettingsError, mcp.McpError) as error:
+        except SettingsError as error:
             self.failed = True
             self._line("failed", str(error))
 

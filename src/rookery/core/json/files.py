@@ -7,34 +7,34 @@ from typing import Any
 from rookery.core.json.events import Json
 
 
-class Illegible(Exception):
-    """The message names the file and the place in it."""
+class Unusable(Exception):
+    """A file of the user's cannot be used. The message names it, the place and what is wrong."""
 
 
 def parse(data: bytes, path: str, shape: str = "{…}") -> Json:
     """The object in a file; `shape`: how it looks, for who wrote something else.
 
-    Raises Illegible.
+    Raises Unusable.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise Illegible(f"{path}, line {line}: not UTF-8.") from None
+        raise Unusable(f"{path}, line {line}: not UTF-8.") from None
     try:
         value = json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
-        raise Illegible(f"{place}: not JSON: {error.msg}.") from None
+        raise Unusable(f"{place}: not JSON: {error.msg}.") from None
     except _Twice as error:
         line = line_of(text, str(error), last=True)
-        raise Illegible(f"{path}, line {line}: {str(error)!r} is there twice.") from None
+        raise Unusable(f"{path}, line {line}: {str(error)!r} is there twice.") from None
     except RecursionError:
-        raise Illegible(f"{path}: nested too deeply.") from None
+        raise Unusable(f"{path}: nested too deeply.") from None
     except ValueError as error:  # an integer of thousands of digits
-        raise Illegible(f"{path}: {error}.") from None
+        raise Unusable(f"{path}: {error}.") from None
     if not isinstance(value, dict):
-        raise Illegible(f"{path}, line 1: an object is wanted, {shape}.")
+        raise Unusable(f"{path}, line 1: an object is wanted, {shape}.")
     return value
 
 

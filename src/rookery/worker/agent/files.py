@@ -15,30 +15,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rookery.core.json import Json, lenient
-from rookery.wire.jsonrpc import INTERNAL_ERROR as FAILED
-from rookery.wire.jsonrpc import INVALID_PARAMS as INVALID
-from rookery.wire.jsonrpc import Incoming
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError
+from rookery.wire.params import NOT_FOUND, invalid
 from rookery.worker.clients import Clients
 
 LONGEST_PATH = 4096
 LARGEST = 16 * 1024 * 1024
 """Bytes of one file; an answer has to fit into one line of the protocol."""
 
-NOT_FOUND = -32002
-
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Refused(Exception):
-    """With the code and the words for the agent."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
 class Files:
+    """Raises RpcError, with the code and the words for the agent."""
+
     def __init__(self, roots: Sequence[str], umask: int) -> None:
         self._roots = [os.path.realpath(root) for root in roots]
         self._umask = umask
@@ -46,13 +36,13 @@ class Files:
     def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from the 1-based `line`."""
         if (line is not None and line < 0) or (limit is not None and limit < 0):
-            raise Refused(INVALID, "line and limit must not be negative")
+            raise invalid("line and limit must not be negative")
         with self._parent(path, make=False) as (folder, name), _words(path):
             data = _read(folder, name, path)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
-            raise Refused(INVALID, f"{path} is not UTF-8 text") from None
+            raise invalid(f"{path} is not UTF-8 text") from None
         if line is None and limit is None:
             return text
         first = max(0, (line or 1) - 1)
@@ -65,9 +55,9 @@ class Files:
         try:
             data = text.encode("utf-8")
         except UnicodeEncodeError:
-            raise Refused(INVALID, "the content is not valid text (a lone surrogate)") from None
+            raise invalid("the content is not valid text (a lone surrogate)") from None
         if len(data) > LARGEST:
-            raise Refused(INVALID, f"{len(data)} bytes: the limit for writing is {LARGEST}")
+            raise invalid(f"{len(data)} bytes: the limit for writing is {LARGEST}")
         with self._parent(path, make=True) as (folder, name), _words(path):
             mode = _mode_of(folder, name, path)
             self._replace(folder, name, data, 0o666 & ~self._umask if mode is None else mode)
@@ -80,13 +70,13 @@ class Files:
         for root in self._roots:
             if real == root or real.startswith(root.rstrip("/") + "/"):
                 return root, real
-        raise Refused(INVALID, f"{path} is outside the session's directories")
+        raise invalid(f"{path} is outside the session's directories")
 
     def folder(self, path: str) -> str:
         """The real path of a directory inside the roots, for a command to run in."""
         _, real = self.check(path)
         if not os.path.isdir(real):
-            raise Refused(NOT_FOUND, f"{path} is not a directory")
+            raise RpcError(NOT_FOUND, f"{path} is not a directory")
         return real
 
     @contextmanager
@@ -94,7 +84,7 @@ class Files:
         """An open descriptor of the folder that holds the file, and the file's name in it."""
         root, real = self.check(path)
         if real == root:
-            raise Refused(INVALID, f"{path} is outside the session's directories")
+            raise invalid(f"{path} is outside the session's directories")
         *folders, name = os.path.relpath(real, root).split("/")
         with _words(path):
             folder = os.open(root, FOLDER)
@@ -129,11 +119,11 @@ def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> N
         incoming.unknown()
         return
     if deaf:  # one breath of requests can ask for gigabytes
-        incoming.fail(FAILED, "read the pending answers first")
+        incoming.fail(INTERNAL_ERROR, "read the pending answers first")
         return
     try:
         files.check(lenient.text(params, "path"))
-    except Refused as refused:
+    except RpcError as refused:
         incoming.fail(refused.code, refused.message)
         return
 
@@ -141,7 +131,7 @@ def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> N
         """As the editor did, else from the disk."""
         try:
             incoming.reply(work(files, params) if result is None else result)
-        except Refused as refused:
+        except RpcError as refused:
             incoming.fail(refused.code, refused.message)
 
     if not clients.call(incoming.method, params, answer):
@@ -155,7 +145,7 @@ def _answer_read(files: Files, params: Json) -> Json:
 
 def _answer_write(files: Files, params: Json) -> Json:
     if not isinstance(params.get("content"), str):
-        raise Refused(INVALID, "content must be text")
+        raise invalid("content must be text")
     files.write(lenient.text(params, "path"), params["content"])
     return {}
 
@@ -165,15 +155,15 @@ ANSWERS = {"fs/read_text_file": _answer_read, "fs/write_text_file": _answer_writ
 
 def _check_name(path: str) -> None:
     if not path.startswith("/"):
-        raise Refused(INVALID, "paths must be absolute")
+        raise invalid("paths must be absolute")
     if "\0" in path:
-        raise Refused(INVALID, "a path must not contain NUL")
+        raise invalid("a path must not contain NUL")
     try:
         encoded = path.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refused(INVALID, "the path is not valid text") from None
+        raise invalid("the path is not valid text") from None
     if len(encoded) > LONGEST_PATH or any(len(part) > 255 for part in encoded.split(b"/")):
-        raise Refused(INVALID, "the path is too long")
+        raise invalid("the path is too long")
 
 
 def _enter(folder: int, name: str, *, make: bool, umask: int) -> int:
@@ -198,11 +188,9 @@ def _read(folder: int, name: str, path: str) -> bytes:
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
-            raise Refused(INVALID, f"{path} is not a regular file")
+            raise invalid(f"{path} is not a regular file")
         if found.st_size > LARGEST:
-            raise Refused(
-                INVALID, f"{path} has {found.st_size} bytes; the limit for reading is {LARGEST}"
-            )
+            raise invalid(f"{path} has {found.st_size} bytes; the limit for reading is {LARGEST}")
         with open(file, "rb", closefd=False) as stream:
             return stream.read(LARGEST)
     finally:
@@ -216,9 +204,9 @@ def _mode_of(folder: int, name: str, path: str) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISLNK(found.st_mode):
-        raise Refused(INVALID, f"{path} changed during the call")
+        raise invalid(f"{path} changed during the call")
     if not stat.S_ISREG(found.st_mode):
-        raise Refused(INVALID, f"{path} is not a regular file")
+        raise invalid(f"{path} is not a regular file")
     return stat.S_IMODE(found.st_mode)
 
 
@@ -228,10 +216,10 @@ def _words(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise Refused(NOT_FOUND, f"{path} does not exist") from None
+        raise RpcError(NOT_FOUND, f"{path} does not exist") from None
     except (NotADirectoryError, IsADirectoryError) as error:
-        raise Refused(INVALID, f"{path}: {error.strerror}") from None
+        raise invalid(f"{path}: {error.strerror}") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Refused(INVALID, f"{path} changed during the call") from None
-        raise Refused(FAILED, f"{path}: {error.strerror}") from None
+            raise invalid(f"{path} changed during the call") from None
+        raise RpcError(INTERNAL_ERROR, f"{path}: {error.strerror}") from None

@@ -3,7 +3,6 @@ conversation is cleared, or the agent is asked to delete it."""
 
 import asyncio
 import sys
-from typing import NamedTuple
 
 from rookery.core.agent import messages, switching
 from rookery.core.asks.asks import Refusal
@@ -15,19 +14,12 @@ from rookery.worker.agent.side import AgentSide
 from rookery.worker.session import Session
 
 
-class OwnCommand(NamedTuple):
-    """A clear by the agent's own command, which is a turn."""
-
-    cause: str
-    by: str
-    turn: int
-
-
 class Handover:
     def __init__(self, session: Session, side: AgentSide) -> None:
         self._session = session
         self._side = side
-        self._own: OwnCommand | None = None
+        self._own: tuple[clearing.Clearing, int] | None = None
+        """A clear by the agent's own command, and the turn that it is."""
 
     def switch(self, command: Json, by: str) -> Refusal | None:
         """A turn that runs is cancelled first."""
@@ -67,7 +59,7 @@ class Handover:
         if own:
             prompt: list[Json] = [{"type": "text", "text": own}]
             session.feed_turn(turns.Prompted(name, prompt, by, clearing.ORIGIN))
-            self._own = OwnCommand(name, by, session.turn.n)
+            self._own = clearing.Clearing(name, by), session.turn.n
         else:
             current = {key: header[key] for key in ("mode", "model", "effort") if header[key]}
             wanted = clearing.Clearing(name, by, current=current)
@@ -78,14 +70,14 @@ class Handover:
         """Once the turn of an agent's own command has ended: what came of it. Whether there is
         something to commit."""
         own, header = self._own, self._session.header
-        if own is None or header["turn"] < own.turn or header["state"] != "idle":
+        if own is None or header["turn"] < own[1] or header["state"] != "idle":
             return False
-        self._own = None
+        wanted, self._own = own[0], None
         if header["reason"] == "end_turn":
-            draft = clearing.cleared("command", own.cause, own.by)
+            draft = clearing.cleared("command", wanted.cause, wanted.by)
         else:
             why = f"the agent's own command ended as {header['reason']}"
-            draft = clearing.refused(clearing.Clearing(own.cause, own.by), why)
+            draft = clearing.refused(wanted, why)
         self._session.append(draft, full=True)
         return True
 

@@ -19,14 +19,14 @@ from rookery.core.tools.calls import key_of
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import offspring, tree
 from rookery.processes.child import Child
-from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
+from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming, RpcError
+from rookery.wire.params import NOT_FOUND, invalid
 from rookery.wire.pipes import PipeReader
-from rookery.worker.agent.files import Files, Refused
+from rookery.worker.agent.files import Files
 from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.environment import Surroundings
 from rookery.worker.session import Session
 
-NOT_FOUND = -32002
 MOST = 100
 """Terminals that an agent may hold at once."""
 
@@ -298,7 +298,7 @@ class Terminals:
         try:
             cwd = self._files.folder(lenient.text(params, "cwd") or self._session.header["cwd"])
             terminal.start(argv, cwd, self._with(params))
-        except Refused as refused:
+        except RpcError as refused:
             incoming.fail(refused.code, refused.message)
             return
         except (OSError, ValueError) as error:
@@ -315,9 +315,7 @@ class Terminals:
             for item in lenient.mappings(params, "env")
         }
         if any(not key or "\0" in key + value or "=" in key for key, value in added.items()):
-            raise Refused(
-                INVALID_PARAMS, "the name of an environment variable must not contain = or NUL"
-            )
+            raise invalid("the name of an environment variable must not contain = or NUL")
         surroundings = self._session.surroundings
         return surroundings._replace(environment=surroundings.environment | added)
 

@@ -29,7 +29,7 @@ from rookery.log.reader import Reader
 )
 @click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
 @click.option("--full", is_flag=True, help="Print thoughts, and long outputs in full.")
-@flags.as_json("Print the document (header and blocks) as JSON.")
+@flags.as_json(help="Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
 def show(sessions: tuple[str, ...], **wanted: Any) -> None:
     """Print sessions: the last turn of each, another turn, or all of it.
