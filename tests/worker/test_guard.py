@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from rookery.client.session import Refused
 from rookery.core.json.events import Event, kind_of
 from rookery.home import config
 from rookery.processes import ancestry, landlock, roots, tree
+from rookery.wire import frames
+from rookery.worker.clients import Connection
 from tests.worker.aviary import Aviary, Bird, Steps, is_idle
 
 type Json = dict[str, Any]
@@ -306,6 +309,42 @@ def test_a_peer_that_is_gone_counts_as_an_agents(aviary: Aviary) -> None:
             theirs, _ = listener.accept()
             with theirs:
                 assert not guard.peer_is_agents(theirs, aviary.home)
+
+
+@linux
+async def test_a_client_is_looked_at_once_and_a_probe_is_not(
+    aviary: Aviary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list asks every worker whether it lives. A client that says nothing is looked at, too: it
+    may be gone when it speaks."""
+    looked: list[bool] = []
+    again = asyncio.Event()
+    judge = guard.peer_is_agents
+
+    def told(connection: socket.socket, home: str) -> bool:
+        looked.append(judge(connection, home))
+        if len(looked) > 1:
+            again.set()
+        return looked[-1]
+
+    monkeypatch.setattr(guard, "peer_is_agents", told)
+    known = SimpleNamespace(session=SimpleNamespace(home=aviary.home))
+    known.welcome, known.drop = dict, lambda _: None
+    known.add = lambda connection: vars(known).update(last=connection)
+    path = str(aviary.root / "s")
+    server = await asyncio.get_running_loop().create_unix_server(lambda: Connection(known), path)
+    async with server:
+        for hello, kind in (({"protocol": 0}, "refused"), ({"protocol": 1}, "welcome")):
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(frames.encode("hello", {**hello, "offers": ["x"]}))
+            assert kind in json.loads(await reader.readline())
+            assert looked == [False] * (kind == "welcome")
+            writer.close()
+        assert known.last.offers == {"x"}
+        _, writer = await asyncio.open_unix_connection(path)
+        await again.wait()
+        writer.close()
+    assert looked == [False, False]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from rookery.build import build
 from rookery.cli.commands.look.ps import is_stale
 from rookery.client import fleet
-from rookery.client.liveness import hung
+from rookery.client.liveness import Asked, hung
 from rookery.client.start import start_worker
 from rookery.core.json.events import Event
 from tests.worker.aviary import Aviary, Bird, is_agent, is_text
@@ -69,3 +69,12 @@ async def test_a_worker_that_does_not_answer_is_hung_and_can_be_killed_h5(aviary
     fleet.kill(aviary.home, one.id)
     await one.gone(worker)
     assert await one.reason("again") == "end_turn"
+
+
+async def test_a_worker_answers_while_something_else_is_done(aviary: Aviary) -> None:
+    one, other = aviary.hatch(), aviary.hatch()
+    for bird in (one, other):
+        await bird.turn("Hello.")
+    asked = Asked(aviary.home, [one.id, other.id, "0000000000"])
+    assert fleet.unreadable(aviary.home, fleet.heads(aviary.home)) == []
+    assert asked.silent() == set()

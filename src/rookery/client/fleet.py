@@ -4,7 +4,7 @@ consent."""
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.client.offline import left_open, write_post_mortem
@@ -95,13 +95,15 @@ def _after_death(directory: str) -> Json | None:
     return paths.read_json(os.path.join(directory, paths.HEAD))
 
 
-def unreadable(home: str) -> list[Json]:
+def unreadable(home: str, known: Iterable[Json]) -> list[Json]:
     """The heads of sessions that no list can tell of, since neither their log nor their head can be
-    read."""
-    found = []
+    read. `known`: those of all others, which were read just now."""
+    found, listed = [], {head["id"] for head in known}
     for name in paths.session_ids(home):
         directory = paths.session_dir(home, name)
-        if os.path.isdir(directory) and head_of_session(home, name) is None:
+        if name in listed or not os.path.isdir(directory):
+            continue
+        if head_of_session(home, name) is None:
             found.append(_stand_in(directory, name))
     return found
 
@@ -118,7 +120,8 @@ def _stand_in(directory: str, name: str) -> Json:
 def find(home: str, name: str) -> str:
     """The session with that id, unique prefix of one, or title. Raises UnknownSession,
     Ambiguous."""
-    known = [*heads(home), *unreadable(home)]
+    known = heads(home)
+    known += unreadable(home, known)
     if any(head["id"] == name for head in known):
         return name
     lowered = name.lower()

@@ -26,25 +26,46 @@ def silence(session: str) -> str:
 
 def hung(home: str, sessions: Iterable[str], patience: float = PATIENCE) -> set[str]:
     """Those of the sessions that do not answer; all are asked at once."""
-    waiting: dict[int, str] = {}
-    poll = select.poll()
-    with ExitStack() as opened:
+    return Asked(home, sessions).silent(patience)
+
+
+class Asked:
+    """Workers that were asked: they answer while something else is done."""
+
+    def __init__(self, home: str, sessions: Iterable[str]) -> None:
+        self._waiting: dict[int, str] = {}
+        self._poll = select.poll()
+        self._opened = ExitStack()
+        self._began = time.monotonic()
         for session in sessions:
-            link = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-            link.setblocking(False)
-            try:
-                link.connect(paths.socket_path(paths.session_dir(home, session)))
-                link.send(QUESTION)
-            except BlockingIOError:  # its queue is full: nobody takes connections from it
-                waiting[-1 - len(waiting)] = session
-                continue
-            except OSError:  # it went to sleep just now
-                continue
-            waiting[link.fileno()] = session
-            poll.register(link, select.POLLIN)
-        until = time.monotonic() + patience
-        while any(file >= 0 for file in waiting) and (left := until - time.monotonic()) > 0:
-            for file, _ in poll.poll(left * 1000):
-                poll.unregister(file)
-                del waiting[file]
-    return set(waiting.values())
+            self._ask(session, paths.socket_path(paths.session_dir(home, session)))
+
+    def _ask(self, session: str, path: str) -> None:
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        link.setblocking(False)
+        try:
+            link.connect(path)
+            link.send(QUESTION)
+        except BlockingIOError:  # its queue is full: nobody takes connections from it
+            self._waiting[-1 - len(self._waiting)] = session
+            link.close()
+        except OSError:  # it sleeps
+            link.close()
+        else:
+            self._opened.enter_context(link)
+            self._waiting[link.fileno()] = session
+            self._poll.register(link, select.POLLIN)
+
+    def silent(self, patience: float = PATIENCE) -> set[str]:
+        """Those that have not answered within that time. Once."""
+        until = self._began + patience
+        with self._opened:
+            while any(file >= 0 for file in self._waiting):
+                left = max(0.0, until - time.monotonic())
+                answered = self._poll.poll(left * 1000)
+                if not answered and not left:
+                    break
+                for file, _ in answered:
+                    self._poll.unregister(file)
+                    del self._waiting[file]
+        return set(self._waiting.values())

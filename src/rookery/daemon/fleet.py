@@ -112,7 +112,7 @@ class Fleet:
 
     def damaged(self) -> list[Json]:
         """The heads of sessions that cannot be read."""
-        return unreadable(self._home)
+        return unreadable(self._home, self._heads.values())
 
     def to_json(self) -> dict[str, Any]:
         return {"topic": "fleet", "epoch": self.epoch, "seq": self.seq, "blocks": self.blocks}

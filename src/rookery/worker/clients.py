@@ -30,7 +30,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, clients: "Clients", *, controls: bool = False) -> None:
         self._clients = clients
         self._controls = controls
-        self._agents = False
+        self._agents: bool | None = None
+        """Whether an agent's process is at the other end; None: it was not looked at yet."""
         self._lines = LineSplitter(frames.COMMAND_BYTES)
         self._transport: asyncio.Transport | None = None
         self._lagging = False
@@ -46,8 +47,16 @@ class Connection(asyncio.Protocol):
         if peer_of(connection)[0] != os.geteuid():
             self._refuse("not_yours", "This session belongs to another user.")
             return
-        # Now: when a command comes, the sender may be gone.
-        self._agents = guard.peer_is_agents(connection, self._clients.session.home)
+        # Not when a command comes: the sender may be gone by then. But after what came with the
+        # connection: a list asks every worker whether it lives, and is not worth the look.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._look)
+
+    def _look(self) -> None:
+        transport = self._transport
+        if self._agents is None and transport is not None and not transport.is_closing():
+            connection = transport.get_extra_info("socket")
+            self._agents = guard.peer_is_agents(connection, self._clients.session.home)
 
     def data_received(self, data: bytes) -> None:
         for line in self._lines.feed(data):
@@ -76,7 +85,7 @@ class Connection(asyncio.Protocol):
         if command is None:
             self._refuse("unexpected", "Send a hello first, then commands with `id` and `do`.")
         else:
-            sender = Sender(self.name, self._agents, self._controls)
+            sender = Sender(self.name, self._agents is not False, self._controls)
             self._clients.session.commands.append((command, sender))
             self._clients.session.wake()
 
@@ -86,9 +95,11 @@ class Connection(asyncio.Protocol):
             message = f"This worker speaks protocol {frames.PROTOCOL}; restart it to change that."
             self._refuse("protocol", message)
             return
+        self._look()
         self.name = str(asked.get("client") or "client")[:100]
         # What an agent's process says that a file holds is not what an editor shows.
-        self.offers = frozenset() if self._agents else frozenset(lenient.texts(asked, "offers"))
+        own = self._agents is False
+        self.offers = frozenset(lenient.texts(asked, "offers")) if own else frozenset()
         self.write(frames.encode("welcome", self._clients.welcome()))
         self._clients.add(self)
 

@@ -5,6 +5,7 @@ sequences are common in it and are removed.
 """
 
 import re
+from functools import lru_cache
 
 from rookery.core.json.safe_text import clean, clean_line
 
@@ -50,6 +51,7 @@ def columns(text: str) -> int:
     return sum(map(_width, text))
 
 
+@lru_cache(maxsize=1000)
 def _width(character: str) -> int:
     import unicodedata
 

@@ -11,7 +11,7 @@ from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.client import waking
 from rookery.client.fleet import heads, unreadable
 from rookery.client.leftovers import end_leftovers
-from rookery.client.liveness import hung
+from rookery.client.liveness import Asked
 from rookery.core.json import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
@@ -49,13 +49,14 @@ def ps(everything: bool, as_json: bool) -> None:
     screen = standard()
     home = paths.home()
     now = time.time() * 1000
+    asked = Asked(home, paths.session_ids(home))
     known = heads(home)
     for left in end_leftovers(home, known):
         screen.note(clean_line(str(left)))
     waking.look_after(home, known)
-    known += unreadable(home)
+    known += unreadable(home, known)
     found = [head for head in known if everything or not is_hidden(head, now)]
-    silent = hung(home, [head["id"] for head in found if head["awake"]])
+    silent = asked.silent() & {head["id"] for head in found if head["awake"]}
     found = [head | {"hung": head["id"] in silent} for head in found]
     if as_json:
         for head in in_order(found):

@@ -71,8 +71,8 @@ def _meant(
 ) -> tuple[list[Json], int]:
     """The sessions with their sizes, largest first; and how many only their being awake saves."""
     now = time.time() * 1000
-    found, awake = list[Json](), 0
-    for head in [*heads(home), *unreadable(home)]:
+    found, awake, known = list[Json](), 0, heads(home)
+    for head in [*known, *unreadable(home, known)]:
         if archived and not head["archived"]:
             continue
         if damaged and not damage_of(paths.session_dir(home, head["id"])):
