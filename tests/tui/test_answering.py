@@ -8,7 +8,7 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key, Paste
 
 from rookery.core.json.events import Json
-from rookery.tui.keys.sequences import learn
+from rookery.tui.keys.map import learn
 from rookery.tui.messages import News
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.widgets.chips import Chips

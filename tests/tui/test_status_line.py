@@ -8,10 +8,9 @@ from syrupy.assertion import SnapshotAssertion
 from rookery.core.json.events import Json
 from rookery.tui.look.palette import DARK, look_of
 from rookery.tui.system.git_branch import branch_of
-from rookery.tui.transcript.doing import Doing, doing
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets import status_line
-from rookery.tui.widgets.status_line import About, Place
+from rookery.tui.widgets.status_line import About, Doing, Place, doing
 from tests.cli.driving import play
 from tests.tui import gallery, scenes
 from tests.tui.gallery import NOW, chunk, prompt, running, tool

@@ -237,11 +237,6 @@ class Rookery(Focus, TranscriptTools):
         self.go_back()
         self.open_session(message.session)
 
-    def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
-        from rookery.tui.actions import sessions
-
-        sessions.act(self, message.what, message.block)
-
     def on_taste_chosen(self, message: TasteChosen) -> None:
         self.keep_taste(**message.changes)
 

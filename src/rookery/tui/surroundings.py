@@ -5,12 +5,11 @@ from rookery.core.blocks import Op
 from rookery.core.json import lenient
 from rookery.home.paths import with_tilde
 from rookery.tui.shell import Shell
-from rookery.tui.transcript.doing import doing
 from rookery.tui.widgets.feedback import Feedback
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Status
-from rookery.tui.widgets.status_line import Place
+from rookery.tui.widgets.status_line import Place, doing
 
 
 class Surroundings:

@@ -6,8 +6,7 @@ from textual.events import Key, Paste, Resize
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import lenient
 from rookery.tui.actions.answers import Answers
-from rookery.tui.keys.map import label
-from rookery.tui.keys.sequences import learn
+from rookery.tui.keys.map import label, learn
 from rookery.tui.shell import Shell, Start
 from rookery.tui.transcript.ask_keys import is_open
 from rookery.tui.widgets.session_list import width_for

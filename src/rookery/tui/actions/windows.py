@@ -10,8 +10,10 @@ from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.vendors import options
 from rookery.tui import messages
+from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.splash import look_around
+from rookery.tui.widgets.session_list import Fleet
 
 BEHIND = frozenset(
     {
@@ -21,6 +23,9 @@ BEHIND = frozenset(
     }
 )
 """Actions of the screen below a window."""
+
+DELETED = "Its transcript is deleted. Files that agents changed stay."
+STOPPED = "Its turn ends now. The next prompt wakes the session."
 
 
 class Windows(Shell):
@@ -139,6 +144,50 @@ class Windows(Shell):
             self.ask(screen, lambda _: self.send({**command, "agent": name}, session))
 
         self.ask(AgentsScreen(current, title), chosen)
+
+    # --- keys of the session list --------------------------------------------------------------
+
+    def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
+        from rookery.tui.windows.parts.modals import LineScreen, SureScreen
+
+        block = message.block
+        session, title = str(block["id"]), clean_line(block["title"], 60)
+        match message.what:
+            case "rename":
+                line = LineScreen("Title of the session", str(block["title"]))
+                self.ask(line, lambda title: self.send({"do": "rename", "title": title}, session))
+            case "archive":
+                self.send({"do": "archive"}, session)
+                self.reader.glance()
+            case "stop" if block["status"] in ("running", "needs-you"):
+                screen = SureScreen(f"Stop “{title}”?", STOPPED)
+                self.ask(screen, lambda _: self.send({"do": "stop"}, session))
+            case "stop":
+                self.send({"do": "stop"}, session)
+            case "delete":
+                screen = SureScreen(f"Delete “{title}”?", DELETED)
+                self.ask(screen, lambda _: self._delete(session))
+
+    def _delete(self, session: str) -> None:
+        home = self.start.home
+
+        def remove() -> str:
+            from rookery.client import fleet
+
+            try:
+                fleet.remove(home, session)
+            except (OSError, fleet.StillAlive) as error:
+                return str(error)
+            return ""
+
+        def removed(why: str) -> None:
+            if why:
+                self.notify(f"Not deleted: {why}", severity="error", markup=False)
+            self.reader.glance()
+
+        if self.session == session:
+            self.open_session("")
+        self.reader.fetch(remove, removed)
 
     # --- choices of a session ------------------------------------------------------------------
 

@@ -1,8 +1,11 @@
-"""The keys in use, as the user may have changed them, and as they are written on a keyboard."""
+"""The keys in use, as the user may have changed them, as they are written on a keyboard, and as
+terminals send them."""
 
 from collections.abc import Mapping
-from typing import Any
+from enum import Enum
+from typing import Any, cast
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 
 from rookery.core.settings.keys import DEFAULTS
@@ -42,3 +45,14 @@ def _word(word: str) -> str:
     names = {"escape": "Esc", "down": "↓", "up": "↑", "left": "←", "right": "→", NO_KEY: "no key"}
     names |= {"pageup": "PageUp", "pagedown": "PageDown", "slash": "/", "question_mark": "?"}
     return names.get(word, word.capitalize() if len(word) > 1 else word)
+
+
+class _Key(Enum):
+    ALT_ENTER = "alt+enter"
+
+
+def learn() -> None:
+    """What terminals without the Kitty protocol send for a key that Textual does not know from
+    them. Without this, Alt+Enter is Enter: it would steer where it should queue."""
+    known = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
+    known["\x1b\r"] = (_Key.ALT_ENTER,)

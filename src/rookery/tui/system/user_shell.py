@@ -16,6 +16,7 @@ import termios
 from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
+from functools import partial
 
 PIECE = 65_536
 BREATH = 0.002
@@ -43,12 +44,7 @@ _ON_OUR_TERMINAL = 'exec "$@" <>"$0" >&0 2>&0'
 """For sh in a new session: what it opens first becomes its terminal."""
 
 
-class State(Enum):
-    OFF = "off"
-    STARTING = "starting"
-    READY = "ready"
-    RUNNING = "running"
-    REPORTING = "reporting"
+State = Enum("State", "OFF STARTING READY RUNNING REPORTING")
 
 
 class UserShell:
@@ -122,8 +118,8 @@ class UserShell:
         self._stopped = True
         if self._state is State.STARTING:
             self.close()
-        kill = self._kill_command
-        for stop in (*(self._interrupt,) * 3, *(kill,) * 3, self.close):
+        interrupt = partial(self._write, "\x03")
+        for stop in (*(interrupt,) * 3, *(self._kill_command,) * 3, self.close):
             if not self.is_busy:
                 return
             stop()
@@ -198,9 +194,6 @@ class UserShell:
         if self._slave >= 0:
             os.close(self._slave)
             self._slave = -1
-
-    def _interrupt(self) -> None:
-        self._write("\x03")
 
     def _kill_command(self) -> None:
         with suppress(OSError):

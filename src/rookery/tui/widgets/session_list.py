@@ -1,4 +1,5 @@
-"""The session list at the left: those that need you first, each with its state."""
+"""The session list at the left: those that need you first. A session is a row with its state, title
+and age; below, its agent and directory."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -10,20 +11,27 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.blocks import Block
-from rookery.core.view.fleet import NEEDS_YOU, group_of
+from rookery.core.json import lenient
+from rookery.core.view.fleet import NEEDS_YOU, STATE_WORDS, group_of
+from rookery.home.paths import with_tilde
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
-from rookery.tui.look.palette import look_of
-from rookery.tui.look.runs import Line, clean_line, cut, strip_of, trimmed
+from rookery.tui.look.palette import Look, look_of
+from rookery.tui.look.runs import Line, clean_line, cut, strip_of, trimmed, width_of, width_of_line
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
-from rookery.tui.widgets import session_row
 
 WIDTHS = ((180, 44), (140, 36), (0, 30))
 """Columns of the list, by those of the screen."""
 
 AGES = 20.0
 """Seconds until the ages are painted again."""
+
+
+UNITS = ((86_400, "d"), (3600, "h"), (60, "min"))
+
+TOLD = frozenset({"needs-you", "running", "idle", "asleep"})
+"""States that the heading above a session says, or its sign."""
 
 
 class Heading(NamedTuple):
@@ -77,7 +85,7 @@ class Fleet(ScrollView):
 
     def _lay_out(self) -> None:
         words = self.filter or ""
-        self.listed = [each for each in self.sessions if session_row.matches(each, words)]
+        self.listed = [each for each in self.sessions if _matches(each, words)]
         if self.has_focus:
             self.on_focus()
         self._rows = self._laid_out()
@@ -228,11 +236,72 @@ class Fleet(ScrollView):
         cursor = self.has_focus and block["id"] == self._cursor
         edge = ("▌" if cursor else "▎" if here else " ", look.accent if cursor else look.soft)
         if row:
-            return [edge, *session_row.details(block, look, width - 1)]
+            return [edge, *_details(block, look, width - 1)]
         clock, strong = self._clock(), here or unread
-        line = session_row.title(block, look, width - 1, clock, strong=strong, unread=unread)
+        line = _title(block, look, width - 1, clock, strong=strong, unread=unread)
         return trimmed([edge, *line], width)
 
 
 def _session(row: Row) -> str:
     return "" if isinstance(row, Heading) else str(row[0]["id"])
+
+
+# --- a row -------------------------------------------------------------------------------------
+
+
+def _age(block: Block, now: int) -> str:
+    """Since its last news, in one unit."""
+    seconds = max(0, now - int(block["at"])) // 1000
+    found = (f"{seconds // size} {unit}" for size, unit in UNITS if seconds >= size)
+    return next(found, "now")
+
+
+def _title(block: Block, look: Look, width: int, now: int, *, strong: bool, unread: bool) -> Line:
+    """The first line; in the one-line list, the only one."""
+    sign, style = look.states.get(block["status"], look.states["idle"])
+    name = clean_line(block["title"])
+    end: Line = [(f" {_age(block, now)} ", look.faint)]
+    if unread:
+        end.append(("•", look.accent))
+    room = width - width_of_line(end)
+    line = trimmed([(f"{sign} ", style), (name, look.heading if strong else look.ink)], room)
+    gap = max(0, room - width_of_line(line))
+    return [*line, (" " * gap, look.plain), *end]
+
+
+def _details(block: Block, look: Look, width: int) -> Line:
+    """Agent, directory, the plan's progress and the queue; its state where no heading says it."""
+    sign_style = look.states.get(block["status"], look.states["idle"])[1]
+    state = "" if block["status"] in TOLD else STATE_WORDS.get(block["status"], block["status"])
+    words = [clean_line(block["agent"])]
+    if block["queue"]:
+        words.append(f"{block['queue']} queued")
+    done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
+    if steps:
+        words.append(f"plan {done}/{steps}")
+    line: Line = [("  ", look.plain), (f"{state} · " if state else "", sign_style)]
+    line.append((" · ".join(words), look.soft))
+    cwd = with_tilde(clean_line(str(block["cwd"])))
+    room = width - width_of_line(line) - 4
+    if cwd and room >= min(8, width_of(cwd)):
+        line.append((f" · {_end_of(cwd, room)}", look.soft))
+    return trimmed(line, width)
+
+
+def _end_of(path: str, room: int) -> str:
+    """A path's end says more than its beginning: whole folders of it, if they fit."""
+    if width_of(path) <= room:
+        return path
+    kept = path
+    while width_of(kept) > room - 1 and "/" in kept[1:]:
+        kept = kept[kept.index("/", 1) :]
+    while width_of(kept) > room - 1:
+        kept = kept[1:]
+    return f"…{kept}"
+
+
+def _matches(block: Block, words: str) -> bool:
+    """Whether a session has all the words of a filter."""
+    about = " ".join(str(block[key]) for key in ("id", "title", "agent", "cwd", "status"))
+    about = f"{about} {STATE_WORDS.get(block['status'], '')}".casefold()
+    return all(word in about for word in words.casefold().split())

@@ -15,9 +15,8 @@ from rookery.tui.keys.map import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of
 from rookery.tui.system.clock import now
-from rookery.tui.transcript.doing import IDLE
 from rookery.tui.widgets import status_line
-from rookery.tui.widgets.status_line import About, Place
+from rookery.tui.widgets.status_line import IDLE, About, Place
 
 
 class LineWidget(Widget):

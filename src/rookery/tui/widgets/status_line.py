@@ -3,17 +3,19 @@
 Where the line is too narrow for all of it, what matters least goes first.
 """
 
+from itertools import islice
 from typing import NamedTuple
 
 from rookery.core import units
 from rookery.core.asks.kept_asks import unanswered
+from rookery.core.blocks import Block, captions
 from rookery.core.json import Json, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.turn import retries
 from rookery.render.local_time import clock_time
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
-from rookery.tui.transcript.doing import IDLE, Doing
+from rookery.tui.transcript.window import Window
 
 ENDS = {
     "max_tokens": "token limit",
@@ -33,10 +35,23 @@ FRAMES = "◐◓◑◒"
 FRAME = 250
 """Milliseconds of one of them."""
 
+NEAR = 40
+"""The newest blocks among which a running call is looked for."""
+END = 400
+"""Characters of a thought's end that are read."""
 LEAST, MOST = 24, 72
 """Columns for what is done now."""
 
 ASKS_ALL = "asks: every action"
+
+
+class Doing(NamedTuple):
+    words: str = ""
+    grows: bool = False
+    """At its end: there is what matters if it has to be cut."""
+
+
+IDLE = Doing()
 
 
 class Place(NamedTuple):
@@ -128,6 +143,34 @@ def _width(fields: list[Field]) -> int:
 
 def _joined(fields: list[Field]) -> str:
     return " · ".join(each.words for each in fields)
+
+
+# --- what it does now --------------------------------------------------------------------------
+
+
+def doing(window: Window) -> Doing:
+    """The newest call that runs, or the end of a thought that streams."""
+    if window.header["state"] != "running" or not window.pages:
+        return IDLE
+    newest = islice(reversed(window.pages[-1].blocks.values()), NEAR)
+    for place, block in enumerate(newest):
+        match block["role"]:
+            case "thought" if place == 0:
+                return Doing(_last_line(block["text"]), grows=True)
+            case "answer" if place == 0:
+                return Doing("writing")
+            case "tool" | "terminal" if block["status"] == "running":
+                return Doing(_call(block, str(window.header["cwd"])))
+    return IDLE
+
+
+def _call(block: Block, cwd: str) -> str:
+    return " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
+
+
+def _last_line(text: str) -> str:
+    lines = clean_line(text[-END:].rstrip().rpartition("\n")[2]).strip()
+    return lines.strip("*_# ") or "thinking"
 
 
 # --- its parts ---------------------------------------------------------------------------------
