@@ -64,7 +64,8 @@ def put(app: Still, name: str, value: Any) -> None:
     assert isinstance(app.screen, FormScreen)
     control = app.screen.control(name)
     if isinstance(control, Ticks):
-        control.tick(*value)
+        for tick, (each, _) in zip(control.query(Checkbox), control._choices, strict=True):
+            tick.value = each in value
     else:
         assert isinstance(control, Input | Select | Checkbox)
         control.value = value

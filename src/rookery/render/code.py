@@ -24,26 +24,18 @@ KINDS = frozenset(
 )
 """Pygments' token types that look different; the empty one is all the rest."""
 
-_LANGUAGES = {
-    "python": "py pyi",
-    "javascript": "js mjs",
-    "typescript": "ts",
-    "rust": "rs",
-    "c": "c h",
-    "cpp": "cc cpp hpp",
-    "kotlin": "kt",
-    "ruby": "rb",
-    "bash": "sh bash zsh",
-    "markdown": "md",
-    "yaml": "yaml yml",
-    "csharp": "cs",
-    "make": "makefile",
-    "docker": "dockerfile",
-    "ini": "ini cfg",
+_LANGUAGES = """
+python=py,pyi javascript=js,mjs typescript=ts rust=rs c=c,h cpp=cc,cpp,hpp kotlin=kt ruby=rb
+bash=sh,bash,zsh markdown=md yaml=yaml,yml csharp=cs make=makefile docker=dockerfile ini=ini,cfg
+jsx=jsx tsx=tsx go=go java=java php=php json=json toml=toml html=html css=css sql=sql xml=xml
+swift=swift lua=lua
+"""
+"""Each with the endings of its files."""
+_ENDINGS = {
+    end: name
+    for name, _, ends in (each.partition("=") for each in _LANGUAGES.split())
+    for end in ends.split(",")
 }
-_ALIKE = "jsx tsx go java php json toml html css sql xml swift lua"
-_ENDINGS = {end: name for name, ends in _LANGUAGES.items() for end in ends.split()}
-_ENDINGS |= {name: name for name in _ALIKE.split()}
 
 
 def language_of(path: str) -> str:

@@ -42,11 +42,6 @@ def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list
     return found
 
 
-def help_of(agent: str, vendor: str | None, known: str = "") -> str:
-    alone = modes.SANDBOX if modes.decides_alone(agent, vendor) else ""
-    return " ".join(words for words in (known, alone) if words)
-
-
 def _choose(app: Shell, agent: str, begins: str) -> None:
     session = app.session
     header = app.window.header if session else None
@@ -67,7 +62,8 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
 
     title = "When to ask" if session else "When to ask, in the new session"
     said = modes.sentence(header) if header and modes.brief(header) else ""
-    words = help_of(agent, vendor, said)
+    alone = modes.SANDBOX if modes.decides_alone(agent, vendor) else ""
+    words = " ".join(filter(None, (said, alone)))
     app.ask(ChoiceScreen(title, rows(agent, vendor, current, begins), words), chosen)
 
 

@@ -34,13 +34,10 @@ class Way(NamedTuple):
     """It writes the bytes as AppleScript does."""
 
 
+_XCLIP = ("-selection", "clipboard", "-o", "-t")
 LINUX = (
     Way("wl-paste", ("--no-newline", "--type"), ("--list-types",)),
-    Way(
-        "xclip",
-        ("-selection", "clipboard", "-o", "-t"),
-        ("-selection", "clipboard", "-o", "-t", "TARGETS"),
-    ),
+    Way("xclip", _XCLIP, (*_XCLIP, "TARGETS")),
 )
 MACOS = (Way("pngpaste", ("-",)), Way("osascript", ("-e", _AS_PNG), hex=True))
 HELP = ("install wl-clipboard (Wayland) or xclip (X11)", "install pngpaste")

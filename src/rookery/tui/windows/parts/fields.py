@@ -47,10 +47,6 @@ class Ticks(Vertical):
         ticks = self.query(Tick)
         return [value for tick, (value, _) in zip(ticks, self._choices, strict=True) if tick.value]
 
-    def tick(self, *values: str) -> None:
-        for tick, (value, _) in zip(self.query(Tick), self._choices, strict=True):
-            tick.value = value in values
-
 
 def control_of(field: Any, value: Any, name: str) -> Widget:
     """For any schema, even a damaged one."""
