@@ -16,6 +16,7 @@ FILES = (
     *("log_scale", "idle_worker", "idle_session", "idle_cpu", "fifty_sessions", "scale"),
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
+    "search",
     *("tui_transcript", "tui_paint", "tui_keys", "tui_open", "open_large"),
 )
 RESULTS = os.path.join(HERE, "results.json")

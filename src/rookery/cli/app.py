@@ -44,6 +44,7 @@ GROUPS = {
         "tail": "Follow a session live.",
         "show": "Print a session.",
         "recap": "Print a recap of a session for another agent.",
+        "search": "Search everything said in all sessions.",
         "logs": "Print what a session's agent and worker logged.",
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",
     },

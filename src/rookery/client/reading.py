@@ -8,10 +8,10 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rookery.core.blocks import Document
+from rookery.core.blocks.document import HEADER, Document
 from rookery.core.view import carried
 from rookery.core.view.recap import Recap, recap_of
-from rookery.core.view.reduce import fold
+from rookery.core.view.reduce import fold, reduce
 from rookery.log.ending import ROOM
 from rookery.log.reader import Reader
 
@@ -42,6 +42,35 @@ def excerpt(
     cut = folded and carried.clip(document, room)
     first, last = (events[0].seq, events[-1].seq) if events else (0, 0)
     return Excerpt(document, first, last, above, cut)
+
+
+BESIDE, AFTER, NEAR = 2, 100, 512 * 1024
+"""Blocks beside one, events after one, and bytes that are read for them."""
+
+
+def block_at(log: Reader, seq: int) -> str:
+    """The block that an event made or changed, by its id; "": none."""
+    header, events, _ = log.part(seq, NEAR)
+    document = fold(header, events[:-1])
+    for op in reduce(document, events[-1]) if events else []:
+        name = op[1]["id"] if op[0] == "put" else op[1]
+        if name != HEADER and op[0] != "drop":
+            return str(name)
+    return ""
+
+
+def around(log: Reader, seq: int) -> Document:
+    """The block of an event and those beside it, of the same turn."""
+    end = log.first_seq(log.turn_of(seq) + 1)
+    found = excerpt(log, min(seq + AFTER, end - 1) if end else seq + AFTER, NEAR)
+    if found.first > seq:  # what follows is large
+        found = excerpt(log, seq, NEAR)
+    name, names = block_at(log, seq), list(found.document.blocks)
+    place = names.index(name) if name in names else len(names) - 1
+    for number, each in enumerate(names):
+        if abs(number - place) > BESIDE and each != name:
+            del found.document.blocks[each]
+    return found.document
 
 
 def recap(log: Reader, before: int | None = None) -> Recap:

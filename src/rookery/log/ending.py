@@ -86,6 +86,25 @@ def _beginning(rows: list[Row], room: int) -> int:
     return 0
 
 
+def stretch(
+    connection: sqlite3.Connection, after: int, upto: int, room: int, columns: tuple[str, ...]
+) -> list[Event]:
+    """Events after one, in order, as many as are read at once."""
+    rows: list[Row] = []
+    cursor = connection.execute(
+        f"SELECT {', '.join(columns)} FROM event"  # noqa: S608 — our own column names
+        " WHERE seq > ? AND seq <= ? ORDER BY seq",
+        (after, upto),
+    )
+    for row in cursor:
+        rows.append(row)
+        room -= marks.weight(row[-1])
+        if room <= 0:
+            break
+    cursor.close()
+    return events_of(rows)
+
+
 def some(
     connection: sqlite3.Connection, numbers: Iterable[int], columns: tuple[str, ...]
 ) -> list[Event]:

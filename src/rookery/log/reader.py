@@ -97,6 +97,11 @@ class Reader(AbstractContextManager["Reader", None]):
             yield from page
             after = page[-1].seq
 
+    def stretch(self, after: int, room: int, upto: int) -> list[Event]:
+        """Events after the event `after`, in order, until they have `room` bytes: one at least."""
+        with failures(self.path):
+            return ending.stretch(self._connection, after, upto, room, self._columns)
+
     def of_kinds(self, *kinds: str) -> list[Event]:
         """All events of these kinds, in order: one pass over the log."""
         return self._events(f"WHERE kind IN ({', '.join('?' * len(kinds))}) ORDER BY seq", *kinds)
@@ -147,6 +152,11 @@ class Reader(AbstractContextManager["Reader", None]):
         """The first event of turn `n`, or of the next that has any; past the last: 0."""
         with failures(self.path):
             return headers.first_seq(self._connection, n) or 0
+
+    def turn_of(self, seq: int) -> int:
+        """The turn of an event."""
+        with failures(self.path):
+            return headers.turn_of(self._connection, seq)
 
     def find(self, cause: str) -> Event | None:
         """The event that is the outcome of the command with this id."""

@@ -28,7 +28,15 @@ _SIGNS = re.compile(
     r"(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|AIza|hf_|npm_|pypi-|eyJ|"
     r"PRIVATE KEY|://"
 )
-"""What each of them has in it: a text without any is passed on as quickly as it can be read."""
+_WORDS = {
+    "-": ("sk-", "pk-", "rk-", "glpat-", "xox", "pypi-", "PRIVATE KEY-"),
+    "_": ("sk_", "pk_", "rk_", *(f"gh{kind}_" for kind in "pousr"), "github_pat_", "hf_", "npm_"),
+    ":": ("://",),
+    "A": ("AKIA", "ASIA", "AIza"),
+    "J": ("eyJ",),
+}
+"""What each of them has in it, by one letter of it. To look for one after the other is many times
+quicker than a pattern with all of them, and each event of a log is searched."""
 
 
 def encoded(value: object) -> str:
@@ -39,7 +47,12 @@ def encoded(value: object) -> str:
 
 
 def masked(text: str) -> str:
-    return _SECRET.sub(_hidden, text) if _SIGNS.search(text) else text
+    for letter, found in _WORDS.items():
+        if letter in text:
+            for word in found:
+                if word in text:
+                    return _SECRET.sub(_hidden, text)
+    return text
 
 
 def _hidden(found: re.Match[str]) -> str:

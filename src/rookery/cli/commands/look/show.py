@@ -9,7 +9,7 @@ from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import head_line
 from rookery.client.offline import missing
-from rookery.client.reading import excerpt
+from rookery.client.reading import around, excerpt
 from rookery.core.blocks import Document
 from rookery.core.json import Event, Json, dumps
 from rookery.core.json.safe_text import count
@@ -28,6 +28,12 @@ from rookery.log.reader import Reader
     "--turn", type=click.IntRange(min=0), metavar="N", help="Print this turn (0: before the first)."
 )
 @click.option("--all", "everything", is_flag=True, help="Print every turn (default: the last).")
+@click.option(
+    "--at",
+    type=click.IntRange(min=1),
+    metavar="SEQ",
+    help="Print what was said around this event: rookery search finds it.",
+)
 @click.option("--full", is_flag=True, help="Print thoughts, and long outputs in full.")
 @flags.as_json(help="Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
@@ -40,17 +46,40 @@ def show(sessions: tuple[str, ...], **wanted: Any) -> None:
     rookery show 3f2a
     rookery show 3f2a --all | less
     rookery show 3f2a --full
+    rookery show 3f2a --at 1200
     rookery show 3f2a --all --events > session.jsonl
     """
     if wanted["everything"] and wanted["turn"] is not None:
         raise click.UsageError("--turn and --all cannot be combined.")
+    if wanted["at"] is not None and (wanted["everything"] or wanted["turn"] is not None):
+        raise click.UsageError("--at cannot be combined with --turn or --all.")
+    if wanted["at"] is not None and wanted["as_events"]:
+        raise click.UsageError("--at and --events cannot be combined.")
     if wanted["as_json"] and wanted["as_events"]:
         raise click.UsageError("--json and --events cannot be combined.")
     screen = standard()
+    at = wanted.pop("at")
     for place, session in enumerate(sessions):
         if len(sessions) > 1 and not wanted["as_json"] and not wanted["as_events"]:
             head_line(screen, session, first=not place)
-        _show(screen, session, **wanted)
+        if at is not None:
+            _show_around(screen, session, at, full=wanted["full"], as_json=wanted["as_json"])
+        else:
+            _show(screen, session, **wanted)
+
+
+def _show_around(screen: Screen, session: str, seq: int, *, full: bool, as_json: bool) -> None:
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        if seq > (last := log.last_seq()):
+            raise click.BadParameter(f"the last event is {last}.", param_hint="--at")
+        document = around(log, seq)
+    if as_json:
+        screen.line(dumps(document.to_json()))
+    else:
+        _print(screen, document, full=full)
+        screen.note(
+            f"around event {seq:,} of {last:,}; --turn {document.header['turn']} prints all"
+        )
 
 
 def _show(

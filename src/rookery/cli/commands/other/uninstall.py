@@ -47,6 +47,7 @@ OURS = {
     "run": "sockets",
     "slots": "worker slots",
     "scratch": "temporary folders",
+    "search": "the index of rookery search",
     "places": "which session works in which directory",
     "cache": "a cache",
     "crash.log": "error tracebacks",

@@ -1,0 +1,1 @@
+"""Search over everything that was ever said in the sessions of a home: with a daemon or without."""

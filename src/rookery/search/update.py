@@ -1,0 +1,284 @@
+"""Brings the index up to date with the logs: in slices, each a transaction, that can be stopped.
+
+One process at a time does it, the holder of the lock; others read what there is.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import NamedTuple
+from zlib import crc32
+
+from rookery.core.json import Event, dumps, lenient
+from rookery.home import paths
+from rookery.log.errors import Busy, LogError
+from rookery.log.lock import LOCK_FILE, Lock, is_locked
+from rookery.log.reader import Reader
+from rookery.search import index as files
+from rookery.search.index import Extent, Index, Known, Stretch
+from rookery.search.texts import Row, Rows
+
+EVENTS, TEXT = 8192, 2 * 1024 * 1024
+"""Of a transaction, at most about."""
+
+ROOM = 1024 * 1024
+"""Bytes of events that are read at once."""
+
+BEFORE = 20
+"""Events before a gap that are looked at: a message may go on in it."""
+
+FRESH = 0.1
+"""Seconds in which a file may change again and keep its time: it is looked at once more."""
+
+OLD = 86_400.0
+"""Seconds after which the file of an earlier version is deleted."""
+
+AGAIN = "?"
+"""Stamp of a session that is looked at again next time."""
+
+type Stop = Callable[[], bool]
+type Tell = Callable[[int, int], object]
+"""Sessions that are done, and all that are to be."""
+
+
+class Progress(NamedTuple):
+    done: bool
+    """The index has everything that was said when the update began."""
+    events: int = 0
+    """That were indexed."""
+    left: int = 0
+    """Sessions that are not up to date."""
+    busy: bool = False
+    """Another process is updating it."""
+    problem: str = ""
+    """Why it could not be updated."""
+
+
+def update(
+    home: str,
+    *,
+    stop: Stop = lambda: False,
+    seconds: float | None = None,
+    wait: float = 0.0,
+    tell: Tell = lambda _done, _all: None,
+) -> Progress:
+    """Index what is new in all sessions. Ends early when `stop` says so, or after `seconds`; what
+    was done stays. `wait`: seconds for another process that is at it."""
+    if not os.path.isdir(paths.sessions(home)):
+        return Progress(done=True)
+    until = None if seconds is None else time.monotonic() + seconds
+
+    def over() -> bool:
+        return stop() or (until is not None and time.monotonic() >= until)
+
+    for again in (True, False):
+        try:
+            with Index.open(home, wait) as index:
+                return _Update(home, index, over, tell).run()
+        except Busy:
+            return Progress(done=False, busy=True)
+        except (OSError, paths.PathError) as error:
+            return Progress(done=False, problem=f"{files.folder(home)}: {error}")
+        except (sqlite3.Error, files.Damaged) as error:
+            if again and files.is_damage(error):
+                _remove(home)
+                continue
+            return Progress(done=False, problem=_words(home, error))
+    return Progress(done=False)
+
+
+def _remove(home: str) -> None:
+    """It is damaged. Not while another process uses it."""
+    with suppress(Busy, OSError):
+        lock = Lock.acquire(os.path.join(files.folder(home), LOCK_FILE), 0)
+        try:
+            files.remove(home)
+        finally:
+            lock.release()
+
+
+def _words(home: str, error: Exception) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return f"{files.folder(home)}: no space left on the disk"
+    return f"{files.path(home)}: {error}"
+
+
+class _Update:
+    def __init__(self, home: str, index: Index, over: Stop, tell: Tell) -> None:
+        self._home = home
+        self._index = index
+        self._over = over
+        self._tell = tell
+        self._events = self._text = 0
+        self._all = 0
+
+    def run(self) -> Progress:
+        known = self._index.sessions()
+        stamps = {name: stamp_of(self._home, name) for name in paths.session_ids(self._home)}
+        there = {name: stamp for name, stamp in stamps.items() if stamp}
+        self._forget([known[name] for name in known if name not in there])
+        same = {n for n in known if known[n].stamp == there.get(n) != AGAIN}
+        left = self._bring([name for name in there if name not in same])
+        # A volume that was dropped had other sessions in it: they are indexed again.
+        known = self._index.sessions()
+        if not left and (again := [n for n in there if n in known and not known[n].stamp]):
+            left = self._bring(again)
+        if not left:
+            self._tidy()
+        return Progress(done=not left, events=self._all, left=left)
+
+    def _forget(self, gone: list[Known]) -> None:
+        if not gone:
+            return
+        with self._index.changes():
+            self._index.drop(x.volume for each in gone for x in self._index.extents(each.n))
+            self._index.forget(each.n for each in gone)
+        self._index.shrink()
+
+    def _bring(self, names: list[str]) -> int:
+        """Sessions up to date, those with the latest news first; how many are not."""
+        names.sort(key=lambda name: (-_time(self._home, name), name))
+        place = 0
+        while place < len(names):
+            if self._over() or not self._index.stands():
+                return len(names) - place
+            self._events = self._text = 0
+            with self._index.changes():
+                while place < len(names) and not self._is_full() and not self._over():
+                    if self._session(names[place]):
+                        place += 1
+            self._tell(place, len(names))
+        return 0
+
+    def _is_full(self) -> bool:
+        return self._events >= EVENTS or self._text >= TEXT
+
+    def _session(self, name: str) -> bool:
+        """Index what a transaction takes of a session; whether that was all."""
+        directory = paths.session_dir(self._home, name)
+        stamp = stamp_of(self._home, name)
+        number = self._index.admit(name)
+        open_ = is_locked(directory)
+        try:
+            with Reader.open(directory) as log:
+                last = log.last_seq()
+                extents = self._checked(log, self._index.extents(number), last)
+                for first, upto in gaps(extents, last):
+                    covered = self._gap(log, number, first, upto, open_=open_ and upto == last)
+                    if covered is None:
+                        return False
+                    stamp = stamp if covered >= upto else AGAIN
+        except LogError:
+            stamp = AGAIN
+        head = paths.read_json(os.path.join(directory, paths.HEAD))
+        agent, cwd = lenient.text(head, "agent"), lenient.text(head, "cwd")
+        self._index.note(number, stamp or AGAIN, agent, cwd)
+        return True
+
+    def _checked(self, log: Reader, extents: list[Extent], last: int) -> list[Extent]:
+        """Those that are of this log. It may have been replaced, or be shorter than it was; and
+        events of earlier turns may be gone, which changes nothing."""
+        if not extents or _is_of(log, extents[-1], last):
+            return extents
+        bad = {extent.volume for extent in extents if not _is_of(log, extent, last)}
+        self._index.drop(bad)
+        return [extent for extent in extents if extent.volume not in bad]
+
+    def _gap(self, log: Reader, number: int, first: int, upto: int, *, open_: bool) -> int | None:
+        """Up to which event it was indexed; None: there is more. `open_`: the last message may go
+        on, and is left for later."""
+        rows = Rows(log.read(max(0, first - 1 - BEFORE), BEFORE, first - 1))
+        begin, place = first, first - 1
+        events: dict[int, Event] = {}
+        while place < upto:
+            if self._is_full() or self._over():
+                return None
+            read = log.stretch(place, ROOM, upto)
+            found = rows.take(read)
+            place = read[-1].seq if read else upto
+            if place >= upto and not open_:
+                found += rows.finish(upto)
+            events |= {event.seq: event for event in read}
+            if rows.covered >= begin:
+                self._index.add(_stretch(number, begin, rows.covered, events, found))
+                begin = rows.covered + 1
+                events = {seq: event for seq, event in events.items() if seq >= begin}
+            self._events, self._all = self._events + len(read), self._all + len(read)
+            self._text += sum(len(row.text) for row in found)
+        return begin - 1
+
+    def _tidy(self) -> None:
+        self._index.neaten()
+        if self._index.is_loose():
+            self._index.shrink()
+        _delete_earlier(self._home)
+
+
+def gaps(extents: list[Extent], last: int) -> Iterator[tuple[int, int]]:
+    """The events that no extent has, as runs of them."""
+    place = 1
+    for extent in extents:
+        if extent.first_seq > place:
+            yield place, extent.first_seq - 1
+        place = max(place, extent.last_seq + 1)
+    if place <= last:
+        yield place, last
+
+
+def _stretch(
+    number: int, first: int, last: int, events: dict[int, Event], found: list[Row]
+) -> Stretch:
+    at = max((event.at for seq, event in events.items() if seq <= last), default=0)
+    mark = print_of(events[last]) if last in events else 0
+    return Stretch(number, first, last, at, mark, found)
+
+
+def _is_of(log: Reader, extent: Extent, last: int) -> bool:
+    if extent.last_seq > last:
+        return False
+    found = log.read(extent.last_seq - 1, 1, extent.last_seq)
+    return not found or not extent.print or print_of(found[0]) == extent.print
+
+
+def print_of(event: Event) -> int:
+    """By which an event is known again."""
+    return crc32(f"{event.at} {dumps(event.update)}".encode()) or 1
+
+
+def stamp_of(home: str, session: str) -> str:
+    """How the files of a log stand: the same as long as nothing was written. "": there is none."""
+    log = os.path.join(paths.session_dir(home, session), paths.LOG)
+    try:
+        found = [os.stat(log)]
+    except OSError:
+        return ""
+    with suppress(OSError):
+        found.append(os.stat(f"{log}-wal"))
+    if max(each.st_mtime for each in found) > time.time() - FRESH:
+        return AGAIN
+    return " ".join(f"{each.st_ino}.{each.st_size}.{each.st_mtime_ns}" for each in found)
+
+
+def _time(home: str, session: str) -> int:
+    """Of the latest news of a session."""
+    log = os.path.join(paths.session_dir(home, session), paths.LOG)
+    times = [0]
+    for name in (log, f"{log}-wal"):
+        with suppress(OSError):
+            times.append(os.stat(name).st_mtime_ns)
+    return max(times)
+
+
+def _delete_earlier(home: str) -> None:
+    """Files of earlier versions, which no process has used for a day."""
+    place = files.folder(home)
+    with suppress(OSError):
+        for name in os.listdir(place):
+            version = name.removeprefix("words-").partition(".")[0]
+            file = os.path.join(place, name)
+            earlier = version.isdecimal() and int(version) < files.VERSION
+            if earlier and os.stat(file).st_mtime < time.time() - OLD:
+                os.unlink(file)

@@ -1,0 +1,80 @@
+"""Texts and queries as SQLite's FTS5 takes them.
+
+Its tokenizer knows letters and digits, upper and lower case, and diacritics. What it does not know
+is added here: scripts without blanks between words are split into letters, and so are identifiers
+such as `readFile` into their words.
+"""
+
+import re
+
+TOKENIZER = "unicode61 remove_diacritics 2"
+
+APART = "\u200b"
+"""Between letters: no letter itself, and not to be seen."""
+
+EXTRA = "\u2063"
+"""Before the words that were added to a text; no letter itself."""
+
+ROLE = "\ue000"
+"""Begins the word that says who said it. FTS5 takes it for a letter."""
+
+LONGEST = 4096
+"""Characters of a query."""
+
+MOST = 32
+"""Words of a query."""
+
+LONGEST_WORD = 128
+"""Longer ones are no words: base64, hashes in a row."""
+
+_SPACELESS = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f])"
+)
+_CAMEL = re.compile(r"[A-Za-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+_LETTER = re.compile(r"[^\W_]")
+_PIECE = re.compile(r'"([^"]*)"?(\*)?|([^\s"]+)')
+_OURS = re.compile("[\u2063\ue000-\ue00f\ud800-\udfff\x00]")
+_NO_WORD = re.compile(rf"\w{{{LONGEST_WORD},}}")
+
+
+def indexed(text: str, role: str) -> str:
+    """What is given to FTS5: the text itself, letters apart where need be, and words of ours."""
+    ascii_ = text.isascii()
+    if not ascii_:
+        text = _SPACELESS.sub(rf"{APART}\1{APART}", _OURS.sub(" ", text))
+    if len(text) > 4 * LONGEST_WORD and len(text) > text.count(" ") * LONGEST_WORD // 2:
+        text = _NO_WORD.sub(" ", text)
+    extra = ""
+    if _HUMP.search(text):
+        named = dict.fromkeys(_CAMEL.findall(text))
+        extra = "\n".join(" ".join(_WORD.findall(name)) for name in named if _HUMP.search(name))
+    return f"{text}\n{EXTRA} {ROLE}{role} {extra}"
+
+
+def match_of(query: str, role: str = "") -> str:
+    """The expression for a query: all its words, in any order; "two words" beside each other;
+    beg* for words that begin so. "": it has no word. Nothing in it is an error."""
+    terms = []
+    for phrase, star, word in _PIECE.findall(_OURS.sub(" ", query[:LONGEST])):
+        begins = bool(star) or word.endswith("*")
+        if term := _term(phrase or word, begins=begins):
+            terms.append(term)
+        if len(terms) == MOST:
+            break
+    if terms and role:
+        terms.append(f'"{ROLE}{role}"')
+    return " AND ".join(dict.fromkeys(terms))
+
+
+def _term(word: str, *, begins: bool) -> str:
+    if not _LETTER.search(word):
+        return ""
+    spoken = _SPACELESS.sub(rf"{APART}\1{APART}", word)
+    star = " *" if begins and spoken[-1:] != APART else ""
+    term = f'"{spoken}"{star}'
+    if _HUMP.search(word) and word.isascii():
+        term = f'({term} OR "{" ".join(_WORD.findall(word))}"{star})'
+    return term
