@@ -320,8 +320,9 @@ def _opened(home: str) -> sqlite3.Connection:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     if not os.path.lexists(place):
         os.close(os.open(place, flags | os.O_EXCL, 0o600))
-    connection = connect(place, "mode=rw")
-    try:
+    with ExitStack() as undo:
+        connection = connect(place, "mode=rw")
+        undo.callback(connection.close)
         if not _version(connection):
             connection.executescript(
                 "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
@@ -329,10 +330,8 @@ def _opened(home: str) -> sqlite3.Connection:
             )
         connection.executescript(SETTINGS)
         connection.execute("SELECT 1 FROM session, volume, extent, row LIMIT 1").fetchall()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        undo.pop_all()
+        return connection
 
 
 def _version(connection: sqlite3.Connection) -> int:
