@@ -6,7 +6,7 @@ from typing import Any
 
 from rookery.core.blocks.document import OP_BYTES, Document, Op, size_of
 from rookery.core.json.events import Event, dumps, kind_of, loads
-from rookery.core.policy.rule_choices import Unruly, choices
+from rookery.core.policy.rule_choices import choices
 from rookery.core.policy.rules import Call, Rule
 from rookery.core.view.reduce import fold, reduce
 
@@ -139,7 +139,7 @@ OUR_KINDS = frozenset(
 ACP_KINDS = frozenset(ACP_UPDATES)
 
 
-def narrow(call: Call, name: str) -> Rule | Unruly:
+def narrow(call: Call, name: str) -> Rule | str:
     """The rule that allows this call again and as little else as can be."""
     found = choices(call, name)
-    return found if isinstance(found, Unruly) else found[0].rule
+    return found if isinstance(found, str) else found[0].rule

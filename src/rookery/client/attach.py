@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.core import units
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.log.store import Writer
 

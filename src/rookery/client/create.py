@@ -11,7 +11,7 @@ from rookery.client import environment as client_environment
 from rookery.client import guard
 from rookery.client.config import in_force
 from rookery.core.critic.state import CHOICES
-from rookery.core.json.events import Draft, Json, dumps, notice
+from rookery.core.json import Draft, Json, dumps, notice
 from rookery.core.policy.modes import EVERY
 from rookery.core.policy.unattended import Order
 from rookery.core.view.fleet import head_of

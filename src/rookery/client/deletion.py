@@ -22,8 +22,7 @@ from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
 from rookery.core.agent.addresses import address_of
 from rookery.core.agent.opening import KINDS, Conversation, conversations
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, loads
+from rookery.core.json import Json, lenient, loads
 from rookery.core.settings.agent_tables import Extras
 from rookery.home import config, paths
 from rookery.log.errors import LogError

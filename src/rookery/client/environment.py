@@ -8,8 +8,7 @@ import os
 from collections.abc import Mapping
 
 from rookery.client import guard
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.turn.remedies import wants_login
 from rookery.core.vendors import detection
 from rookery.core.vendors.environment import (

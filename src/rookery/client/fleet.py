@@ -10,8 +10,7 @@ from contextlib import suppress
 from rookery.client.offline import left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.header import EMPTY
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.view.fleet import head_of, is_sound, is_unread
 from rookery.home import paths
 from rookery.home.seen import seen

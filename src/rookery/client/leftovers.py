@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client.offline import note
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, notice
 from rookery.home import paths
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import Lock, is_locked

@@ -9,8 +9,7 @@ from rookery.client import attach, guard
 from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
-from rookery.core.json import lenient
-from rookery.core.json.events import Draft, Json, notice
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Policy
 from rookery.core.turn.idle import post_mortem

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from rookery.build import build
-from rookery.core.json.events import Json, loads
+from rookery.core.json import Json, loads
 from rookery.core.view.fleet import is_hidden, is_judged, is_sound
 from rookery.home import paths
 from rookery.log.errors import LogError

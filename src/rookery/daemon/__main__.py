@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon.options import Refusal, from_json
 
 LONGEST = 65536

@@ -9,7 +9,7 @@ from typing import Any
 from rookery.client.fleet import head_of_session, unreadable
 from rookery.client.start import is_awake
 from rookery.core.blocks.document import Block, Op
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.view.fleet import fleet_block, is_snoozed
 from rookery.home import paths
 

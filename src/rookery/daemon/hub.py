@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rookery.client.reading import excerpt
 from rookery.client.session import Refused, SessionClient
 from rookery.core.blocks.document import Op
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json
 from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
 from rookery.daemon.fleet import Fleet

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon import passphrase
 
 HOST, PORT = "127.0.0.1", 7433

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Event, dumps, kind_of
+from rookery.core.json import Event, dumps, kind_of, lenient
 from rookery.core.json.redact import redact_json, redact_pieces
 from rookery.export.turns import events
 from rookery.log.reader import Reader

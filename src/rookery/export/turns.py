@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.blocks.document import Block, Document
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json
 from rookery.core.json.redact import redact, redact_json
 from rookery.core.view.reduce import reduce
 from rookery.log.reader import Reader

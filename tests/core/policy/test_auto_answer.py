@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rookery.core.asks.asks import Judgement
 from rookery.core.policy import auto_answer, modes, rules
-from rookery.core.policy.auto_answer import Judgement, judge
+from rookery.core.policy.auto_answer import judge
 from rookery.core.policy.modes import ALL, EVERY, RISKY
 from rookery.core.policy.rules import Rule
 from rookery.core.vendors.profiles import Profile, offers_of, profile_of

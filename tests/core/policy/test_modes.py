@@ -85,7 +85,9 @@ def test_P6_rules_come_first_then_the_mode(
 @given(st.permutations(OPTIONS), st.booleans())
 def test_P5_the_agents_own_option_answers_once(options: list[Json], allow: bool) -> None:
     ask = asked(options=options)
-    answer = policy_modes.ruled(ask, policy_modes.Ruling(allow, "rule:r", "by rule r", "why"))
+    answer = policy_modes.ruled(
+        ask, policy_modes.Judgement("allow" if allow else "deny", "rule:r", "by rule r", "why")
+    )
     outcome = answer.reply["outcome"]
     assert outcome["optionId"] == ("y" if allow else "n")
     assert ("_meta" in outcome) is not allow
@@ -95,14 +97,16 @@ def test_P5_the_agents_own_option_answers_once(options: list[Json], allow: bool)
 
 def test_P5_without_an_option_it_is_cancelled_and_counts_as_no() -> None:
     for allow, options in ((True, OPTIONS[2:]), (False, OPTIONS[:2])):
-        answer = policy_modes.ruled(asked(options=options), policy_modes.Ruling(allow, "b", "w"))
+        answer = policy_modes.ruled(
+            asked(options=options), policy_modes.Judgement("allow" if allow else "deny", "b", "w")
+        )
         assert answer.reply == {"outcome": {"outcome": "cancelled"}}
         assert answer.draft.update["verdict"] == "deny"
 
 
 def test_P5_looks_say_which_rule_it_was() -> None:
     ask = asked(options=OPTIONS, toolCall={"toolCallId": "t", "title": "ls"})
-    answer = policy_modes.ruled(ask, policy_modes.Ruling(True, "rule:r", "allowed by rule r"))
+    answer = policy_modes.ruled(ask, policy_modes.Judgement("allow", "rule:r", "allowed by rule r"))
     document = fold(None, log(ask | {"ruled": "allowed by rule r"}))
     block = only(document, "ask")
     assert (block["actions"], block["ruled"]) == ([], "allowed by rule r")

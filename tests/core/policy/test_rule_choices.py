@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rookery.core.policy import danger, rules
-from rookery.core.policy.rule_choices import Choice, Unruly, choices
+from rookery.core.policy.rule_choices import Choice, choices
 from rookery.core.policy.rules import Call, Rule, call_of, decide
 from tests.core.making import narrow
 
@@ -34,7 +34,7 @@ def tool(name: str, given: object, kind: str = "other") -> Call:
 
 def offered(call: Call) -> list[Choice]:
     found = choices(call, "n")
-    assert not isinstance(found, Unruly), found
+    assert not isinstance(found, str), found
     return list(found)
 
 
@@ -118,7 +118,7 @@ def test_I9_4_a_path_of_another_tool_is_no_file_edit() -> None:
     ids=str,
 )
 def test_I9_4_where_nothing_says_what_it_is_there_is_no_rule(call: Json) -> None:
-    assert isinstance(choices(made(call), "n"), Unruly)
+    assert isinstance(choices(made(call), "n"), str)
 
 
 def test_I9_4_an_agent_cannot_say_what_its_arguments_are() -> None:
@@ -167,7 +167,7 @@ def test_I9_4_some_commands_have_no_wider_rule(line: str) -> None:
 
 
 def test_I9_4_what_cannot_be_undone_makes_no_rule() -> None:
-    assert isinstance(choices(run("rm -rf x"), "n"), Unruly)
+    assert isinstance(choices(run("rm -rf x"), "n"), str)
     _, wider = offered(run("git push"))
     assert decide([wider.rule], run("git push --force")).do == "ask"
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rookery.core.command_line import shell
-from rookery.core.policy import danger, rule_choices, rule_tables, rules
+from rookery.core.policy import danger, rule_tables, rules
 from rookery.core.policy.rule_tables import held_back, warnings
 from rookery.core.policy.rules import Call, Rule, Verdict, call_of, decide
 from tests.core.making import narrow
@@ -120,7 +120,7 @@ def test_P5_an_input_that_nobody_understands_is_not_its_title() -> None:
         judged = call_of("claude", known, ROOTS, "/h")
         assert decide([STATUS], judged).do == ""
         assert decide([rule("deny", command="git *")], judged).do == "deny"
-        assert isinstance(narrow(judged, "n"), rule_choices.Unruly)
+        assert isinstance(narrow(judged, "n"), str)
 
 
 @pytest.mark.parametrize(
@@ -582,7 +582,7 @@ def test_P5_any_call_is_judged(call: Json) -> None:
 def test_P5_always_allow_allows_this_command_alone(line: str) -> None:
     call = run(line)
     found = narrow(call, "n")
-    if isinstance(found, rule_choices.Unruly):
+    if isinstance(found, str):
         assert not line.strip()
         return
     assert decide([found], call).do == "allow"
@@ -596,7 +596,7 @@ def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
     call = touch(f"/w/project/{name}")
     found = narrow(call, "n")
     if call.danger:
-        assert isinstance(found, rule_choices.Unruly)
+        assert isinstance(found, str)
         return
     assert isinstance(found, Rule)
     assert decide([found], call).do == "allow"
@@ -605,9 +605,9 @@ def test_P5_always_allow_allows_this_path_alone(name: str) -> None:
 
 def test_P5_always_allow_is_refused_where_there_is_no_way_back() -> None:
     found = narrow(run("rm -rf ."), "n")
-    assert isinstance(found, rule_choices.Unruly)
-    assert "not always" in found.why
-    assert isinstance(narrow(call_of("x", {}, ROOTS, ""), "n"), rule_choices.Unruly)
+    assert isinstance(found, str)
+    assert "not always" in found
+    assert isinstance(narrow(call_of("x", {}, ROOTS, ""), "n"), str)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_I9_8_an_agent_with_modes_is_made_to_ask(agent: str) -> None:
 def test_I9_8_what_cannot_be_undone_is_never_allowed_for_good() -> None:
     """P4"""
     options = [{"optionId": "ya", "name": "Always", "kind": "allow_always"}]
-    ruling = modes.Ruling(True, "unattended:all", "allowed (run)")
+    ruling = modes.Judgement("allow", "unattended:all", "allowed (run)")
     answer = modes.ruled(asked(options=options, danger="deletes files"), ruling)
     assert answer.reply == {"outcome": {"outcome": "cancelled"}}
     answer = modes.ruled(asked(options=options), ruling)

@@ -12,9 +12,10 @@ from openhands.sdk.mcp import MCPToolAction
 
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
+from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
 from rookery.core.policy import danger, modes
-from rookery.core.policy.auto_answer import METHOD, UNREACHED, Judgement, judge, judgements_in
+from rookery.core.policy.auto_answer import METHOD, UNREACHED, judge, judgements_in
 from rookery.core.vendors.profiles import profile_of
 from rookery.home import call_paths, confirmed, paths
 from rookery.home.config import Config, ConfigError

@@ -27,8 +27,8 @@ from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
 from rookery.agent.translate.children import Refusal
+from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
-from rookery.core.policy.auto_answer import Judgement
 from rookery.wire.choices import UnknownChoice
 
 if TYPE_CHECKING:

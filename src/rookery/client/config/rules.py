@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.client import guard
 from rookery.client.config import in_force
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy.rules import GROUNDS, Rule
 from rookery.home import config, confirmed, paths
 

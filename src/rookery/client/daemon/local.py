@@ -7,8 +7,7 @@ import os
 import socket
 from typing import Any, NamedTuple, override
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.processes import tree
 from rookery.wire.credentials import peer_of

@@ -25,15 +25,34 @@ class Answer(NamedTuple):
     reply: Json
 
 
-class Ruling(NamedTuple):
+class Judgement(NamedTuple):
     """What is said for the user."""
 
-    allow: bool
-    by: str
-    """For the log: rule:NAME, confirm:VALUE or unattended:VALUE."""
-    words: str
-    """For the user: allowed by rule NAME."""
+    outcome: str
+    """allow, deny or ask; "": nobody could judge."""
+    by: str = ""
+    """For the log: rule:NAME, guard, confirm:MODE or unattended:VALUE."""
+    words: str = ""
+    """For people: allowed by rule NAME."""
     reason: str = ""
+    """Of a denial, the rule's; of an ask, what makes the action dangerous."""
+
+    @property
+    def allow(self) -> bool:
+        return self.outcome == "allow"
+
+    @property
+    def by_rule(self) -> bool:
+        return self.by.startswith("rule:")
+
+    @property
+    def denial(self) -> str:
+        """What a model is told."""
+        said = self.words[:1].upper() + self.words[1:]
+        return f"{said}: {self.reason}" if self.reason else f"{said}."
+
+    def as_json(self) -> Json:
+        return {key: value for key, value in self._asdict().items() if value}
 
 
 class Refusal(NamedTuple):

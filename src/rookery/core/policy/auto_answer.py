@@ -4,6 +4,7 @@ what cannot be undone, then the session's mode; the same for every agent."""
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rookery.core.asks.asks import Judgement
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import modes, rules
 from rookery.core.vendors.profiles import Profile
@@ -17,30 +18,6 @@ LOOKS = frozenset({"read", "search", "think"})
 """Kinds of what changes nothing: files that are looked at, an agent's own plan."""
 DENIED = "Denied by rule"
 """So begins what a model is told of a denial."""
-
-
-class Judgement(NamedTuple):
-    outcome: str
-    """allow, deny or ask; "": nobody could judge."""
-    by: str = ""
-    """rule:NAME, guard or confirm:MODE."""
-    words: str = ""
-    """For people: allowed by rule NAME."""
-    reason: str = ""
-    """Of a denial, the rule's; of an ask, what makes the action dangerous."""
-
-    @property
-    def by_rule(self) -> bool:
-        return self.by.startswith("rule:")
-
-    @property
-    def denial(self) -> str:
-        """What a model is told."""
-        said = self.words[:1].upper() + self.words[1:]
-        return f"{said}: {self.reason}" if self.reason else f"{said}."
-
-    def as_json(self) -> Json:
-        return {key: value for key, value in self._asdict().items() if value}
 
 
 UNREACHED = Judgement("")
@@ -63,8 +40,7 @@ def judge(
     seen = call._replace(kind="think") if plain else call  # for the mode; rules go by its word
     ruling = modes.rule_on(seen, verdict, confirm, guard=guard, risk=risk)
     if ruling is not None:
-        outcome = "allow" if ruling.allow else "deny"
-        return Judgement(outcome, ruling.by, ruling.words, ruling.reason)
+        return ruling
     if names := ", ".join(rule.name for rule in verdict.rules if rule.do == "ask"):
         return Judgement("ask", f"rule:{names}", f"rule {names} asks you")
     if looks and profile.judged and only_looks(call):

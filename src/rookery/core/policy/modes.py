@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rookery.core.asks import asks
-from rookery.core.asks.asks import Answer, Ruling, options_of, pick
+from rookery.core.asks.asks import Answer, Judgement, options_of, pick
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import unattended
 from rookery.core.vendors import detection, options
@@ -241,25 +241,24 @@ PLAIN_RISKS = ("", "LOW", "MEDIUM")
 
 def rule_on(
     call: "rules.Call", verdict: "rules.Verdict", confirm: str, *, guard: bool, risk: str = ""
-) -> Ruling | None:
+) -> Judgement | None:
     """The answer that rules, else the mode, give; None: the user's. `guard`: what cannot be undone
     is confirmed by the user (`confirm_destructive`). `risk`: what the model says of it, which never
     makes it less than it is."""
     if verdict.do in ("allow", "deny"):
-        allow = verdict.do == "allow"
         many = "rules" if "," in verdict.names else "rule"
-        words = f"{'allowed' if allow else 'denied'} by {many} {verdict.names}"
-        return Ruling(allow, f"rule:{verdict.names}", words, verdict.why)
+        words = f"{'allowed' if verdict.do == 'allow' else 'denied'} by {many} {verdict.names}"
+        return Judgement(verdict.do, f"rule:{verdict.names}", words, verdict.why)
     if verdict.do == "ask" or confirm == EVERY:
         return None
     if confirm == RISKY and risk in PLAIN_RISKS and not is_risky(call):
-        return Ruling(True, "confirm:risky", "allowed, not risky (confirm risky)")
+        return Judgement("allow", "confirm:risky", "allowed, not risky (confirm risky)")
     if confirm == ALL and not (guard and call.danger):
-        return Ruling(True, "confirm:all", "allowed (confirm all)")
+        return Judgement("allow", "confirm:all", "allowed (confirm all)")
     return None
 
 
-def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
+def together(rulings: Sequence[Judgement | None]) -> Judgement | None:
     """Of an ask that stands for several calls: denied where one is, allowed only where all are."""
     given = [ruling for ruling in rulings if ruling is not None]
     denied = next((ruling for ruling in given if not ruling.allow), None)
@@ -270,7 +269,7 @@ def together(rulings: Sequence[Ruling | None]) -> Ruling | None:
     return given[0]._replace(by=", ".join(names), words=", ".join(words))
 
 
-def ruled(ask: Json, ruling: Ruling) -> Answer:
+def ruled(ask: Json, ruling: Judgement) -> Answer:
     """An ask answered by a ruling: with the agent's own option, once rather than always."""
     allows = asks.ALLOWS[:1] if lenient.text(ask, "danger") else asks.ALLOWS
     option = pick(options_of(ask), allows if ruling.allow else asks.REJECTS)

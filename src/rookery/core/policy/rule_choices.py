@@ -14,12 +14,6 @@ MOST_PATHS = 20
 LONGEST = 60
 
 
-class Unruly(NamedTuple):
-    """Why no rule can be made of a call."""
-
-    why: str
-
-
 class Choice(NamedTuple):
     words: str
     """What it would allow from now on."""
@@ -49,18 +43,18 @@ _DEEPER |= {("docker", "volume"), ("docker", "image"), ("docker", "container"), 
 _WORD = re.compile(r"[A-Za-z0-9][\w:.@/-]{0,40}")
 
 
-def choices(call: Call, name: str) -> tuple[Choice, ...] | Unruly:
-    """What "always allow" can mean for a call."""
+def choices(call: Call, name: str) -> tuple[Choice, ...] | str:
+    """What "always allow" can mean for a call; or why no rule can be made of it."""
     first = _narrowest(call, name)
-    if isinstance(first, Unruly):
+    if isinstance(first, str):
         return first
     found = [first, *_wider(call, name)]
     return tuple({choice.rule: choice for choice in reversed(found)}.values())[::-1]
 
 
-def _narrowest(call: Call, name: str) -> Choice | Unruly:
+def _narrowest(call: Call, name: str) -> Choice | str:
     if call.danger:
-        return Unruly(once_only(call.danger))
+        return once_only(call.danger)
     base = _base(call, name)
     lines = tuple(dict.fromkeys(each.whole for each in call.commands if each.whole))
     tool = call.tools[0] if call.tools else ""
@@ -80,7 +74,7 @@ def _narrowest(call: Call, name: str) -> Choice | Unruly:
         return Choice(f"exactly this call of {tool[:LONGEST]}", rule)
     elif named and call.kind != "execute" and not call.paths and not lines:
         return _any_call(base, tool)
-    return Unruly("This call does not say exactly what would be allowed.")
+    return "This call does not say exactly what would be allowed."
 
 
 def _base(call: Call, name: str) -> Rule:

@@ -6,7 +6,7 @@ The choice is in the session's log. Rules come first, then the mode; this answer
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rookery.core.asks.asks import Answer, Ruling, closed
+from rookery.core.asks.asks import Answer, Judgement, closed
 from rookery.core.json import Draft, Json, lenient
 
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
@@ -56,12 +56,12 @@ def allows_destructive(order: Order | None) -> bool:
 
 
 def settled(
-    order: Order | None, ruling: Ruling | None, call: "rules.Call", verdict: "rules.Verdict"
-) -> Ruling | None:
+    order: Order | None, ruling: Judgement | None, call: "rules.Call", verdict: "rules.Verdict"
+) -> Judgement | None:
     """The ruling, and where that leaves it to the user, what stands for one."""
     if order is None or (ruling is not None and not ruling.by.startswith("confirm:")):
         return ruling
-    allowed = Ruling(True, BY + order.approve, f"allowed ({order.told})")
+    allowed = Judgement("allow", BY + order.approve, f"allowed ({order.told})")
     if ruling is not None:
         return allowed
     asking = ", ".join(rule.name for rule in verdict.rules if rule.do == "ask")
@@ -76,7 +76,7 @@ def settled(
         why = "it may be risky"
     words = f"rejected: {f'{why}, and ' if why else ''}this session does not ask you"
     reason = f"No user is available to approve this{f', and {why}' if why else ''}."
-    return Ruling(False, BY + REJECT, f"{words} ({order.told})", reason)
+    return Judgement("deny", BY + REJECT, f"{words} ({order.told})", reason)
 
 
 def answered(order: Order, ask: Json) -> Answer:

@@ -10,8 +10,7 @@ import secrets
 import time
 from typing import Any, NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.log.lock import Lock
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from rookery.client.config import in_force
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads
 from rookery.daemon.state import Daemon

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from rookery.client import attach, fleet
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.daemon.api import bodies
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.sending import send

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse, Response
 
 from rookery.client import attach, reading
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads, sends

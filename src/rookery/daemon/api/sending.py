@@ -3,7 +3,7 @@
 import asyncio
 
 from rookery.client.session import SessionClient
-from rookery.core.json.events import Event, Json
+from rookery.core.json import Event, Json
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import State
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from rookery.client import create, fleet
 from rookery.client.config import in_force
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.core.view.fleet import is_hidden, state_of
 from rookery.daemon.api import shapes

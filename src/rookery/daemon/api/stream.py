@@ -15,8 +15,7 @@ from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
 from fastapi.responses import Response, StreamingResponse
 
 from rookery.client.fleet import UnknownSession, head_of_session
-from rookery.core.json import lenient
-from rookery.core.json.events import Json, dumps, loads
+from rookery.core.json import Json, dumps, lenient, loads
 from rookery.daemon.api.answers import sends
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.hub import EVENTS, FLEET, OPS, TOPICS, Watcher

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from rookery.client import fleet
 from rookery.client.work_tree.diff import NoDiff, diff
 from rookery.client.work_tree.files import Finder
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads
 from rookery.daemon.errors import Problem

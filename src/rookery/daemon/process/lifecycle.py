@@ -14,8 +14,7 @@ from typing import NoReturn
 from rookery.build import build
 from rookery.client import guard
 from rookery.client.daemon import local as daemon
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.daemon.options import Options, Refusal, from_json
 from rookery.home import paths
 from rookery.home.log_rotation import turn_over

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from rookery.build import build
 from rookery.client.daemon import local as daemon
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon.options import Options, Refusal
 from rookery.home import paths
 from rookery.log.errors import Busy

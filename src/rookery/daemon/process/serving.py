@@ -6,7 +6,7 @@ import sys
 import time
 
 from rookery.client import guard
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.app import build_app

@@ -2,7 +2,7 @@
 
 import sys
 
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.daemon.options import NONE, PASSPHRASE
 from rookery.daemon.state import State
 

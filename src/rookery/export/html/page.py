@@ -8,8 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from rookery.core import units
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.export.html import transcript
 from rookery.export.html.images import Images

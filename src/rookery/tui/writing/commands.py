@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from rookery.core.fuzzy import ranked
-from rookery.core.json import lenient
-from rookery.core.json.events import Json
+from rookery.core.json import Json, lenient
 from rookery.tui.look.runs import clean_line
 
 

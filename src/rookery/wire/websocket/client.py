@@ -13,8 +13,7 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rookery.core.json import lenient
-from rookery.core.json.events import loads
+from rookery.core.json import lenient, loads
 from rookery.core.json.safe_text import clean_line
 from rookery.wire.lines import TooLong
 from rookery.wire.websocket import address as addresses

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
-from rookery.core.asks.asks import Answer, Refusal, allowing, once_only
+from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import auto_answer, call_input, danger, modes, unattended
 from rookery.core.policy import rules as policy_rules
@@ -45,10 +45,9 @@ def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
         return once_only(danger)
     if len(calls) != 1:
         return f"This covers {len(calls)} calls: a rule can be made from one only."
-    from rookery.core.policy.rule_choices import Unruly, choices  # with the first ask
+    from rookery.core.policy.rule_choices import choices  # with the first ask
 
-    found = choices(calls[0], "new")
-    return found.why if isinstance(found, Unruly) else found
+    return choices(calls[0], "new")
 
 
 class AutoAnswer:
@@ -126,7 +125,7 @@ class AutoAnswer:
             words = f"calls must be 1 to {auto_answer.MOST} objects with a toolCall"
             incoming.fail(INVALID_PARAMS, words)
             return
-        found: list[auto_answer.Judgement] = []
+        found: list[Judgement] = []
         for call, risk, looks in wanted:
             calls = self.look_at_all([known.told(call)])
             judged = self._judge(key_of(call), calls, risk, looks=looks)
@@ -141,7 +140,7 @@ class AutoAnswer:
 
     def _judge(
         self, key: str, calls: Sequence[policy_rules.Call], risk: str, *, looks: bool = False
-    ) -> auto_answer.Judgement:
+    ) -> Judgement:
         """What is done with a call that its agent wants judged before it runs. `calls`: the ways
         in which it can be read, of which the strictest counts."""
         found = auto_answer.strictest(

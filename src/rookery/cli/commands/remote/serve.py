@@ -9,7 +9,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.daemon import local as daemon
-from rookery.core.json.events import Json
+from rookery.core.json import Json
 from rookery.core.units import duration
 from rookery.daemon import options
 from rookery.daemon.options import Options, Refusal
