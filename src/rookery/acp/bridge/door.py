@@ -78,10 +78,16 @@ class Bridge(Reception):
 
 def main(words: list[str]) -> int:
     try:
-        given = parse(words)
+        rest, variables = _variables(words)
+        given = parse(rest)
+        _check_url(given, variables)
     except argv.Misused as error:
         print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
         return 2
+    if "url" in given:
+        from rookery.acp.bridge import relay
+
+        return relay.main(given, variables)
     if "override-with-envs" in given:
         os.environ[OVERRIDE] = "1"  # each session is made in this environment
     with asyncio.Runner() as runner:
@@ -91,15 +97,40 @@ def main(words: list[str]) -> int:
 
 
 USAGE = (
-    'Usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]'
+    'Usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]\n'
+    "       rookery acp --url wss://HOST/acp [--token-file FILE] [--header-env NAME=VARIABLE]\n"
+    "                   [--ca FILE | --fingerprint sha256:…]"
 )
+OF_URL = ("token-file", "ca", "fingerprint")
 
 
 def parse(words: list[str]) -> dict[str, str]:
     """Raises argv.Misused."""
     return argv.read(
         words,
-        values=("agent", "cmd", "resume"),
+        values=("agent", "cmd", "resume", "url", *OF_URL),
         flags=("last", "override-with-envs"),
-        either=[("agent", "cmd"), ("resume", "last")],
+        either=[
+            *(("agent", "cmd"), ("resume", "last"), ("ca", "fingerprint")),
+            *(("url", each) for each in ("agent", "cmd", "resume", "last", "override-with-envs")),
+        ],
     )
+
+
+def _check_url(given: dict[str, str], variables: list[str]) -> None:
+    if "url" not in given and (variables or any(key in given for key in OF_URL)):
+        raise argv.Misused("--token-file, --header-env, --ca and --fingerprint need --url")
+
+
+def _variables(words: list[str]) -> tuple[list[str], list[str]]:
+    """The words without `--header-env`, which may come more than once, and its values."""
+    rest, found, left = list[str](), list[str](), list(words)
+    while left:
+        word, is_set, value = left.pop(0).partition("=")
+        if word != "--header-env":
+            rest.append(word + is_set + value)
+        elif is_set or left:
+            found.append(value if is_set else left.pop(0))
+        else:
+            raise argv.Misused("--header-env needs a value")
+    return rest, found

@@ -13,7 +13,25 @@ from rookery.cli import flags
 @flags.line
 @flags.first_thread
 @flags.override
-def acp(agent: str | None, line: str | None, resume: str | None, last: bool, override: bool) -> int:
+@click.option("--url", metavar="URL", help="Connect the editor to this ACP address (wss://…).")
+@click.option("--token-file", metavar="FILE", help="Token for --url (default: $ROOKERY_TOKEN).")
+@click.option(
+    *("--header-env", "variables"),
+    multiple=True,
+    metavar="NAME=VARIABLE",
+    help="A header for --url, from the environment. Repeatable.",
+)
+@click.option("--ca", metavar="FILE", help="Certificates to trust at --url.")
+@click.option("--fingerprint", metavar="SHA256", help="The only certificate to trust at --url.")
+def acp(
+    agent: str | None,
+    line: str | None,
+    resume: str | None,
+    last: bool,
+    override: bool,
+    variables: tuple[str, ...],
+    **remote: str | None,
+) -> int:
     """Run as an ACP agent on stdio, for editors: each editor thread is a Rookery session.
 
     Editors start this command. Sessions keep running when the editor closes, and `rookery ps` lists
@@ -22,11 +40,13 @@ def acp(agent: str | None, line: str | None, resume: str | None, last: bool, ove
     \b
     rookery acp --agent claude
     rookery acp --cmd "my-agent --acp"
+    rookery acp --url wss://build.example/acp
     """
     from rookery.acp.bridge.door import main
 
     chosen = {"agent": agent, "cmd": line, "resume": resume}
-    return main(flags.spelled(**chosen, last=last, override_with_envs=override))
+    words = flags.spelled(**chosen, last=last, override_with_envs=override, **remote)
+    return main([*words, *(word for each in variables for word in ("--header-env", each))])
 
 
 @click.command()
