@@ -30,6 +30,7 @@ COVERED = (
     "processes",
     "render",
     "tui",
+    "usage",
     "wire",
     "worker",
 )

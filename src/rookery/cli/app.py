@@ -47,6 +47,7 @@ GROUPS = {
         "search": "Search everything said in all sessions.",
         "logs": "Print what a session's agent and worker logged.",
         "export": "Write a session to a file: Markdown, JSON lines or HTML.",
+        "usage": "Show tokens, cost and turns by day, agent, model or session.",
     },
     "Manage sessions": {
         "rename": "Rename a session.",

@@ -102,9 +102,10 @@ class Reader(AbstractContextManager["Reader", None]):
         with failures(self.path):
             return ending.stretch(self._connection, after, upto, room, self._columns)
 
-    def of_kinds(self, *kinds: str) -> list[Event]:
-        """All events of these kinds, in order: one pass over the log."""
-        return self._events(f"WHERE kind IN ({', '.join('?' * len(kinds))}) ORDER BY seq", *kinds)
+    def of_kinds(self, *kinds: str, after: int = 0) -> list[Event]:
+        """All events of these kinds after the event `after`, in order: one pass over the log."""
+        among = f"kind IN ({', '.join('?' * len(kinds))})"
+        return self._events(f"WHERE seq > ? AND {among} ORDER BY seq", after, *kinds)
 
     def turns(self) -> int:
         """The number of the last turn; 0 before the first prompt."""

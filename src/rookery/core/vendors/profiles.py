@@ -28,6 +28,8 @@ class Profile(NamedTuple):
     """It may go to sleep and wake by itself."""
     cost_ends: bool = False
     """Usage with cost comes once, when the model is done, and not after each of its steps."""
+    cost_restarts: bool = False
+    """Its cost begins at zero with each process, also where it goes on with a conversation."""
     clear: tuple[str, ...] = ()
     """Its own commands that clear the conversation, without the slash."""
     aliases: tuple[tuple[str, str], ...] = ()
@@ -109,6 +111,7 @@ _TABLE = {
         background=True,
         wake_ups=True,
         cost_ends=True,
+        cost_restarts=True,
         clear=("clear", "new"),
         aliases=_CLAUDE_TOOLS,
         tool_name=("claudeCode", "toolName"),

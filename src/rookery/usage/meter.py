@@ -1,0 +1,158 @@
+"""What a session used, read from its events: per quarter of an hour, agent, model and currency.
+
+Agents report differently. Tokens come with the end of a turn, and are that turn's. A cost is what
+the conversation has cost so far: only what it grew by counts, and one that begins again at a lower
+amount is a new count. Each conversation of an agent has a count of its own, so that a reload, a
+clear or a switch counts nothing twice.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from rookery.core.json import lenient
+from rookery.core.json.events import Event, Json, kind_of
+from rookery.core.vendors.detection import vendor_of
+from rookery.core.vendors.options import offered, value_of
+from rookery.core.vendors.profiles import profile_for
+
+KINDS = ("_session", "_agent", "_context", "_turn", "usage_update", "config_option_update")
+"""The events that say anything about it."""
+
+STRETCH = 15 * 60 * 1000
+"""Milliseconds of one row: days begin at a multiple of it in every time zone."""
+
+MOST = 10**15
+"""No number that an agent reports counts for more."""
+
+CONVERSATIONS = 50
+"""Counts that are kept of one session."""
+
+FRESH: Json = {"agent": "", "model": "", "cwd": "", "argv": [], "talk": "", "counts": {}}
+"""The state before the first event."""
+
+_NAMES = {
+    "input": ("inputTokens", "input_tokens"),
+    "output": ("outputTokens", "output_tokens"),
+    "cached": ("cachedReadTokens", "cachedInputTokens", "cached_input_tokens", "cached_tokens"),
+    "written": ("cachedWriteTokens", "cacheWriteInputTokens"),
+    "thought": ("thoughtTokens", "reasoningOutputTokens", "thoughts_tokens"),
+}
+
+
+class Row(NamedTuple):
+    at: int
+    """When its stretch of time begins, in milliseconds since the epoch."""
+    session: str
+    agent: str
+    model: str
+    currency: str
+    turns: int = 0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    """Tokens read from or written to the provider's cache."""
+    thought: int = 0
+    cost: float = 0.0
+
+
+def read(session: str, state: Json, events: Iterable[Event]) -> tuple[Json, list[Row]]:
+    """The state after these events, and what they add. Total: any JSON is taken."""
+    state = {**FRESH, **state, "counts": dict(lenient.mapping(state, "counts"))}
+    rows: list[Row] = []
+    for event in events:
+        update = event.update
+        row = Row(event.at // STRETCH * STRETCH, session, "", "", "")
+        match kind_of(update):
+            case "_session":
+                _session(state, update)
+            case "_agent":
+                _agent(state, update)
+            case "_context":
+                state["talk"] = lenient.text(update, "sessionId") or state["talk"]
+            case "config_option_update":
+                state["model"] = value_of(offered(update), "model") or state["model"]
+            case "usage_update":
+                _notice_model(state, update)
+                if cost := _grown(state, lenient.mapping(update, "cost")):
+                    currency = lenient.text(lenient.mapping(update, "cost"), "currency")
+                    rows.append(row._replace(cost=cost, currency=currency[:8] or "USD"))
+            case "_turn" if update.get("state") == "idle":
+                rows.append(row._replace(turns=1, **_tokens(state, update)))
+            case _:
+                continue
+        if rows and not rows[-1].agent:
+            rows[-1] = rows[-1]._replace(agent=state["agent"], model=state["model"])
+    return state, rows
+
+
+def _session(state: Json, update: Json) -> None:
+    for field in ("agent", "cwd"):
+        state[field] = lenient.text(update, field)[:1000] or state[field]
+    if "argv" in update:
+        state["argv"] = lenient.texts(update, "argv")[:20]
+    if update.get("confirmed") is True:
+        state["model"] = lenient.text(update, "model")[:200] or state["model"]
+
+
+def _agent(state: Json, update: Json) -> None:
+    match update.get("state"):
+        case "switched":
+            state["agent"] = lenient.text(update, "to")[:200] or state["agent"]
+            state |= {"model": "", "argv": lenient.texts(update, "argv")[:20]}
+        case "starting":
+            state["argv"] = lenient.texts(update, "argv")[:20] or state["argv"]
+        case "ready":
+            state["talk"] = lenient.text(update, "sessionId")[:200]
+            state["model"] = value_of(offered(update), "model")[:200] or state["model"]
+            vendor = vendor_of(state["agent"], state["argv"], lenient.mapping(update, "info"))
+            if profile_for({"vendor": vendor}).cost_restarts:
+                state["counts"].pop(state["talk"], None)
+
+
+def _notice_model(state: Json, update: Json) -> None:
+    """Some name it only beside the usage."""
+    for key, value in lenient.mapping(update, "_meta").items():
+        if not state["model"] and str(key).endswith("/model") and isinstance(value, str):
+            state["model"] = value[:200]
+
+
+def _grown(state: Json, cost: Json) -> float:
+    """By how much a conversation's cost grew."""
+    amount = lenient.number(cost, "amount")
+    if amount is None or not 0 <= amount <= MOST:
+        return 0.0
+    counts, talk = state["counts"], state["talk"]
+    before = counts.pop(talk, 0)
+    while len(counts) >= CONVERSATIONS:
+        del counts[next(iter(counts))]
+    counts[talk] = amount
+    return float(amount - before if amount >= before else amount)
+
+
+def _tokens(state: Json, update: Json) -> dict[str, Any]:
+    """Of the turn that ended; gemini has them in `_meta` alone."""
+    quota = lenient.mapping(lenient.mapping(update, "_meta"), "quota")
+    given = lenient.mapping(update, "usage") or lenient.mapping(quota, "token_count")
+    models = {lenient.text(each, "model") for each in lenient.mappings(quota, "model_usage")}
+    if not state["model"] and len(models) == 1:
+        state["model"] = models.pop()[:200]
+    found = {name: _number(given, keys) for name, keys in _NAMES.items()}
+    found["cached"] += found.pop("written")
+    return found
+
+
+def _number(given: Json, keys: tuple[str, ...]) -> int:
+    numbers = (lenient.number(given, key) for key in keys)
+    return next((int(n) for n in numbers if n is not None and 0 <= n <= MOST), 0)
+
+
+def merged(rows: Iterable[Row]) -> list[Row]:
+    """Rows of the same stretch, agent, model and currency as one. Turns without a cost go with
+    those that have one."""
+    found: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        key = row[:5]
+        old = found.get(key)
+        sums = (a + b for a, b in zip(old[5:], row[5:], strict=True)) if old else row[5:]
+        found[key] = Row(*row[:5], *sums)
+    return [found[key] for key in sorted(found, key=repr)]
