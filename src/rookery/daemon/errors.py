@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import fastapi
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -18,7 +19,7 @@ from rookery.home.paths import PathError
 from rookery.log.errors import Full, LogError, NoSession
 
 
-class Problem(HTTPException):
+class Problem(fastapi.HTTPException):
     """An answer that is an error."""
 
     def __init__(

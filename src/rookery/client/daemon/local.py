@@ -70,13 +70,17 @@ class Link(http.client.HTTPConnection):
     def __init__(self, record: Json, patience: float = PATIENCE) -> None:
         super().__init__("localhost", timeout=patience)
         control = lenient.text(record, "control")
-        self._place = f"\0{control}" if control else lenient.text(record, "socket")
+        self._place = lenient.text(record, "socket")
+        self._control = f"\0{control}" if control else ""
         self._pid = record["pid"]
 
     @override
     def connect(self) -> None:
         self.sock = link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(self.timeout)
-        link.connect(self._place)
+        try:
+            link.connect(self._control or self._place)
+        except (PermissionError, ConnectionRefusedError):  # an agent's, or in another namespace
+            link.connect(self._place)
         if peer_of(link)[0] != os.geteuid():  # a name that is no file is anybody's to take
             raise OSError(None, "another user listens on its socket")
