@@ -15,7 +15,6 @@ from textual.events import Event, Key
 
 from rookery.tui import messages
 from rookery.tui.actions.composer import ComposerActions
-from rookery.tui.actions.first_screen import FirstScreen
 from rookery.tui.actions.focus import Focus
 from rookery.tui.actions.slash_commands import choice
 from rookery.tui.actions.transcript_tools import TranscriptTools
@@ -62,7 +61,6 @@ class Rookery(Focus, TranscriptTools):
         self.sweeping = GarbageCollection()
         self._settled = False
         """Whether it is known what is set up."""
-        self.first_screen = FirstScreen(self, lambda prompt: self.desk.submit(prompt, ""))
         self.animation_level = "none"
         for theme in themes():
             self.register_theme(theme)
@@ -131,7 +129,7 @@ class Rookery(Focus, TranscriptTools):
         self.transcript.asks.begin_again()
 
     def _show_splash(self) -> None:
-        self.first_screen.show(self.found)
+        self.surroundings.show_first_screen(self.found)
         self._show_header()
 
     # --- sessions ------------------------------------------------------------------------------
@@ -145,7 +143,7 @@ class Rookery(Focus, TranscriptTools):
         self.composer.put(self._drafts.pop(session, ""))
         self.desk.show_files()
         if session:
-            self.first_screen.is_asked_for = False
+            self.surroundings.new_wanted = False
             self.reader.open(session)
         else:
             self._show_splash()
@@ -250,7 +248,7 @@ class Rookery(Focus, TranscriptTools):
         if message.what != "begin":
             self.desk.want(message.what, message.word)
         elif self._settled:
-            self.first_screen.enter()
+            self.surroundings.enter(lambda prompt: self.desk.submit(prompt, ""))
 
     def on_composer_dropped(self, message: Composer.Dropped) -> None:
         self.desk.attach(*message.paths, pasted=message.pasted)
@@ -341,7 +339,7 @@ class Rookery(Focus, TranscriptTools):
             self._driver.write(text)
 
     def action_new(self) -> None:
-        self.first_screen.is_asked_for = True
+        self.surroundings.new_wanted = True
         self.open_session("")
         self.composer.focus()
 

@@ -1,10 +1,14 @@
-"""What stands around the transcript (the status line, the queue, the critic's feedback, the side
-panel), and news that were seen."""
+"""What is shown besides a session's transcript: the first screen, the status line, the queue, the
+critic's feedback, the side panel; and which news were seen."""
+
+from collections.abc import Callable
 
 from rookery.core.blocks import Op
 from rookery.core.json import lenient
 from rookery.home.paths import with_tilde
+from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
+from rookery.tui.splash import SetUp, Way, way_in, window_of
 from rookery.tui.widgets.feedback import Feedback
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.side_panel import SidePanel
@@ -20,11 +24,32 @@ class Surroundings:
         self._known = ("", "")
         """The directory and the state for which the branch was read."""
         self._seen: dict[str, int] = {}
+        self._way: Way | None = None
+        """Where the first screen's key leads."""
+        self.new_wanted = False
+        """A new session was asked for, by its key."""
 
     def begin(self) -> None:
         """The reader can be asked from now on."""
         self._known = ("", "")
         self._find_place()
+
+    def show_first_screen(self, found: SetUp) -> None:
+        app, sessions = self._app, self._app.fleet.sessions
+        confirm = app.start.confirms(found.confirm)
+        self._way = way_in(found.agent, sessions, new=self.new_wanted)
+        found = found._replace(sessions=len(sessions), confirm=confirm)
+        app.transcript.show(window_of(found, lambda name: label(app, name), self._way))
+        app.below(Status).agent, app.below(Status).confirm = found.agent, confirm
+
+    def enter(self, begin: Callable[[str], object]) -> None:
+        """What the first screen says of its key. `begin`: start a session with a prompt."""
+        if self._app.session or self._way is None:
+            return
+        if self._way.session:
+            self._app.open_session(self._way.session)
+        else:
+            begin(self._way.prompt)
 
     def tell_header(self) -> None:
         app = self._app
