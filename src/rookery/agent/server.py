@@ -18,7 +18,6 @@ from rookery.wire import reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, offers
 from rookery.wire.pipes import private_copy
-from rookery.wire.reception import WIND_DOWN, Reception
 
 if TYPE_CHECKING:
     from rookery.agent.session.sessions import Sessions
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 TERMINAL_SETUP = "rookery-setup-terminal"
 
 
-class Server(Reception):
+class Server(reception.Reception):
     name = "rookery-agent"
     capabilities = reception.CAPABILITIES | {
         "sessionCapabilities": reception.SESSIONS | {"fork": {}}
@@ -88,7 +87,7 @@ class Server(Reception):
 
     # --- the end ---------------------------------------------------------------------------------
 
-    async def wind_down(self, seconds: float = WIND_DOWN) -> None:
+    async def wind_down(self, seconds: float = reception.WIND_DOWN) -> None:
         """Cancel and answer turns, and end shells, within the time."""
         if self._sessions is not None:
             with suppress(TimeoutError):

@@ -31,7 +31,6 @@ from rookery.core.policy.modes import ALL
 from rookery.core.policy.rule_tables import Fault, consequence, rule_of, unknown_keys
 from rookery.core.policy.rules import Rule
 from rookery.core.settings import agent_tables, definitions
-from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.definitions import HOLDERS, Config, value_of
 from rookery.home import ownership
 
@@ -115,7 +114,7 @@ class _File:
                 said = {name: agent_tables.command_of(each) for name, each in agents.items()}
                 own = {name: words for name, words in said.items() if words}
                 more = {name: agent_tables.extras_of(each) for name, each in agents.items()}
-                more = {name: each for name, each in more.items() if each != Extras()}
+                more = {name: each for name, each in more.items() if each != agent_tables.Extras()}
                 return {"agents": own, "extras": more, "unconfined": frozenset(free)}
             case "keys":
                 keys = self.keys(table)

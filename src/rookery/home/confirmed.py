@@ -15,11 +15,9 @@ from rookery.core.json import Json, dumps
 from rookery.core.json import files as json_files
 from rookery.core.settings import definitions, loosening
 from rookery.core.settings.agent_tables import extras_from
-from rookery.core.settings.definitions import value_of, with_value
 from rookery.core.settings.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
 from rookery.home import config as files
 from rookery.home import ownership, paths
-from rookery.home.config import Config
 
 FILE = "confirmed.json"
 LOCK = "config.lock"
@@ -75,14 +73,14 @@ def locked(home: str, *, wait: bool = True) -> Iterator[None]:
 # ---------------------------------------------------------------- what the files say
 
 
-def said(home: str, config: Config, former: Guarded | None = None) -> Guarded:
+def said(home: str, config: files.Config, former: Guarded | None = None) -> Guarded:
     """The guarded part of the files; for a file that cannot be used, what was known of it."""
     known = former or Guarded()
     return Guarded(
         config.rules,
-        {key: value_of(config, SINGLE[key]) for key in STRICT_FIRST}
+        {key: definitions.value_of(config, SINGLE[key]) for key in STRICT_FIRST}
         | {_confined(name): False for name in config.unconfined},
-        {key: value_of(config, SINGLE[key]) for key in RUNS}
+        {key: definitions.value_of(config, SINGLE[key]) for key in RUNS}
         | {f"agents.{name}.command": list(argv) for name, argv in config.agents.items()}
         | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
@@ -138,11 +136,11 @@ def _stamp(path: str) -> tuple[int, ...] | None:
 # ---------------------------------------------------------------- what applies
 
 
-def applied(config: Config, guarded: Guarded) -> Config:
+def applied(config: files.Config, guarded: Guarded) -> files.Config:
     """The configuration with the guarded part of another moment."""
     for key, value in {**guarded.choices, **guarded.programs}.items():
         if key in SINGLE:
-            config = with_value(config, SINGLE[key], value)
+            config = definitions.with_value(config, SINGLE[key], value)
     agents = {
         key.removeprefix("agents.").removesuffix(".command"): list(argv)
         for key, argv in guarded.programs.items()

@@ -12,7 +12,6 @@ from rookery.log import ending, headers, rows, schema
 from rookery.log.errors import StoreError, failures
 from rookery.log.lock import LOCK_FILE, is_held
 from rookery.log.place import copied, has_wal
-from rookery.log.rows import events_of, selected, text_to_store
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -161,7 +160,7 @@ class Reader(AbstractContextManager["Reader", None]):
 
     def find(self, cause: str) -> Event | None:
         """The event that is the outcome of the command with this id."""
-        events = self._events("WHERE cause = ?", text_to_store(cause))
+        events = self._events("WHERE cause = ?", rows.text_to_store(cause))
         return events[0] if events else None
 
     def blob(self, name: str) -> bytes | None:
@@ -187,7 +186,7 @@ class Reader(AbstractContextManager["Reader", None]):
 
     def _events(self, where: str, *values: Any) -> list[Event]:
         with failures(self.path):
-            return events_of(selected(self._connection, self._columns, where, *values))
+            return rows.events_of(rows.selected(self._connection, self._columns, where, *values))
 
     @contextmanager
     def _moment(self) -> Iterator[None]:

@@ -14,7 +14,6 @@ from rookery.core.policy import modes, unattended
 from rookery.core.settings.held import CONFIRM
 from rookery.core.turn import idle
 from rookery.core.turn import messages as turns
-from rookery.core.turn.messages import Deferred
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
 from rookery.home import confirmed
@@ -23,7 +22,6 @@ from rookery.log.errors import LogError
 from rookery.worker import sender as sent_by
 from rookery.worker.agent.handover import Handover
 from rookery.worker.agent.side import AgentSide
-from rookery.worker.sender import Sender
 from rookery.worker.session import Session
 
 
@@ -36,7 +34,7 @@ class Commands:
         self._starting: list[tuple[Json, str]] = []
         self.handover = Handover(session, side)
 
-    def execute(self, command: Json, sender: Sender) -> None:
+    def execute(self, command: Json, sender: sent_by.Sender) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
         (law 5)."""
         session, name = self._session, command["id"]
@@ -109,7 +107,7 @@ class Commands:
         if command.get("defer") is True:  # it stays open, and the turn waits
             session.done(command, by, "deferred")
             if not ask.get("away"):
-                session.feed_turn(Deferred())
+                session.feed_turn(turns.Deferred())
             return None
         if ask.get("away") or not self._side.link.is_there():  # nobody hears it now
             return kept.take_answer(ask, command, by)

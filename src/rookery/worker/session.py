@@ -39,13 +39,11 @@ from rookery.core.turn import messages as turns
 from rookery.core.turn.queue import Queued
 from rookery.core.units import duration
 from rookery.core.vendors import profiles
-from rookery.core.vendors.profiles import Profile
 from rookery.home.config import Config
 from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes.child import Fence
 from rookery.worker import environment
-from rookery.worker.environment import Servers
 from rookery.worker.sender import Sender
 from rookery.worker.settings_watch import SettingsWatch, Source, broken, news
 
@@ -65,7 +63,7 @@ class Session:
         self.journal = Journal(writer, Chunks(found.config.policy.chunk_window))
         self.fence = Fence(self.home, confined=self._is_confined())
         self.surroundings = environment.of_session(directory)._replace(fence=self.fence)
-        self.servers = Servers(directory, self.surroundings)
+        self.servers = environment.Servers(directory, self.surroundings)
         self.turn = _turn_of(self.header)
         parked = self.header["process"]["state"] == "parked"  # which outlives a worker
         self.agent = messages.Agent(past=messages.Past(parked=parked))
@@ -81,7 +79,7 @@ class Session:
         """Something happened: the host's next slow checks come soon."""
         self.stopped = False
         self.settings = SettingsWatch(source, found)
-        self._profile: tuple[tuple[str, list[str], str], Profile] | None = None
+        self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
 
     @property
     def header(self) -> Json:
@@ -264,7 +262,7 @@ class Session:
     def _is_confined(self) -> bool:
         return self.header["agent"] not in self.config.unconfined
 
-    def profile(self) -> Profile:
+    def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""
         header = self.header
         info = self.agent.info or header["info"]

@@ -12,8 +12,6 @@ from rookery.core.settings.held import MOST
 from rookery.core.settings.loosening import Guarded
 from rookery.home import config as files
 from rookery.home import confirmed
-from rookery.home.config import ConfigError
-from rookery.home.confirmed import Record
 
 TITLE = "config.toml is not valid"
 
@@ -58,7 +56,7 @@ class SettingsWatch:
         """`found`: what was read just before."""
         self._source = source
         self._found = found
-        self._record: Record | None = None
+        self._record: confirmed.Record | None = None
         self._stamp: tuple[object, ...] = ()
         """Not the files', for they may have changed since they were read: the first look reads
         them."""
@@ -89,7 +87,7 @@ class SettingsWatch:
         base = record.guarded if record is not None and fresh else self._found.base
         try:
             found = self._source.read(base)
-        except ConfigError as error:
+        except files.ConfigError as error:
             return str(error)
         kept = in_force.remember(home, found, record)
         self._record = record if kept is None else kept

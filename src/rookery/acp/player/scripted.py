@@ -22,13 +22,12 @@ from rookery.wire.params import (
     servers,
     session_id,
 )
-from rookery.wire.reception import WIND_DOWN, Reception
 
 VERBS: Verbs = {**verbs.VERBS, **calls.VERBS}
 BLOCKS = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 
 
-class ScriptedAgent(Reception):
+class ScriptedAgent(reception.Reception):
     name = "rookery-player"
     capabilities = reception.CAPABILITIES | {
         "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True}
@@ -102,7 +101,7 @@ class ScriptedAgent(Reception):
         for live in self.live.values():
             asyncio.get_running_loop().call_soon(live.cancel, request)
 
-    async def wind_down(self, seconds: float = WIND_DOWN) -> None:
+    async def wind_down(self, seconds: float = reception.WIND_DOWN) -> None:
         """Stdin has ended: answer every turn and write it all, or until the time is up."""
         async with asyncio.TaskGroup() as group:
             for live in self.live.values():

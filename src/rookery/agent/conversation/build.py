@@ -37,7 +37,6 @@ from rookery.agent.provider import windows
 from rookery.agent.sdk_patches import head, usage
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
-from rookery.agent.storage.store import Record
 from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import prices
@@ -69,7 +68,7 @@ type OnRetry = Callable[[int, int, BaseException | None], None]
 class Wishes(NamedTuple):
     """What a conversation is made from."""
 
-    record: Record
+    record: store.Record
     directory: str
     """Where conversations are kept."""
     model: Profile

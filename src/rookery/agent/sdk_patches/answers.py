@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from openhands.sdk import TextContent
 
 from rookery.agent.provider import surrogates, think_tags
-from rookery.agent.provider.think_tags import ThinkTags
 from rookery.agent.translate.streams import deltas, text_in
 
 MAX_TOKENS = "max_tokens"
@@ -42,7 +41,7 @@ class Stream:
         self._id = ""
         self._thought = surrogates.Pieces()
         self._text = surrogates.Pieces()
-        self._tags = ThinkTags()
+        self._tags = think_tags.ThinkTags()
         self._unsigned = False
         """Thinking has come since the last signature."""
         self._arguments: dict[int, surrogates.Pieces] = {}

@@ -29,7 +29,6 @@ from rookery.agent.provider import retries, windows
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import Around, llm, mcp_calls, wrap
 from rookery.agent.sdk_patches.answers import MAX_TOKENS
-from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
 
 CUT = "The sub-agent's model reached its output limit. It wrote:"
@@ -55,7 +54,7 @@ class SubAgentConversation(LocalConversation):
         if isinstance(watcher, ChildWatcher) and watcher.streams:
             named["token_callbacks"] = [watcher.on_token]
             agent = agent.model_copy(update={"llm": agent.llm.model_copy(update={"stream": True})})
-        if isinstance(agent.llm, RookeryLLM):
+        if isinstance(agent.llm, llm.RookeryLLM):
             agent.llm.start_over()  # a copy shares what its parent's has met
         self._parent = _parent.get()
         super().__init__(agent=agent, visualizer=watcher, **named)

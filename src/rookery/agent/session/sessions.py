@@ -12,7 +12,6 @@ from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.session.models import Missing, Models
 from rookery.agent.session.prompt import parts_of
 from rookery.agent.storage import store
-from rookery.agent.storage.store import Record, Store
 from rookery.core.json import Json, lenient
 from rookery.core.json.files import Unusable
 from rookery.home import mcp, paths
@@ -44,7 +43,7 @@ class Sessions:
         self._sdk = sdk
         self._arguments = arguments
         self._first = True
-        self._store = Store(store.directory_of(os.environ))
+        self._store = store.Store(store.directory_of(os.environ))
         self._open: dict[str, Session] = {}
         self._models = Models(paths.home(), os.environ, override=arguments.override)
         self._opening = asyncio.Lock()
@@ -123,7 +122,7 @@ class Sessions:
         if wished:
             session = await self._enliven(wished._replace(cwd=cwd, roots=roots), given)
         else:
-            record = Record(store.new_id(), cwd, roots, updated=store.now())
+            record = store.Record(store.new_id(), cwd, roots, updated=store.now())
             session = await self._enliven(record, given, made=True)
         request.reply({"sessionId": session.record.id, **session.choices.state()})
         if wished:
@@ -131,7 +130,7 @@ class Sessions:
         _tell_commands(session)
         session.warm_up()
 
-    def _wished(self, cwd: str) -> Record | None:
+    def _wished(self, cwd: str) -> store.Record | None:
         """The session that the command line names, for the client's first session/new."""
         if self._arguments.last:
             found = [each for each in self._store.all() if each.cwd == cwd]
@@ -145,7 +144,7 @@ class Sessions:
             raise RpcError(NOT_FOUND, f"--resume: there is no session {self._arguments.resume}")
         return record
 
-    async def _stored(self, params: Json) -> Record:
+    async def _stored(self, params: Json) -> store.Record:
         """The session that a request is about. Raises RpcError."""
         record = await asyncio.to_thread(self._store.read, session_id(params))
         if record is None:
@@ -170,7 +169,7 @@ class Sessions:
             _tell_commands(session)
 
     async def _enliven(
-        self, record: Record, given: dict[str, Json], *, made: bool = False
+        self, record: store.Record, given: dict[str, Json], *, made: bool = False
     ) -> "Session":
         """Open a session; `made`: it is new. Raises RpcError."""
         await self._sdk.ready()

@@ -3,14 +3,6 @@
 from rookery.cli.output.safe import clean_line, cut
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
-from rookery.home import paths
-
-
-def header_of(session: str) -> Json:
-    from rookery.log.reader import Reader
-
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        return log.header()
 
 
 def is_held(header: Json) -> bool:

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import click
 
 from rookery.cli.output import Screen, clean_line
-from rookery.cli.output.queue import header_of
-from rookery.cli.session.send import send
+from rookery.cli.session.send import header_of, send
 from rookery.core.policy import modes, unattended
 from rookery.core.policy.unattended import Order
 

@@ -25,6 +25,13 @@ MOST = 1000
 """Events that are searched for what was left running."""
 
 
+def header_of(session: str) -> Json:
+    from rookery.log.reader import Reader
+
+    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        return log.header()
+
+
 def send(session: str, command: Json) -> Event:
     """Send a command; its outcome, as soon as that is in the log."""
 

@@ -15,12 +15,10 @@ from rookery.core.policy import auto_answer
 from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
 from rookery.core.turn.calls import TurnCalls
-from rookery.core.turn.messages import LetDecide
 from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent import files
-from rookery.worker.agent.files import Files
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.replays import Replays
 from rookery.worker.agent.surviving_commands import SurvivingCommands
@@ -46,7 +44,7 @@ class AgentSide:
         self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
         self._extras = AgentExtras(session.home)
-        self._files = Files(
+        self._files = files.Files(
             [session.header["cwd"], *session.header["roots"]], session.surroundings.umask
         )
         self.terminals = Terminals(session, self._files, self._privileges)
@@ -84,7 +82,7 @@ class AgentSide:
                 self.link.notify("session/cancel", {"sessionId": session, **by})
             case turns.CloseAsks(reason, kept):
                 self._close_asks(reason, kept=kept)
-            case LetDecide():
+            case turns.LetDecide():
                 self.kept.want(by_user=False)
             case messages.Spawn():
                 self._spawn()

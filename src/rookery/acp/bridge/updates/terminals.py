@@ -9,7 +9,6 @@ never sent: it would drop the whole update.
 from rookery.acp.bridge.updates.shapes import LONGEST
 from rookery.core.json import Event, Json, lenient
 from rookery.core.tools import terminals
-from rookery.core.tools.terminals import ENDED, MARK
 
 SHOWN = 32 * 1024
 """The last characters of a terminal, which stand in for it."""
@@ -93,7 +92,7 @@ class Screens:
         sent with the call that shows it."""
         news, told = terminals.told(update), list[Json]()
         if news is not None:
-            own = news.name == MARK + lenient.text(update, "toolCallId")
+            own = news.name == terminals.MARK + lenient.text(update, "toolCallId")
             info = lenient.mapping(lenient.mapping(update, "_meta"), "terminal_info")
             screen = self._agents(news.name, call, own=own, cwd=lenient.text(info, "cwd") or cwd)
             screen.write(news.text)
@@ -101,7 +100,7 @@ class Screens:
             if news.over:
                 screen.ended = {"exitCode": news.code, "signal": news.signal or None}
                 told += self._ended(screen) if screen.call else []
-        if lenient.text(update, "status") in ENDED:
+        if lenient.text(update, "status") in terminals.ENDED:
             for screen in self._screens.values():
                 if screen.owner == call and screen.ended is None:
                     screen.ended = {}
@@ -127,7 +126,7 @@ class Screens:
 
     def _known(self, item: Json) -> Screen | None:
         name = lenient.text(item, "terminalId")
-        return self._screens.get(name) or self._screens.get(MARK + name)
+        return self._screens.get(name) or self._screens.get(terminals.MARK + name)
 
     def show(self, item: Json) -> Json | None:
         """What stands for a terminal in a tool call's content."""

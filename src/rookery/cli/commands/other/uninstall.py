@@ -16,7 +16,6 @@ from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import send
 from rookery.client import fleet, warm_agent
-from rookery.client.fleet import heads, kill
 from rookery.client.liveness import hung
 from rookery.core import units
 from rookery.core.json import Json, dumps
@@ -155,7 +154,7 @@ def _inventory(home: str, *, keep_sessions: bool) -> Inventory:
     mine = [name for name in names if TEMPORARY.sub("", name) in OURS]
     others = [name for name in names if name not in mine]
     removed = [name for name in mine if name != SESSIONS or not keep_sessions]
-    return Inventory(home, heads(home), removed, others, package(), completions())
+    return Inventory(home, fleet.heads(home), removed, others, package(), completions())
 
 
 def _write(screen: Screen, found: Inventory, *, keep_sessions: bool) -> None:
@@ -193,7 +192,7 @@ def _end_workers(screen: Screen, found: Inventory) -> None:
         screen.status(f"stopping {session}")
         if session not in silent:
             send(session, {"do": "stop"})
-        kill(found.home, session)
+        fleet.kill(found.home, session)
     warm_agent.end(found.home)
 
 

@@ -4,9 +4,9 @@ import click
 
 from rookery.cli import exits, flags
 from rookery.cli.output import standard
-from rookery.cli.output.queue import header_of, placeless, strip
+from rookery.cli.output.queue import placeless, strip
 from rookery.cli.session.prompt_input import message_of
-from rookery.cli.session.send import awaited, renew_environment, send
+from rookery.cli.session.send import awaited, header_of, renew_environment, send
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home import paths
 

@@ -6,8 +6,9 @@ import click
 
 from rookery.cli import aliases, exits, flags
 from rookery.cli.output import Screen, standard
-from rookery.cli.output.queue import header_of, is_held, placeless, strip
+from rookery.cli.output.queue import is_held, placeless, strip
 from rookery.cli.session.prompt_input import text_of
+from rookery.cli.session.send import header_of
 from rookery.cli.session.send import send as send_command
 from rookery.core.json import Json, dumps, kind_of
 from rookery.core.json.safe_text import count

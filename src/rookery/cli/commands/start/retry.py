@@ -2,8 +2,7 @@
 
 import click
 
-from rookery.cli.output.queue import header_of
-from rookery.cli.session.send import Say, for_each, send
+from rookery.cli.session.send import Say, for_each, header_of, send
 from rookery.core.json import lenient
 
 

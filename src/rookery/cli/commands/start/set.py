@@ -4,9 +4,8 @@ import click
 
 from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, cut, standard
-from rookery.cli.output.queue import header_of
 from rookery.cli.session.form_fields import TRUTHS
-from rookery.cli.session.send import send
+from rookery.cli.session.send import header_of, send
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Json, dumps

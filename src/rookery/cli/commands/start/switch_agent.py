@@ -7,8 +7,7 @@ import click
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.output import Screen, clean, clean_line, standard
-from rookery.cli.output.queue import header_of
-from rookery.cli.session.send import renew_environment, send
+from rookery.cli.session.send import header_of, renew_environment, send
 from rookery.client.fleet import head_of_session
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
