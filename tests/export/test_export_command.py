@@ -17,7 +17,7 @@ def test_I14_export_writes_a_file_and_prints_its_name(home: Path, tmp_path: Path
     done = rookery("export", session, cwd=tmp_path)
     assert (done.code, done.out) == (0, "a-walk.md\n"), done.err
     text = (tmp_path / "a-walk.md").read_text()
-    assert "Good **morning**, [redacted]." in text
+    assert "Good **morning**, •••." in text
 
     again = rookery("export", session, cwd=tmp_path)
     assert again.code == 1

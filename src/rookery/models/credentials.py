@@ -8,8 +8,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
-from rookery.core.json.redact import KEYLIKE
-
 _NAME = re.compile(
     r"(token|secret|passw(or)?d|passphrase|authorization|credentials?|cookie"
     r"|(api|access|auth|secret|private|license|account)[_-]?key|(^|[_-])(key|pass|auth)|[_-]pwd)"
@@ -23,7 +21,7 @@ _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][\w-]*)[ \t]+(?P<rest>\S.*)", re.DOTAL
 _HEADER = re.compile(r"(?P<name>[A-Za-z][\w-]*):\s*(?P<value>\S.*)", re.DOTALL)
 _ASSIGNED = re.compile(r"(?P<name>-{0,2}[A-Za-z_][\w.-]*)[=:](?P<value>\S.*)", re.DOTALL)
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
-_KEYLIKE = re.compile(KEYLIKE)
+_KEYLIKE = re.compile(r"\b(?:sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{16,}")
 _OPAQUE = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])\w{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}")
 """A part of an address that looks random: usually a token."""
 _LINE = 16

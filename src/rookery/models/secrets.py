@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rookery.core.json import redact
 from rookery.models import credentials
 
-HIDDEN = redact.HIDDEN
+HIDDEN = "[redacted]"
 
 SHORTEST = 6
 """Characters: a shorter secret is also part of ordinary words, and protects nothing."""

@@ -1,33 +1,19 @@
-"""Secrets that can be recognized by their shape, taken out of texts that leave this machine.
+"""Secrets taken out of files that leave this machine: those of a known shape, and those that stand
+where secrets do, in a header, an address's parameter, a variable or a field of that name.
 
-Tokens of known vendors, private keys, passwords in addresses, `Authorization` headers, and values
-of variables that are named as secrets. What has no such shape is not found.
+What is streamed to clients is masked by its shape alone (`core/json/secrets.py`), which costs less.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-HIDDEN = "[redacted]"
+from rookery.core.json.secrets import MASK, places
 
-KEYLIKE = r"\b(?:sk|pk|ghp|gho|ghs|github_pat|glpat|xox[abp])[-_][\w-]{16,}"
-"""What vendors of models and forges call their keys."""
-
-_VENDORS = (
-    rf"{KEYLIKE}|\b(?:rk|ghu|ghr|xox[eors]|xapp|hf|npm|pypi|shpat|dop_v1|gsk|xai)[-_][\w-]{{16,}}"
-    r"|\bAIza[\w-]{30,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bya29\.[\w-]{20,}"
-    r"|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bAGE-SECRET-KEY-1[0-9A-Z]{20,}"
-)
-_SIGNED = r"(?<![\w-])eyJ[\w-]{10,}+\.eyJ[\w-]{10,}+\.[\w-]*"
-_PRIVATE = (
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-(?!----)[^-]*+)*+"
-    r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
-)
 _HEADER = (
     r"(?i)\b(?:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token|digest)|bearer)"
     r"\s{1,4}(?P<secret>[\w.~+/=-]{12,})"
 )
-_ADDRESS = r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,200}:(?P<secret>[^\s/@\"'<>$]{1,200})@"
 _PARAMETER = (
     r"(?i)[?&](?:access_token|auth_token|token|api_?key|key|client_secret|secret|sig|signature"
     r"|password)=(?P<secret>[^&\s\"'<>$]{12,})"
@@ -43,22 +29,17 @@ _FIELD = (
 )
 
 
-class Shape(NamedTuple):
+class _Place(NamedTuple):
     hints: tuple[str, ...]
     """A text without any of these has none: looking for them costs little."""
     pattern: str
 
 
-_SHAPES = (
-    Shape(("sk", "pk", "gh", "git", "gl", "xox", "xa", "rk", "hf_", "npm_", "pypi"), _VENDORS),
-    Shape(("AIza", "AKIA", "ASIA", "ya29", "SG.", "AGE-", "shpat", "dop_", "gsk_"), _VENDORS),
-    Shape(("eyJ",), _SIGNED),
-    Shape(("PRIVATE KEY",), _PRIVATE),
-    Shape(("earer", "EARER", "uthorization", "UTHORIZATION"), _HEADER),
-    Shape(("://",), _ADDRESS),
-    Shape(("oken=", "ey=", "ecret=", "sig=", "ture=", "word="), _PARAMETER),
-    Shape(("KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE"), _VARIABLE),
-    Shape(("ey", "oken", "ecret", "assw"), _FIELD),
+_PLACES = (
+    _Place(("earer", "EARER", "uthorization", "UTHORIZATION"), _HEADER),
+    _Place(("oken=", "ey=", "ecret=", "sig=", "ture=", "word="), _PARAMETER),
+    _Place(("KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE"), _VARIABLE),
+    _Place(("ey", "oken", "ecret", "assw"), _FIELD),
 )
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;:?]*[A-Za-z])")
@@ -85,7 +66,7 @@ def redact_pieces(pieces: Sequence[str]) -> list[str]:
         while next_ < len(spans) and spans[next_][0] < end:
             first, last = spans[next_]
             kept += piece[at - begin : max(first, at) - begin]
-            kept += HIDDEN if first >= begin else ""
+            kept += MASK if first >= begin else ""
             at = min(last, end)
             if last > end:
                 break  # the next piece goes on with it
@@ -111,13 +92,10 @@ def redact_json(value: Any, levels: int = 60) -> Any:
 
 def _spans(text: str) -> list[tuple[int, int]]:
     """Where secrets are, in order and apart from each other."""
-    found = set[tuple[int, int]]()
-    patterns = dict.fromkeys(
-        shape.pattern for shape in _SHAPES if any(hint in text for hint in shape.hints)
-    )
-    for pattern in patterns:
-        for match in re.finditer(pattern, text):
-            found.add(match.span("secret" if "secret" in match.re.groupindex else 0))
+    found = set(places(text))
+    for place in _PLACES:
+        if any(hint in text for hint in place.hints):
+            found |= {match.span("secret") for match in re.finditer(place.pattern, text)}
     apart: list[tuple[int, int]] = []
     for first, last in sorted(found):
         if apart and first < apart[-1][1]:

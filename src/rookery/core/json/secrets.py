@@ -19,9 +19,10 @@ _SHAPES = (
     r"\bhf_[A-Za-z0-9]{30,}",
     r"\bnpm_[A-Za-z0-9]{36}",
     r"\bpypi-[\w-]{50,}",
-    r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",  # a JSON web token
+    r"(?<![\w-])eyJ[\w-]{10,}+\.eyJ[\w-]{10,}+\.[\w-]{10,}",  # a JSON web token
     r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----.*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)",
-    r"(?<=://)[^\s/:@\"']+:[^\s/@\"']{3,}(?=@)",  # user and password in an address
+    # User and password in an address; a reference to a variable is no password.
+    r"(?<=://)[^\s/:@\"']+:(?!\$\{?\w+\}?@)[^\s/@\"']{3,}(?=@)",
 )
 _SECRET = re.compile("|".join(_SHAPES), re.DOTALL)
 _SIGNS = re.compile(
@@ -53,6 +54,11 @@ def masked(text: str) -> str:
                 if word in text:
                     return _SECRET.sub(_hidden, text)
     return text
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    """Where secrets are, in order."""
+    return [found.span() for found in _SECRET.finditer(text)] if _SIGNS.search(text) else []
 
 
 def _hidden(found: re.Match[str]) -> str:
