@@ -18,6 +18,8 @@ CACHE = Path.home() / ".cache" / "rookery-schema"
 SDK = "@agentclientprotocol/sdk@2.4.0"
 ACPX = "acpx@0.19.1"
 PYTHON_SDK = "agent-client-protocol==0.12.1"
+NETWORK_SDK = "agent-client-protocol[http]==1.0.0rc3"
+WS = "ws@8.18.0"
 TOAD = "batrachian-toad==0.6.20"
 
 
