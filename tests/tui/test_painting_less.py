@@ -1,5 +1,7 @@
 """What a stream and a key do not have to make again: tokens, strips, the lines of other widgets."""
 
+import asyncio
+
 import pytest
 from pygments.lexer import ExtendedRegexLexer
 from textual.app import App, ComposeResult
@@ -8,13 +10,17 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets import Label
 
-from rookery.core.blocks.document import make_block
+from rookery.core.blocks.document import Op, make_block
 from rookery.render import code
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.view import View
+from rookery.tui.pace import Pace
+from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.transcript.painting import painted
 from rookery.tui.transcript.scroll import Scroll
 from rookery.tui.transcript.window import Window
+from tests.tui import gallery
+from tests.tui.still import Still
 
 SAMPLES = {
     "python": '@cache\ndef f(a):\n    """Say\n\n    what.\n    """\n    return f"{a}"  # b\n',
@@ -132,3 +138,46 @@ async def test_a_change_elsewhere_makes_no_line_of_the_transcript_again() -> Non
         await pilot.pause()
         assert scroll.made == made + 1
         assert "One. Two." in scroll.render_lines(scroll.size.region)[1].text
+
+
+async def test_a_letter_makes_the_lines_of_the_composer_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    before = KeptLines.render_lines
+
+    def counted(self: KeptLines, crop: Region) -> list[Strip]:
+        kept = self._kept
+        lines = before(self, crop)
+        if self._kept is not kept:
+            made.append(type(self).__name__)
+        return lines
+
+    monkeypatch.setattr(KeptLines, "render_lines", counted)
+    app = Still(gallery.opened(gallery.TALK))
+    async with app.run_test(size=(160, 40)) as pilot:
+        await pilot.press("a", "b")
+        await pilot.pause()
+        assert {"Transcript", "Fleet", "Status", "Keys", "Composer"} <= set(made)
+        made.clear()
+        for letter in "cde":
+            await pilot.press(letter)
+            await pilot.pause()
+        assert app.composer.text == "abcde"
+        assert set(made) - {"Status"} == {"Composer"}, "its sign may turn meanwhile"
+
+
+async def test_news_that_come_with_a_key_are_told_after_it() -> None:
+    told, done = list[list[Op]](), asyncio.Event()
+    busy = [0.001, 0.001]
+
+    def tell(ops: list[Op]) -> None:
+        told.append(ops)
+        done.set()
+
+    pace = Pace(tell, lambda _: 0.0, lambda: busy.pop() if busy else 0.0)
+    pace.add([["append", "1.1", "one "]])
+    pace.add([["append", "1.1", "two"]])
+    await done.wait()
+    assert not busy
+    assert told == [[["append", "1.1", "one two"]]]

@@ -22,6 +22,7 @@ from rookery.tui.messages import (
     Sent,
     Trouble,
 )
+from rookery.tui.pace import Pace
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -41,6 +42,9 @@ TYPING = 0.12
 
 HANDS_OFF = 0.5
 """Seconds after a key from which on the user is not typing."""
+
+KEY_FIRST = 0.015
+"""Seconds after a key in which it is painted, and no News is told."""
 
 GLANCE = 1.0
 """Least seconds between two looks at the sessions."""
@@ -68,6 +72,10 @@ class ReaderThread:
         typing = time.monotonic() - self.typed < HANDS_OFF
         least = TYPING if typing and not urgent else FRAME
         return min(max(least, SHARE * self.frame_took), SLOWEST)
+
+    def _key_first(self) -> float:
+        """Seconds until the last key is painted."""
+        return KEY_FIRST - (time.monotonic() - self.typed)
 
     def start(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -285,7 +293,10 @@ class ReaderThread:
     async def _stream(self, client: "SessionClient", document: Document, seq: int) -> None:
         from rookery.core.view.reduce import reduce
 
-        pace = _Pace(lambda ops: self._tell(News(client.session, ops)), self._spacing)
+        def tell(ops: list[Op]) -> None:
+            self._tell(News(client.session, ops))
+
+        pace = Pace(tell, self._spacing, self._key_first)
         turn = document.header["turn"]
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
@@ -334,43 +345,6 @@ class ReaderThread:
             problem = str(error)
         self._tell(Sent(session, command, problem, outcome, files))
         self._looked.set()
-
-
-class _Pace:
-    """Merges ops into one News per frame; the first goes at once. Whatever does more than extend a
-    text is urgent: it may be the answer to a key."""
-
-    def __init__(
-        self, tell: Callable[[list[Op]], object], spacing: Callable[[bool], float]
-    ) -> None:
-        self._tell = tell
-        self._spacing = spacing
-        self._ops: list[Op] = []
-        self._last = 0.0
-        self._due: asyncio.TimerHandle | None = None
-
-    def add(self, ops: list[Op]) -> None:
-        for op in ops:
-            last = self._ops[-1] if self._ops else None
-            if last is not None and op[0] == "append" and last[:2] == op[:2]:
-                last[2] += op[2]
-            else:
-                self._ops.append(list(op))
-        if not self._ops:
-            return
-        loop = asyncio.get_running_loop()
-        urgent = any(op[0] != "append" for op in ops)
-        at = max(loop.time(), self._last + self._spacing(urgent))
-        if self._due is None or at < self._due.when():
-            if self._due is not None:
-                self._due.cancel()
-            self._due = loop.call_at(at, self._flush)
-
-    def _flush(self) -> None:
-        ops, self._ops = self._ops, []
-        self._due = None
-        self._last = asyncio.get_running_loop().time()
-        self._tell(ops)
 
 
 def _drop_older(document: Document, turn: int) -> None:

@@ -17,6 +17,7 @@ from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, clean_line, prefixed, strip_of, trimmed, width_of_line
 from rookery.tui.look.view import View
 from rookery.tui.record import Record
+from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.transcript.window import Window
 
 LEAST = 160
@@ -105,7 +106,7 @@ class ChangedFiles:
         ]
 
 
-class SidePanel(ScrollView):
+class SidePanel(KeptLines, ScrollView):
     can_focus = True
     BINDINGS = bindings.PANEL
 

@@ -15,11 +15,12 @@ from rookery.tui.keys.map import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of
 from rookery.tui.system.clock import now
+from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.widgets import status_line
 from rookery.tui.widgets.status_line import IDLE, About, Place
 
 
-class LineWidget(Widget):
+class LineWidget(KeptLines, Widget):
     """Lines painted by a function of their width."""
 
     def lines(self, width: int) -> list[Line]:  # noqa: ARG002

@@ -33,7 +33,7 @@ MOST = 100
 SETTLE = 0.5
 """Seconds for the last output after the exit: a background job can hold the pipe for ever."""
 
-REST = 0.01
+REST = 0.02
 """Seconds between two looks at what a command prints."""
 
 BACKGROUND = ("run_in_background", "is_background", "background")
