@@ -243,8 +243,6 @@ class Hub:
         self._listed: dict[Watcher, None] = {}
         self._watchers: dict[Watcher, None] = {}
         self._wanted = asyncio.Event()
-        self.on_look: Callable[[], object] = lambda: None
-        """Called after each look at the sessions, in a thread."""
 
     def enter(self) -> Watcher:
         watcher = Watcher()
@@ -331,7 +329,7 @@ class Hub:
 
     async def look(self) -> None:
         """Look at the sessions now."""
-        ops = await asyncio.to_thread(self._look)
+        ops = await asyncio.to_thread(self._fleet.look)
         if not ops:
             return
         message = encoded(self._fleet_ops(ops))
@@ -339,11 +337,6 @@ class Hub:
             if not watcher.send(message, FLEET):
                 del self._listed[watcher]
                 watcher.lags(FLEET)
-
-    def _look(self) -> list[Op]:
-        ops = self._fleet.look()
-        self.on_look()
-        return ops
 
     async def close(self) -> None:
         for watcher in list(self._watchers):

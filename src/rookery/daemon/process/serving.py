@@ -16,6 +16,7 @@ from rookery.daemon.options import Options
 from rookery.daemon.process import record
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
+from rookery.daemon.upkeep import Upkeep
 
 
 async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
@@ -37,9 +38,12 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
                 home, options, sockets.path, sockets.control, background=background
             )
             _announce(state, written, say, background=background)
+            upkeep = Upkeep(home, fleet)
             watching = group.create_task(hub.watch_fleet(), name="fleet")
+            keeping = group.create_task(upkeep.run(), name="upkeep")
             await server.wait_until_stopping()
             watching.cancel()
+            keeping.cancel()
             await hub.close()
             await serving
 

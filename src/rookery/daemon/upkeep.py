@@ -1,0 +1,95 @@
+"""What the daemon does for sessions that nobody looks at: it ends what dead workers left, sees that
+sleeping sessions are woken in time, keeps our own agent warm, and the search index up to date.
+
+All of it may be left undone: clients do the same when they look.
+"""
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from contextlib import suppress
+
+from rookery.agents import registry
+from rookery.client import leftovers, waking, warm_agent
+from rookery.client.config import in_force
+from rookery.client.start import connectable
+from rookery.core.json import Json
+from rookery.daemon.fleet import Fleet
+from rookery.home import config, paths
+from rookery.models.choice import default_agent
+from rookery.search.update import update
+
+EACH = 2.0
+"""Seconds between two rounds."""
+WARMTH = 60.0
+"""Seconds between two looks for a warm agent."""
+MEMORY = 1500 * 1024 * 1024
+"""Bytes that must be free for a warm agent: it takes 350 MB, and the sessions come after it."""
+SLICE = 1.0
+"""Seconds of indexing in one go: between two, others have the machine."""
+
+
+class Upkeep:
+    def __init__(self, home: str, fleet: Fleet) -> None:
+        self._home = home
+        self._fleet = fleet
+        self._seen: dict[str, Json] = {}
+        self._warmed = 0.0
+        self._indexed = -1
+        self._stopping = threading.Event()
+
+    async def run(self) -> None:
+        """For ever."""
+        try:
+            while True:
+                await asyncio.sleep(EACH)
+                await asyncio.to_thread(self.round)
+        finally:
+            self._stopping.set()
+
+    def round(self) -> None:
+        heads = self._fleet.heads
+        try:
+            self._end_what_is_left(heads)
+            waking.look_after(self._home, heads)
+            self._keep_warm()
+            self._index()
+        except (OSError, paths.PathError) as error:
+            logging.getLogger("rookery.daemon").warning("upkeep: %s", error)
+
+    def _end_what_is_left(self, heads: list[Json]) -> None:
+        """Only where something changed: a look at every process costs."""
+        changed = [head for head in heads if self._seen.get(head["id"]) is not head]
+        self._seen = {head["id"]: head for head in heads}
+        if changed:
+            leftovers.end_leftovers(self._home, changed)
+
+    def _keep_warm(self) -> None:
+        now = time.monotonic()
+        if now - self._warmed < WARMTH and self._warmed:
+            return
+        self._warmed = now
+        with suppress(config.ConfigError):
+            chosen = in_force.load(self._home).default_agent
+            own = default_agent(self._home, chosen, os.environ) == registry.OWN
+            if own and free_memory() > MEMORY:
+                warm_agent.ahead(self._home, connectable)
+
+    def _index(self) -> None:
+        if self._fleet.seq == self._indexed:
+            return
+        seq = self._fleet.seq
+        came = update(self._home, stop=self._stopping.is_set, seconds=SLICE)
+        if came.done:
+            self._indexed = seq
+
+
+def free_memory() -> int:
+    """Bytes that can be had without swapping; where the system does not tell: enough."""
+    with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return 2 * MEMORY
