@@ -1,8 +1,11 @@
-"""`python -m tools.comparison [PROGRAM …]`: does the twelve tasks in each program, and prints the
-table of docs/comparison.md. With `--write`, puts it there; other programs keep their columns."""
+"""`python -m tools.comparison [PROGRAM …] [TASK …]`: does the tasks in each program, one task after
+the other so that a row is measured at one load, and prints the table of docs/comparison.md. With
+`--write`, puts each row there as soon as it is done; all other cells stay. With `--show`, prints
+the last screen of each task."""
 
-import re
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -20,20 +23,30 @@ PROGRAMS: dict[str, dict[str, Task]] = {
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparison.md"
 NOT_DRIVEN = "not driven"
+NOT_DONE = "✗"
 
 
 def main(words: list[str]) -> None:
-    asked = [word for word in words if not word.startswith("-")] or list(PROGRAMS)
-    cells = written()
-    for program in asked:
-        for task in TASKS:
-            cells[program, task] = done(program, task)
-            sys.stderr.write(f"{program}: {task}: {cells[program, task]}\n")
-    table = rows(list(PROGRAMS), cells)
-    sys.stdout.write(table)
-    if "--write" in words:
-        text = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(re.sub(r"\| task .*?\n\n", f"{table}\n", text, flags=re.DOTALL))
+    programs = [word for word in words if word in PROGRAMS] or list(PROGRAMS)
+    tasks = [word for word in words if word in TASKS] or list(TASKS)
+    for task in tasks:
+        cells = written()
+        for program in programs:
+            cell, screen = done(program, task)
+            cells[program, task] = cell
+            load = os.getloadavg()[0]
+            sys.stderr.write(f"{program}: {task}: {cell} (load {load:.1f})\n")
+            if "--show" in words or cell.startswith(NOT_DONE):
+                sys.stderr.write(f"{screen}\n")
+        if "--write" in words:
+            write(rows(list(PROGRAMS), cells))
+    sys.stdout.write(rows(list(PROGRAMS), cells))
+
+
+def write(table: str) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition("| task ")
+    PAGE.write_text(f"{before}{table}\n{rest.partition('\n\n')[2]}", encoding="utf-8")
 
 
 def written() -> dict[tuple[str, str], str]:
@@ -48,30 +61,35 @@ def written() -> dict[tuple[str, str], str]:
     return cells
 
 
-def done(program: str, task: str) -> str:
-    """Keys and seconds, or why not."""
+def done(program: str, task: str) -> tuple[str, str]:
+    """Keys and seconds, or why not; and the last screen."""
     do = PROGRAMS[program].get(task)
     if do is None:
-        return NOT_DRIVEN
+        return NOT_DRIVEN, ""
     home = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
     work = Path(tempfile.mkdtemp(prefix="work-", dir="/tmp"))
     place = Place(home, work)
     in_rookery.prepare(place)
     try:
-        screen = do(place)
-    except Cannot as error:
-        return f"– ({error})"
-    except AssertionError as error:
-        missing = str(error).splitlines()[0].replace(str(work), "…")
-        return f"✗ {missing.rstrip(':')}"
-    else:
-        return f"{screen.keys} · {screen.seconds:.1f} s"
+        cell = outcome(do, place)
+        return cell.replace(str(work), "…").replace("|", "¦"), Terminal.last_screen()
     finally:
         Terminal.close_all()
         with suppress(AssertionError):  # it has killed what did not end by itself
             end_all(home)
         shutil.rmtree(home, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
+
+
+def outcome(do: Task, place: Place) -> str:
+    try:
+        screen = do(place)
+    except Cannot as error:
+        return f"– ({error})"
+    except (AssertionError, subprocess.SubprocessError, OSError) as error:
+        return f"{NOT_DONE} {str(error).splitlines()[0].rstrip(':')}"
+    note = f" ({screen.note})" if screen.note else ""
+    return f"{screen.keys} · {screen.seconds:.1f} s{note}"
 
 
 def rows(programs: list[str], cells: dict[tuple[str, str], str]) -> str:

@@ -24,6 +24,8 @@ class Terminal(Tmux):
         self.keys = 0
         self._began = time.monotonic()
         self.seconds = 0.0
+        self.note = ""
+        """What the figures do not say."""
         self._open.append(self)
         super().__init__(home, *command, size=size, cwd=cwd, seconds=seconds)
 
@@ -46,10 +48,34 @@ class Terminal(Tmux):
         self.keys += 1
         self.type(sign + text)
 
+    def choose(self, command: str) -> None:
+        """The letters of a command, which are keys: nobody wanted to write them."""
+        self.keys += len(command)
+        self.type(command)
+
+    def comes(self, *words: str, seconds: float) -> bool:
+        """Whether the screen shows them all within this time."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            shown = self.screen()
+            if all(word in shown for word in words):
+                self.seconds = time.monotonic() - self._began
+                return True
+            time.sleep(0.05)
+        return False
+
+    def go_on(self, other: "Terminal") -> None:
+        """Counts on where the other has stopped."""
+        self.keys, self._began = other.keys, other._began
+
     def wait_for(self, *words: str) -> str:
         shown = super().wait_for(*words)
         self.seconds = time.monotonic() - self._began
         return shown
+
+    @classmethod
+    def last_screen(cls) -> str:
+        return cls._open[-1].screen() if cls._open else ""
 
     @classmethod
     def close_all(cls) -> None:

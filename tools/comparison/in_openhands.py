@@ -2,18 +2,20 @@
 
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.peer import program
 from tests.cli.driving import ROOKERY
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import MODELLED, Cannot, Place, Task
+from tools.comparison.tasks import MODELLED, WHERE, Cannot, Place, Task
 
 READY = ("/help for help",)
+ASKED = ("Confirm 1 action(s)?", "Yes")
 OFFERED = 3.0
 """Seconds within which suggestions would have come."""
+LONG = 30.0
+"""Seconds within which a turn that can be stopped would have stopped."""
 
 
 @contextmanager
@@ -30,10 +32,12 @@ def model(place: Place) -> Iterator[str]:
 
 
 def opened(place: Place, address: str, *words: str) -> Terminal:
+    """Without a look at the network for prices and news, as in `bench.peer`."""
     own = [f"HOME={place.home}", "LLM_API_KEY=k", "LLM_MODEL=openai/scripted"]
-    own.append(f"LLM_BASE_URL={address}")
-    flags = ("--override-with-envs", "--exit-without-confirmation", *words)
-    return Terminal(place.home, "env", *own, program(), *flags, cwd=place.work, seconds=120)
+    own += [f"LLM_BASE_URL={address}", "LITELLM_LOCAL_MODEL_COST_MAP=True"]
+    own.append("OPENHANDS_SUPPRESS_BANNER=1")
+    line = (program(), "--override-with-envs", *words)
+    return Terminal(place.home, "env", *own, *line, cwd=place.work, seconds=90)
 
 
 def ready(place: Place, address: str) -> Terminal:
@@ -41,6 +45,21 @@ def ready(place: Place, address: str) -> Terminal:
     screen.wait_for(*READY)
     screen.count()
     return screen
+
+
+def said(place: Place, address: str, text: str, *until: str) -> Terminal:
+    screen = ready(place, address)
+    say(screen, text)
+    screen.wait_for(*until)
+    screen.count()
+    return screen
+
+
+def say(screen: Terminal, text: str) -> None:
+    """Enter sends what has been drawn."""
+    screen.type(text)
+    screen.wait_for(text)
+    screen.press("Enter")
 
 
 def start(place: Place) -> Terminal:
@@ -53,16 +72,14 @@ def start(place: Place) -> Terminal:
 def answer(place: Place) -> Terminal:
     with model(place) as address:
         screen = ready(place, address)
-        screen.say("hello")
+        say(screen, "hello")
         screen.wait_for("You said: hello")
         return screen
 
 
 def approve(place: Place) -> Terminal:
     with model(place) as address:
-        screen = ready(place, address)
-        screen.say("may you")
-        screen.wait_for("Yes", "No")
+        screen = said(place, address, "may you", *ASKED)
         screen.read()
         screen.press("Enter")
         screen.wait_for("It was answered.")
@@ -71,36 +88,32 @@ def approve(place: Place) -> Terminal:
 
 def reject(place: Place) -> Terminal:
     with model(place) as address:
-        screen = ready(place, address)
-        screen.say("may you")
-        screen.wait_for("Yes", "No")
+        screen = said(place, address, "may you", *ASKED)
         screen.read()
-        screen.press("Down", "Enter")
-        screen.wait_for("rejected")
-        screen.say("not today")
+        screen.press("Down")
+        screen.wait_for("> No")
+        screen.press("Enter")
         screen.wait_for("It was answered.")
-        return screen
+        where = "`confirmation_panel.py`"
+        raise Cannot(f"{screen.keys} keys reject; no such function: looked for in {where}")
 
 
 def queue(place: Place) -> Terminal:
     with model(place) as address:
-        screen = ready(place, address)
-        screen.say("slowly")
-        screen.wait_for("Working")
-        screen.count()
-        screen.say("hello")
+        screen = said(place, address, "slowly", "Working")
+        say(screen, "hello")
         screen.wait_for("It has ended.", "You said: hello")
         return screen
 
 
 def cancel(place: Place) -> Terminal:
     with model(place) as address:
-        screen = ready(place, address)
-        screen.say("endless")
-        screen.wait_for("Working")
-        screen.count()
+        screen = said(place, address, "endless", "Working")
         screen.press("Escape")
-        screen.wait_for("paused")
+        screen.wait_for("Pausing conversation")
+        if not screen.comes("User Paused", seconds=LONG):
+            told = "Esc: “Pausing conversation”; it still worked"
+            raise Cannot(f"{told} {LONG:.0f} s later, as the model's answer goes on")
         return screen
 
 
@@ -108,21 +121,71 @@ def file(place: Place) -> Terminal:
     with model(place) as address:
         screen = ready(place, address)
         screen.begin_with("@", "notmi")
-        time.sleep(OFFERED)
-        if "notes-of-mine" not in screen.screen():
-            raise Cannot("`@notmi` offered nothing")
+        if screen.comes("📄", seconds=OFFERED):
+            screen.press("Tab")
+            screen.wait_for("@notes-of-mine.md")
+            return screen
+        screen.press(*["BSpace"] * len("@notmi"))
+        screen.wait_without("@notmi")
+        screen.count()
+        screen.begin_with("@", "not")
+        screen.wait_for("📄")
         screen.press("Tab")
+        screen.wait_without("📄")
         screen.wait_for("@notes-of-mine.md")
+        screen.note = "`@not`; `@notmi` offers nothing: it has to be a beginning"
         return screen
 
 
 def shell(place: Place) -> Terminal:
     with model(place) as address:
         screen = ready(place, address)
-        screen.begin_with("!", "pwd")
+        screen.begin_with("!", WHERE)
         screen.press("Enter")
         screen.wait_for("You said: hello")
-        raise Cannot("`!pwd` went to the agent as a prompt")
+        where = "`input_field.py`, `/help`"
+        raise Cannot(f"no such function: looked for in {where}; `!…` went to the agent")
+
+
+def hand_over(place: Place) -> Terminal:  # noqa: ARG001 (a Task)
+    raise Cannot("no such function: there is no shell to take it from")
+
+
+def second(place: Place) -> Terminal:
+    with model(place) as address:
+        screen = said(place, address, "endless", "Working")
+        screen.choose("/new")
+        screen.wait_for("Start a new conversation")
+        screen.press("Enter")  # chooses it
+        screen.wait_without("Start a new conversation")
+        screen.press("Enter")
+        screen.wait_for("New Conversation Error")
+        raise Cannot("`/new`: “Cannot start a new conversation while one is running”")
+
+
+def triage(place: Place) -> Terminal:
+    """While one asks, nothing can be typed, and its list of conversations switches, not adds."""
+    with model(place) as address:
+        screen = said(place, address, "may you", *ASKED)
+        screen.choose("/new")
+        if screen.comes("Start a new conversation", seconds=OFFERED):
+            raise AssertionError("a command can be typed while a question is open")
+        raise Cannot("no such function: nothing can be typed while a question is open")
+
+
+def come_back(place: Place) -> Terminal:
+    with model(place) as address:
+        left = said(place, address, "slowly", "Working")
+        left.press("C-q")
+        left.wait_for("Terminate session?")
+        left.press("C-q")
+        left.wait_for("Goodbye!")
+        screen = opened(place, address, "--resume", "--last")
+        screen.go_on(left)
+        screen.wait_for(*READY)
+        if not screen.comes("It has ended.", seconds=OFFERED * 2):
+            raise Cannot(f"{screen.keys} keys and `--resume --last`: no answer is shown")
+        return screen
 
 
 TASKS: dict[str, Task] = {
@@ -134,4 +197,8 @@ TASKS: dict[str, Task] = {
     "queue": queue,
     "file": file,
     "shell": shell,
+    "hand-over": hand_over,
+    "second": second,
+    "triage": triage,
+    "return": come_back,
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.cli.driving import ROOKERY
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import Place, Task, player
+from tools.comparison.tasks import WHERE, Place, Task, player
 
 ALLOW, WHY = "y", "r"
 """Keys of an ask."""
@@ -92,9 +92,9 @@ def shell(place: Place) -> Terminal:
     screen.begin_with("!", "cd below")
     screen.press("Enter")
     screen.wait_for("✓")
-    screen.begin_with("!", "pwd")
+    screen.begin_with("!", WHERE)
     screen.press("Enter")
-    screen.wait_for(str(place.work / "below"))
+    screen.wait_for(f"here: {place.work / 'below'}")
     return screen
 
 
@@ -141,7 +141,7 @@ def come_back(place: Place) -> Terminal:
     left.press("Enter")
     left.wait_for("To come back")
     screen = opened(place)
-    screen.keys = left.keys
+    screen.go_on(left)
     screen.wait_for("F1 lists", "Enter opens")
     screen.press("Enter")
     screen.wait_for("It has ended.")

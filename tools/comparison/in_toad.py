@@ -1,26 +1,42 @@
 """The tasks in Toad."""
 
+import os
 import shlex
 from pathlib import Path
 
 from tests.acp.packages import TOAD, python_with
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import Cannot, Place, Task, player
+from tools.comparison.tasks import WHERE, Cannot, Place, Task, player
 
 RUN = Path(__file__).resolve().parents[2] / "fixtures" / "clients" / "run_toad.py"
 READY = ("How can I help you today?", "Send")
+KNOWN = "gemini"
+"""An agent that Toad knows by name: it opens a second session only for one of those, so the
+scripted agent stands in for it."""
+ASKED = ("Allow", "Reject")
+LONG = 10.0
+"""Seconds within which an answer that goes on would have ended."""
 
 
 def opened(place: Place, *words: str) -> Terminal:
     python = python_with(TOAD, "--ignore-requires-python")
     home = place.home
-    own = (f"HOME={home}", f"XDG_DATA_HOME={home}", f"XDG_STATE_HOME={home}")
+    programs = home / "bin"
+    own = (
+        f"HOME={home}",
+        f"XDG_DATA_HOME={home}",
+        f"XDG_STATE_HOME={home}",
+        f"PATH={programs}:{os.environ['PATH']}",
+    )
+    programs.mkdir(exist_ok=True)
+    (programs / KNOWN).write_text(f"#!/bin/sh\nexec {shlex.join(player(place))}\n")
+    (programs / KNOWN).chmod(0o700)
     words = words or ("acp", shlex.join(player(place)), str(place.work), "-t", "Player")
     return Terminal(home, "env", *own, str(python), str(RUN), *words, cwd=place.work)
 
 
-def ready(place: Place) -> Terminal:
-    screen = opened(place)
+def ready(place: Place, *words: str) -> Terminal:
+    screen = opened(place, *words)
     screen.wait_for(*READY)
     screen.count()
     return screen
@@ -55,7 +71,7 @@ def answer(place: Place) -> Terminal:
 
 
 def approve(place: Place) -> Terminal:
-    screen = said(place, "may you", "Allow", "Reject")
+    screen = said(place, "may you", *ASKED)
     screen.read()
     screen.press("a")
     screen.wait_for("It was allowed.")
@@ -63,11 +79,11 @@ def approve(place: Place) -> Terminal:
 
 
 def reject(place: Place) -> Terminal:
-    screen = said(place, "may you", "Allow", "Reject")
+    screen = said(place, "may you", *ASKED)
     screen.read()
     screen.press("r")
     screen.wait_for("It was rejected.")
-    raise Cannot(f"{screen.keys} key rejected it; no reason was asked for")
+    raise Cannot(f"{screen.keys} key rejects; no such function: looked for in `question.py`")
 
 
 def cancel(place: Place) -> Terminal:
@@ -88,21 +104,91 @@ def queue(place: Place) -> Terminal:
 
 def file(place: Place) -> Terminal:
     screen = ready(place)
-    screen.begin_with("@", "notmi")
-    screen.wait_for("notes-of-mine.md")
+    screen.begin_with("@", "")
+    screen.wait_for("fuzzy search")
+    screen.type("notmi")
+    screen.wait_for("notmi", "notes-of-mine.md")
     screen.press("Enter")
     screen.wait_for("@notes-of-mine.md")
     return screen
 
 
 def shell(place: Place) -> Terminal:
+    """Its prompt stays a shell's until Esc."""
     screen = ready(place)
-    screen.begin_with("!", "cd below")
+    screen.begin_with("!", "")
+    screen.wait_for("Enter shell command")
+    screen.type("cd below")
     screen.press("Enter")
+    screen.wait_for("$ cd below", "Enter shell command")
+    screen.type(WHERE)
+    screen.press("Enter")
+    screen.wait_for(f"here: {place.work / 'below'}")
+    return screen
+
+
+def hand_over(place: Place) -> Terminal:
+    """Out of the shell, to the block, its menu, copied to the prompt, sent."""
+    screen = ready(place)
+    screen.begin_with("!", "")
+    screen.wait_for("Enter shell command")
+    screen.type("echo it-is-$((6*7))")
+    screen.press("Enter")
+    screen.wait_for("it-is-42", "Enter shell command")
+    screen.count()
+    screen.press("Escape")
     screen.wait_for(*READY)
-    screen.begin_with("!", "pwd")
+    screen.press("M-Up")
+    screen.wait_for("Select")
     screen.press("Enter")
-    screen.wait_for(str(place.work / "below"))
+    screen.wait_for("Copy to prompt")
+    screen.press("p")
+    screen.wait_for("❯ it-is-42")
+    screen.press("Enter")
+    screen.wait_for("You said:")
+    return screen
+
+
+def known(place: Place) -> Terminal:
+    return ready(place, "run", str(place.work), "-a", KNOWN)
+
+
+def new_session(screen: Terminal, prompt: str) -> None:
+    screen.choose("/")
+    screen.wait_for("/toad:about")
+    screen.choose("new")
+    screen.wait_without("/toad:about")
+    screen.press("Enter")
+    screen.wait_for("/toad:session-new")
+    say(screen, prompt)
+
+
+def second(place: Place) -> Terminal:
+    screen = known(place)
+    say(screen, "endless")
+    screen.wait_for("It has begun.")
+    screen.count()
+    new_session(screen, "hello")
+    screen.wait_for("You said: hello")
+    return screen
+
+
+def triage(place: Place) -> Terminal:
+    screen = known(place)
+    new_session(screen, "may you")
+    screen.wait_for(*ASKED)
+    screen.press("C-]")
+    screen.wait_for(*READY)
+    say(screen, "may you")
+    screen.wait_for(*ASKED)
+    screen.read()
+    screen.press("a")
+    screen.wait_for("It was allowed.")
+    screen.press("C-]")
+    screen.wait_without("It was allowed.")
+    screen.wait_for(*ASKED)
+    screen.press("a")
+    screen.wait_for("It was allowed.")
     return screen
 
 
@@ -110,13 +196,16 @@ def come_back(place: Place) -> Terminal:
     """Its agent ends with it, so the turn does not go on; the session is opened again."""
     left = said(place, "slowly", "It has begun.")
     left.press("C-q")
+    left.wait_for("Thanks for trying out Toad!")
     screen = opened(place, "run", str(place.work))
-    screen.keys = left.keys
-    screen.wait_for("Resume")
+    screen.go_on(left)
+    screen.wait_for("Resume", "Quick launch")
     screen.press("C-r")
-    screen.wait_for("Last Used")
+    screen.wait_for("Last Used", "Player")
     screen.press("Enter")
-    screen.wait_for("It has ended.")
+    screen.wait_for("It has begun.")
+    if not screen.comes("It has ended.", seconds=LONG):
+        raise Cannot(f"{screen.keys} keys resume the session; its turn had ended with Toad")
     return screen
 
 
@@ -129,5 +218,8 @@ TASKS: dict[str, Task] = {
     "queue": queue,
     "file": file,
     "shell": shell,
+    "hand-over": hand_over,
+    "second": second,
+    "triage": triage,
     "return": come_back,
 }

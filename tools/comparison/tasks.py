@@ -23,6 +23,10 @@ TASKS = {
 }
 
 
+WHERE = "echo here: $PWD"
+"""The command of one's own: what it prints is nowhere else on the screen."""
+
+
 class Place(NamedTuple):
     """Where a program runs: a home of its own and a directory to work in."""
 
