@@ -29,8 +29,8 @@ NOT_DONE = "✗"
 def main(words: list[str]) -> None:
     programs = [word for word in words if word in PROGRAMS] or list(PROGRAMS)
     tasks = [word for word in words if word in TASKS] or list(TASKS)
+    cells: dict[tuple[str, str], str] = {}
     for task in tasks:
-        cells = written()
         for program in programs:
             cell, screen = done(program, task)
             cells[program, task] = cell
@@ -39,8 +39,8 @@ def main(words: list[str]) -> None:
             if "--show" in words or cell.startswith(NOT_DONE):
                 sys.stderr.write(f"{screen}\n")
         if "--write" in words:
-            write(rows(list(PROGRAMS), cells))
-    sys.stdout.write(rows(list(PROGRAMS), cells))
+            write(rows(list(PROGRAMS), written() | cells))
+    sys.stdout.write(rows(list(PROGRAMS), written() | cells))
 
 
 def write(table: str) -> None:

@@ -2,13 +2,14 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.peer import program
 from tests.cli.driving import ROOKERY
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import MODELLED, WHERE, Cannot, Place, Task
+from tools.comparison.tasks import MODELLED, WHERE, WHY, Cannot, Place, Task
 
 READY = ("/help for help",)
 ASKED = ("Confirm 1 action(s)?", "Yes")
@@ -94,8 +95,9 @@ def reject(place: Place) -> Terminal:
         screen.wait_for("> No")
         screen.press("Enter")
         screen.wait_for("It was answered.")
-        where = "`confirmation_panel.py`"
-        raise Cannot(f"{screen.keys} keys reject; no such function: looked for in {where}")
+        say(screen, WHY)
+        screen.wait_for(f"You said: {WHY}")
+        return screen
 
 
 def queue(place: Place) -> Terminal:
@@ -112,8 +114,8 @@ def cancel(place: Place) -> Terminal:
         screen.press("Escape")
         screen.wait_for("Pausing conversation")
         if not screen.comes("User Paused", seconds=LONG):
-            told = "Esc: “Pausing conversation”; it still worked"
-            raise Cannot(f"{told} {LONG:.0f} s later, as the model's answer goes on")
+            told = "Esc: “Pausing conversation”, which waits for the model's answer"
+            raise Cannot(f"{told}; “Working” {LONG:.0f} s later")
         return screen
 
 
@@ -133,58 +135,109 @@ def file(place: Place) -> Terminal:
         screen.press("Tab")
         screen.wait_without("📄")
         screen.wait_for("@notes-of-mine.md")
-        screen.note = "`@not`; `@notmi` offers nothing: it has to be a beginning"
+        screen.note = "`@not`: `@notmi` offers nothing"
         return screen
 
 
 def shell(place: Place) -> Terminal:
+    no_shell(place)
+    raise Cannot("no shell: `/help` lists none, and `!echo …` went to the agent as a prompt")
+
+
+def hand_over(place: Place) -> Terminal:
+    no_shell(place)
+    raise Cannot("no shell whose output could be handed over")
+
+
+def no_shell(place: Place) -> None:
+    """It has no command for one, and the sign of the others is none."""
     with model(place) as address:
         screen = ready(place, address)
-        screen.begin_with("!", WHERE)
-        screen.press("Enter")
-        screen.wait_for("You said: hello")
-        where = "`input_field.py`, `/help`"
-        raise Cannot(f"no such function: looked for in {where}; `!…` went to the agent")
+        command(screen, "/help", "Display available commands")
+        shown = screen.wait_for("Available commands:", "/exit - Exit the application")
+        assert "shell" not in shown.lower(), f"/help speaks of a shell:\n{shown}"
+        say(screen, f"!{WHERE}")
+        screen.wait_for(f"> !{WHERE}", "You said: hello")
 
 
-def hand_over(place: Place) -> Terminal:  # noqa: ARG001 (a Task)
-    raise Cannot("no such function: there is no shell to take it from")
+def command(screen: Terminal, name: str, offered: str) -> None:
+    """The first Enter chooses it from the list, the second sends it."""
+    screen.choose(name)
+    screen.wait_for(offered)
+    screen.press("Enter")
+    screen.wait_without(offered)
+    screen.press("Enter")
+
+
+def new_conversation(screen: Terminal, until: str) -> None:
+    command(screen, "/new", "Start a new conversation")
+    screen.wait_for(until)
 
 
 def second(place: Place) -> Terminal:
     with model(place) as address:
         screen = said(place, address, "endless", "Working")
-        screen.choose("/new")
-        screen.wait_for("Start a new conversation")
-        screen.press("Enter")  # chooses it
-        screen.wait_without("Start a new conversation")
-        screen.press("Enter")
-        screen.wait_for("New Conversation Error")
+        new_conversation(screen, "Cannot start a new conversation while one is")
         raise Cannot("`/new`: “Cannot start a new conversation while one is running”")
 
 
 def triage(place: Place) -> Terminal:
-    """While one asks, nothing can be typed, and its list of conversations switches, not adds."""
+    """Its list of conversations opens beside a question. Who leaves one for another conversation
+    and comes back finds neither the question nor what was said."""
     with model(place) as address:
-        screen = said(place, address, "may you", *ASKED)
-        screen.choose("/new")
-        if screen.comes("Start a new conversation", seconds=OFFERED):
-            raise AssertionError("a command can be typed while a question is open")
-        raise Cannot("no such function: nothing can be typed while a question is open")
+        screen = said(place, address, "hello", "You said: hello")
+        new_conversation(screen, "Started a new conversation")
+        say(screen, "may you")
+        screen.wait_for(*ASKED)
+        asking = conversation(screen)
+        switch(screen, "Down", asking)
+        toggle_history(screen)
+        screen.wait_without("Conversations")
+        switch(screen, "Up", conversation(screen))
+        assert conversation(screen) == asking, f"it is another conversation:\n{screen.screen()}"
+        if screen.comes(*ASKED, seconds=OFFERED * 2):
+            return screen
+        raise Cannot("one question at a time: after a switch away and back it is not shown again")
+
+
+def switch(screen: Terminal, key: str, left: str) -> None:
+    toggle_history(screen)
+    screen.wait_for("Conversations", "may you", "hello")
+    time.sleep(OFFERED / 2)  # the list takes the focus a moment after it is drawn
+    screen.press(key)
+    screen.press("Enter")
+    screen.wait_without(f"Initialized conversation {left}")
+    screen.wait_for("Initialized conversation ")
+
+
+def toggle_history(screen: Terminal) -> None:
+    screen.press("C-p")
+    screen.wait_for("Search for commands")
+    screen.choose("history")
+    screen.wait_for("Toggle conversation history panel")
+    screen.wait_without("Save an SVG")
+    screen.press("Enter")
+    screen.wait_without("Toggle conversation history panel")
+
+
+def conversation(screen: Terminal) -> str:
+    return screen.screen().partition("Initialized conversation ")[2].split(maxsplit=1)[0]
 
 
 def come_back(place: Place) -> Terminal:
     with model(place) as address:
         left = said(place, address, "slowly", "Working")
+        asking = conversation(left)
         left.press("C-q")
         left.wait_for("Terminate session?")
         left.press("C-q")
         left.wait_for("Goodbye!")
         screen = opened(place, address, "--resume", "--last")
         screen.go_on(left)
-        screen.wait_for(*READY)
-        if not screen.comes("It has ended.", seconds=OFFERED * 2):
-            raise Cannot(f"{screen.keys} keys and `--resume --last`: no answer is shown")
+        screen.wait_for(*READY, asking)
+        if not screen.comes("It has ended.", seconds=OFFERED * 4):
+            told = f"{screen.keys} keys and `--resume --last` open the conversation"
+            raise Cannot(f"{told}; neither the prompt nor an answer is shown")
         return screen
 
 

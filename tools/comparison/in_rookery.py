@@ -5,9 +5,9 @@ from pathlib import Path
 
 from tests.cli.driving import ROOKERY
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import WHERE, Place, Task, player
+from tools.comparison.tasks import WHERE, WHY, Place, Task, player
 
-ALLOW, WHY = "y", "r"
+ALLOW, REJECT = "y", "r"
 """Keys of an ask."""
 
 
@@ -57,10 +57,10 @@ def approve(place: Place) -> Terminal:
 def reject(place: Place) -> Terminal:
     screen = said(place, "may you", "needs you", "▌ ┃")
     screen.read()
-    screen.press(WHY)
+    screen.press(REJECT)
     screen.wait_for("Why not?")
-    screen.say("not today")
-    screen.wait_for("It was rejected.")
+    screen.say(WHY)
+    screen.wait_for("It was rejected.", f"You said: {WHY}")
     return screen
 
 

@@ -2,11 +2,12 @@
 
 import os
 import shlex
+import time
 from pathlib import Path
 
 from tests.acp.packages import TOAD, python_with
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import WHERE, Cannot, Place, Task, player
+from tools.comparison.tasks import WHERE, WHY, Cannot, Place, Task, player
 
 RUN = Path(__file__).resolve().parents[2] / "fixtures" / "clients" / "run_toad.py"
 READY = ("How can I help you today?", "Send")
@@ -14,6 +15,10 @@ KNOWN = "gemini"
 """An agent that Toad knows by name: it opens a second session only for one of those, so the
 scripted agent stands in for it."""
 ASKED = ("Allow", "Reject")
+SHELL = "Enter shell command"
+IN_TERMINAL = "Press escape twice to exit terminal"
+TAP = 0.2
+"""Seconds between two taps of Esc, which leave a terminal."""
 LONG = 10.0
 """Seconds within which an answer that goes on would have ended."""
 
@@ -82,8 +87,10 @@ def reject(place: Place) -> Terminal:
     screen = said(place, "may you", *ASKED)
     screen.read()
     screen.press("r")
-    screen.wait_for("It was rejected.")
-    raise Cannot(f"{screen.keys} key rejects; no such function: looked for in `question.py`")
+    screen.wait_for("It was rejected.", *READY)
+    say(screen, WHY)
+    screen.wait_for(f"You said: {WHY}")
+    return screen
 
 
 def cancel(place: Place) -> Terminal:
@@ -99,6 +106,7 @@ def queue(place: Place) -> Terminal:
     screen = said(place, "slowly", "It has begun.")
     say(screen, "hello")
     screen.wait_for("It has ended.", "You said: hello")
+    screen.note = "sent at once: the agent queues it"
     return screen
 
 
@@ -114,28 +122,31 @@ def file(place: Place) -> Terminal:
 
 
 def shell(place: Place) -> Terminal:
-    """Its prompt stays a shell's until Esc."""
+    """Toad takes `cd` for the shell without a sign. The next command goes into its terminal."""
     screen = ready(place)
-    screen.begin_with("!", "")
-    screen.wait_for("Enter shell command")
-    screen.type("cd below")
+    screen.type("cd")
+    screen.wait_for("$ cd")
+    screen.type(" below")
+    screen.wait_for("$ cd below")
     screen.press("Enter")
-    screen.wait_for("$ cd below", "Enter shell command")
-    screen.type(WHERE)
-    screen.press("Enter")
+    screen.wait_for(IN_TERMINAL)
+    say(screen, WHERE)
     screen.wait_for(f"here: {place.work / 'below'}")
     return screen
 
 
 def hand_over(place: Place) -> Terminal:
-    """Out of the shell, to the block, its menu, copied to the prompt, sent."""
+    """Out of the terminal, out of the shell, to the block, its menu, copied to the prompt, sent."""
     screen = ready(place)
     screen.begin_with("!", "")
-    screen.wait_for("Enter shell command")
-    screen.type("echo it-is-$((6*7))")
-    screen.press("Enter")
-    screen.wait_for("it-is-42", "Enter shell command")
-    screen.count()
+    screen.wait_for(SHELL)
+    say(screen, "echo it-is-$((6*7))")
+    screen.wait_for("it-is-42", SHELL)
+    screen.read()
+    screen.press("Escape")
+    time.sleep(TAP)
+    screen.press("Escape")
+    screen.wait_for(SHELL, "Send")
     screen.press("Escape")
     screen.wait_for(*READY)
     screen.press("M-Up")
@@ -143,9 +154,9 @@ def hand_over(place: Place) -> Terminal:
     screen.press("Enter")
     screen.wait_for("Copy to prompt")
     screen.press("p")
-    screen.wait_for("❯ it-is-42")
-    screen.press("Enter")
-    screen.wait_for("You said:")
+    screen.wait_for("Copied to prompt")
+    screen.press("C-j" if "☰" in screen.screen() else "Enter")
+    screen.wait_for("You said: it-is-42")
     return screen
 
 
@@ -205,7 +216,7 @@ def come_back(place: Place) -> Terminal:
     screen.press("Enter")
     screen.wait_for("It has begun.")
     if not screen.comes("It has ended.", seconds=LONG):
-        raise Cannot(f"{screen.keys} keys resume the session; its turn had ended with Toad")
+        raise Cannot(f"{screen.keys} keys open the session again; its turn ended with Toad")
     return screen
 
 

@@ -26,6 +26,9 @@ TASKS = {
 WHERE = "echo here: $PWD"
 """The command of one's own: what it prints is nowhere else on the screen."""
 
+WHY = "not today"
+"""The reason of a rejection."""
+
 
 class Place(NamedTuple):
     """Where a program runs: a home of its own and a directory to work in."""
@@ -67,12 +70,13 @@ MODELLED = {
         {"contains": "may you", "turns": [{"call": COMMAND}, "It was answered."]},
         {
             "contains": "slowly",
-            "turns": [{"text": "It has begun. It has ended.", "chunks": 9, "every": 0.4}],
+            "turns": [{"text": "It has begun. It has ended.", "chunks": 7, "every": 0.5}],
         },
         {
             "contains": "endless",
             "turns": [{"text": ENDLESS, "chunks": 200, "every": 0.5}],
         },
+        {"contains": WHY, "turns": [f"You said: {WHY}"]},
     ],
     "otherwise": "You said: hello",
 }
