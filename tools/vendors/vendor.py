@@ -13,8 +13,8 @@ type Environment = dict[str, str]
 type Surroundings = Callable[[Path, str], Environment]
 """Writes its settings into a home and says its variables, for a model at an address (no path)."""
 
-NEVER_ASKS = "it never asks."
-WHOLE = "its answers come in one piece."
+NEVER_ASKS = "it never asks for permission."
+WHOLE = "each answer arrives in one piece."
 
 
 def call(tool: str, **arguments: Any) -> Call:

@@ -37,6 +37,6 @@ VENDOR = Vendor(
     faults={
         "approve": NEVER_ASKS,
         "reject": NEVER_ASKS,
-        "command": "it says that every command ended with exit code 0.",
+        "command": "it reports exit code 0 for every command.",
     },
 )

@@ -22,5 +22,5 @@ VENDOR = Vendor(
     programs=("dcode",),
     command=("dcode", "--acp", "--model", "openai:scripted"),
     untouched=("model",),  # it lists models of all providers, and keeps one that it refused
-    faults={"mcp": "it takes MCP servers from its own settings alone."},
+    faults={"mcp": "it uses only the MCP servers in its own settings."},
 )

@@ -35,5 +35,5 @@ VENDOR = Vendor(
     limited="cancelled",
     insists=True,
     forgets=True,
-    faults={"command": "it sends nothing of what a command wrote, nor its exit code."},
+    faults={"command": "it sends neither a command's output nor its exit code."},
 )

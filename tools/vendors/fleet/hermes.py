@@ -35,5 +35,5 @@ VENDOR = Vendor(
     python="3.13",
     programs=("hermes-acp",),
     limited="end_turn",
-    faults={"refuse": "it tells of a refused key in its answer and ends the turn as usual."},
+    faults={"refuse": "it reports a refused key as an ordinary answer and ends the turn normally."},
 )

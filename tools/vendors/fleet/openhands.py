@@ -42,7 +42,7 @@ VENDOR = Vendor(
     whole=True,
     faults={
         "stream": WHOLE,
-        "mcp": "a session that it opens again has the tools of MCP servers no more.",
-        "cancel": "it does not hear a cancel while it waits for its model: Rookery ends it.",
+        "mcp": "a reopened session has no tools from MCP servers.",
+        "cancel": "it ignores a cancel while waiting for its model, so Rookery ends it.",
     },
 )

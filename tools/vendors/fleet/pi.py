@@ -32,11 +32,11 @@ VENDOR = Vendor(
     npm=("pi-acp@0.0.34", "@earendil-works/pi-coding-agent@0.87.1", "node@24.21.0"),
     programs=("node", "pi"),
     faults={
-        "approve": "it never asks.",
-        "reject": "it never asks.",
-        "command": "its adapter tells every exit code but 0 as 1.",
-        "mcp": "its adapter takes MCP servers and starts none.",
-        "refuse": "a turn whose model failed ends as `end_turn`.",
+        "approve": "it never asks for permission.",
+        "reject": "it never asks for permission.",
+        "command": "its adapter reports every non-zero exit code as 1.",
+        "mcp": "its adapter accepts MCP servers but starts none.",
+        "refuse": "if its model fails, the turn still ends as `end_turn`.",
     },
     limited="end_turn",
 )

@@ -39,5 +39,5 @@ VENDOR = Vendor(
     programs=("node", "qwen"),
     limited="cancelled",
     insists=True,
-    faults={"stop": "opened again after many turns, it gives its model the later ones only."},
+    faults={"stop": "after many turns, a reopened session gives the model only the latest ones."},
 )

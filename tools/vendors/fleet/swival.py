@@ -37,7 +37,7 @@ VENDOR = Vendor(
         "stream": WHOLE,
         "approve": NEVER_ASKS,
         "reject": NEVER_ASKS,
-        "cancel": "it does not hear a cancel while it waits for its model: Rookery ends it.",
-        "mcp": "it makes no session where it is given an MCP server.",
+        "cancel": "it ignores a cancel while waiting for its model, so Rookery ends it.",
+        "mcp": "it creates no session when given an MCP server.",
     },
 )

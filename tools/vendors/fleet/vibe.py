@@ -41,8 +41,8 @@ VENDOR = Vendor(
     limited="cancelled",
     insists=True,
     faults={
-        "command": "it tells no exit code.",
-        "mcp": "a server's tools are there for its `run_typescript` alone, not for its model.",
-        "refuse": "once its key was refused, it fails every prompt until it is started again.",
+        "command": "it reports no exit codes.",
+        "mcp": "only its `run_typescript` tool can call a server's tools; its model cannot.",
+        "refuse": "once its key is refused, every prompt fails until it is restarted.",
     },
 )
