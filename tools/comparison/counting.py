@@ -39,6 +39,12 @@ class Terminal(Tmux):
         time.sleep(READING)
         self.count()
 
+    def say(self, text: str) -> None:
+        """Enter sends what has been drawn: some programs take it before letters that came first."""
+        self.type(text)
+        self.wait_for(text)
+        self.press("Enter")
+
     def press(self, *keys: str) -> None:
         self.keys += len(keys)
         super().press(*keys)

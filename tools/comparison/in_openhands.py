@@ -50,17 +50,10 @@ def ready(place: Place, address: str) -> Terminal:
 
 def said(place: Place, address: str, text: str, *until: str) -> Terminal:
     screen = ready(place, address)
-    say(screen, text)
+    screen.say(text)
     screen.wait_for(*until)
     screen.count()
     return screen
-
-
-def say(screen: Terminal, text: str) -> None:
-    """Enter sends what has been drawn."""
-    screen.type(text)
-    screen.wait_for(text)
-    screen.press("Enter")
 
 
 def start(place: Place) -> Terminal:
@@ -73,7 +66,7 @@ def start(place: Place) -> Terminal:
 def answer(place: Place) -> Terminal:
     with model(place) as address:
         screen = ready(place, address)
-        say(screen, "hello")
+        screen.say("hello")
         screen.wait_for("You said: hello")
         return screen
 
@@ -95,7 +88,7 @@ def reject(place: Place) -> Terminal:
         screen.wait_for("> No")
         screen.press("Enter")
         screen.wait_for("It was answered.")
-        say(screen, WHY)
+        screen.say(WHY)
         screen.wait_for(f"You said: {WHY}")
         return screen
 
@@ -103,7 +96,7 @@ def reject(place: Place) -> Terminal:
 def queue(place: Place) -> Terminal:
     with model(place) as address:
         screen = said(place, address, "slowly", "Working")
-        say(screen, "hello")
+        screen.say("hello")
         screen.wait_for("It has ended.", "You said: hello")
         return screen
 
@@ -114,8 +107,8 @@ def cancel(place: Place) -> Terminal:
         screen.press("Escape")
         screen.wait_for("Pausing conversation")
         if not screen.comes("User Paused", seconds=LONG):
-            told = "Esc: “Pausing conversation”, which waits for the model's answer"
-            raise Cannot(f"{told}; “Working” {LONG:.0f} s later")
+            told = "Esc: “Pausing conversation”; still “Working”"
+            raise Cannot(f"{told} {LONG:.0f} s later, while the model answered")
         return screen
 
 
@@ -156,7 +149,7 @@ def no_shell(place: Place) -> None:
         command(screen, "/help", "Display available commands")
         shown = screen.wait_for("Available commands:", "/exit - Exit the application")
         assert "shell" not in shown.lower(), f"/help speaks of a shell:\n{shown}"
-        say(screen, f"!{WHERE}")
+        screen.say(f"!{WHERE}")
         screen.wait_for(f"> !{WHERE}", "You said: hello")
 
 
@@ -187,7 +180,7 @@ def triage(place: Place) -> Terminal:
     with model(place) as address:
         screen = said(place, address, "hello", "You said: hello")
         new_conversation(screen, "Started a new conversation")
-        say(screen, "may you")
+        screen.say("may you")
         screen.wait_for(*ASKED)
         asking = conversation(screen)
         switch(screen, "Down", asking)

@@ -89,19 +89,21 @@ def file(place: Place) -> Terminal:
 
 def shell(place: Place) -> Terminal:
     screen = ready(place)
-    screen.begin_with("!", "cd below")
-    screen.press("Enter")
+    run(screen, "cd below")
     screen.wait_for("✓")
-    screen.begin_with("!", WHERE)
-    screen.press("Enter")
+    run(screen, WHERE)
     screen.wait_for(f"here: {place.work / 'below'}")
     return screen
 
 
+def run(screen: Terminal, command: str) -> None:
+    screen.begin_with("!", "")
+    screen.say(command)
+
+
 def hand_over(place: Place) -> Terminal:
     screen = ready(place)
-    screen.begin_with("!", "echo it-is-$((6*7))")
-    screen.press("Enter")
+    run(screen, "echo it-is-$((6*7))")
     screen.wait_for("it-is-42", "✓")
     screen.count()
     screen.press("C-s")

@@ -47,16 +47,9 @@ def ready(place: Place, *words: str) -> Terminal:
     return screen
 
 
-def say(screen: Terminal, text: str) -> None:
-    """Enter sends what has been drawn."""
-    screen.type(text)
-    screen.wait_for(text)
-    screen.press("Enter")
-
-
 def said(place: Place, text: str, *until: str) -> Terminal:
     screen = ready(place)
-    say(screen, text)
+    screen.say(text)
     screen.wait_for(*until)
     screen.count()
     return screen
@@ -70,7 +63,7 @@ def start(place: Place) -> Terminal:
 
 def answer(place: Place) -> Terminal:
     screen = ready(place)
-    say(screen, "hello")
+    screen.say("hello")
     screen.wait_for("You said: hello")
     return screen
 
@@ -88,7 +81,7 @@ def reject(place: Place) -> Terminal:
     screen.read()
     screen.press("r")
     screen.wait_for("It was rejected.", *READY)
-    say(screen, WHY)
+    screen.say(WHY)
     screen.wait_for(f"You said: {WHY}")
     return screen
 
@@ -104,7 +97,7 @@ def cancel(place: Place) -> Terminal:
 
 def queue(place: Place) -> Terminal:
     screen = said(place, "slowly", "It has begun.")
-    say(screen, "hello")
+    screen.say("hello")
     screen.wait_for("It has ended.", "You said: hello")
     screen.note = "sent at once: the agent queues it"
     return screen
@@ -130,7 +123,7 @@ def shell(place: Place) -> Terminal:
     screen.wait_for("$ cd below")
     screen.press("Enter")
     screen.wait_for(IN_TERMINAL)
-    say(screen, WHERE)
+    screen.say(WHERE)
     screen.wait_for(f"here: {place.work / 'below'}")
     return screen
 
@@ -140,7 +133,7 @@ def hand_over(place: Place) -> Terminal:
     screen = ready(place)
     screen.begin_with("!", "")
     screen.wait_for(SHELL)
-    say(screen, "echo it-is-$((6*7))")
+    screen.say("echo it-is-$((6*7))")
     screen.wait_for("it-is-42", SHELL)
     screen.read()
     screen.press("Escape")
@@ -170,13 +163,13 @@ def new_session(screen: Terminal, prompt: str) -> None:
     screen.choose("new")
     screen.wait_without("/toad:about")
     screen.press("Enter")
-    screen.wait_for("/toad:session-new")
-    say(screen, prompt)
+    screen.wait_for("/toad:session-new <initial prompt or command>", "Send")
+    screen.say(prompt)
 
 
 def second(place: Place) -> Terminal:
     screen = known(place)
-    say(screen, "endless")
+    screen.say("endless")
     screen.wait_for("It has begun.")
     screen.count()
     new_session(screen, "hello")
@@ -190,7 +183,7 @@ def triage(place: Place) -> Terminal:
     screen.wait_for(*ASKED)
     screen.press("C-]")
     screen.wait_for(*READY)
-    say(screen, "may you")
+    screen.say("may you")
     screen.wait_for(*ASKED)
     screen.read()
     screen.press("a")
