@@ -41,8 +41,9 @@ def opened(place: Place, *words: str) -> Terminal:
 
 
 def ready(place: Place, *words: str) -> Terminal:
+    """Once the agent's name stands below the prompt: it refuses prompts before."""
     screen = opened(place, *words)
-    screen.wait_for(*READY)
+    screen.wait_for(*READY, f"  {place.work}")
     screen.count()
     return screen
 
