@@ -204,11 +204,14 @@ class _Update:
             events |= {event.seq: event for event in read}
             if rows.covered >= begin:
                 self._index.add(_stretch(number, begin, rows.covered, events, found))
+                self._count(rows.covered + 1 - begin, found)
                 begin = rows.covered + 1
                 events = {seq: event for seq, event in events.items() if seq >= begin}
-            self._events, self._all = self._events + len(read), self._all + len(read)
-            self._text += sum(len(row.text) for row in found)
         return begin - 1
+
+    def _count(self, events: int, rows: list[Row]) -> None:
+        self._events, self._all = self._events + events, self._all + events
+        self._text += sum(len(row.text) for row in rows)
 
     def _tidy(self) -> None:
         self._index.neaten()

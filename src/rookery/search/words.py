@@ -31,7 +31,7 @@ _SPACELESS = re.compile(
     "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f])"
 )
-_CAMEL = re.compile(r"[A-Za-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+_NAME = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 _LETTER = re.compile(r"[^\W_]")
@@ -47,11 +47,25 @@ def indexed(text: str, role: str) -> str:
         text = _SPACELESS.sub(rf"{APART}\1{APART}", _OURS.sub(" ", text))
     if len(text) > 4 * LONGEST_WORD and len(text) > text.count(" ") * LONGEST_WORD // 2:
         text = _NO_WORD.sub(" ", text)
-    extra = ""
-    if _HUMP.search(text):
-        named = dict.fromkeys(_CAMEL.findall(text))
-        extra = "\n".join(" ".join(_WORD.findall(name)) for name in named if _HUMP.search(name))
+    extra = "\n".join(" ".join(_WORD.findall(name)) for name in _identifiers(text))
     return f"{text}\n{EXTRA} {ROLE}{role} {extra}"
+
+
+def _identifiers(text: str) -> dict[str, None]:
+    """Those with a capital letter inside."""
+    found: dict[str, None] = {}
+    end = 0
+    for hump in _HUMP.finditer(text):
+        start = hump.start()
+        if start < end:
+            continue
+        while start > end and text[start - 1].isalnum():
+            start -= 1
+        name = _NAME.match(text, start)
+        if name:
+            found[name[0]] = None
+            end = name.end()
+    return found
 
 
 def match_of(query: str, role: str = "") -> str:
