@@ -1,4 +1,5 @@
-"""Who is at the other end of a socket: what the kernel knows, not what is said."""
+"""Sockets of this machine: where we listen, and who is at the other end: what the kernel knows, not
+what is said."""
 
 import os
 import select
@@ -10,6 +11,26 @@ from rookery.processes import LINUX
 SO_PEERPIDFD = 77  # Linux 6.5
 LOCAL_PEERCRED = 1  # macOS
 LOCAL_PEERPID = 2
+
+
+def listening(name: str, backlog: int) -> socket.socket:
+    """`name`: a path, or one that is no file (it begins with a NUL)."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(name)
+    listener.listen(backlog)
+    return listener
+
+
+def listening_at(path: str, backlog: int) -> socket.socket:
+    """For this user alone. Bound under a name of its own, then moved into place: no client ever
+    meets a dead socket."""
+    temporary = f"{path[:-2]}.{os.getpid() % 10000}"
+    if os.path.lexists(temporary):
+        os.unlink(temporary)
+    listener = listening(temporary, backlog)
+    os.chmod(temporary, 0o600)
+    os.rename(temporary, path)
+    return listener
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from rookery.core.json import Event, Json, lenient, loads
 from rookery.home import paths
 from rookery.processes import landlock
 from rookery.wire import frames
-from rookery.wire.credentials import peer_of
+from rookery.wire.credentials import listening, listening_at, peer_of
 from rookery.wire.lines import LineSplitter
 from rookery.worker.process.records import Records, wall_clock
 from rookery.worker.sender import Sender
@@ -165,15 +164,9 @@ class Clients:
         }
 
     async def listen(self) -> None:
-        """Bind under a name of its own, then move it into place: no client ever meets a dead
-        socket."""
+        """At its name, and once at one that takes guarded commands."""
         paths.make_socket_dir(self.path)
-        temporary = f"{self.path[:-2]}.{os.getpid() % 10000}"
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        listener = _listener(temporary)
-        os.chmod(temporary, 0o600)
-        os.rename(temporary, self.path)
+        listener = listening_at(self.path, BACKLOG)
         found = os.stat(self.path)
         self._identity = (found.st_dev, found.st_ino)
         loop = asyncio.get_running_loop()
@@ -183,7 +176,7 @@ class Clients:
             old.close()
         if self.control and self._controlling is None:
             # On a name that is no file: it cannot be taken away, and ends with this process.
-            control = _listener(f"\0{self.control}")
+            control = listening(f"\0{self.control}", BACKLOG)
             self._controlling = await loop.create_unix_server(
                 lambda: Connection(self, controls=True), sock=control
             )
@@ -255,10 +248,3 @@ class Clients:
             os.unlink(self.path)
         for connection in list(self._connections):
             connection.close()
-
-
-def _listener(name: str) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(name)
-    listener.listen(BACKLOG)
-    return listener

@@ -23,6 +23,7 @@ from rookery.agent.warm import child
 from rookery.client import warm_agent
 from rookery.home import paths
 from rookery.processes import MARK, become_subreaper, cgroups, home_tag, landlock, roots, tree
+from rookery.wire.credentials import listening_at
 
 FORKS = sys.platform != "darwin"
 IDLE = 30 * 60.0
@@ -52,8 +53,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
     from rookery.agent.warm import heat
 
     heat.up(f"{path}.heat")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        _listen(listener, path)
+    with listening_at(path, BACKLOG) as listener:
         gc.collect()
         gc.freeze()
         # A collection would only unshare pages.
@@ -88,17 +88,6 @@ def _cap_log(path: str) -> None:
     with suppress(FileNotFoundError):
         if os.path.getsize(log) > LOG_LIMIT:
             os.truncate(log, 0)
-
-
-def _listen(listener: socket.socket, path: str) -> None:
-    """Bind under another name, make it 0600, then rename it over a dead one's."""
-    fresh = f"{path}.new"
-    with suppress(FileNotFoundError):
-        os.unlink(fresh)
-    listener.bind(fresh)
-    os.chmod(fresh, 0o600)
-    listener.listen(BACKLOG)
-    os.replace(fresh, path)
 
 
 class Agent(NamedTuple):

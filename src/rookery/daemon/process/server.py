@@ -16,6 +16,7 @@ from rookery.daemon.options import Options, Refusal
 from rookery.daemon.process.connections import HEADER_SECONDS, Http, WebSocket
 from rookery.home import paths
 from rookery.processes import landlock
+from rookery.wire.credentials import listening, listening_at
 
 BACKLOG = 256
 MESSAGE_BYTES = 2 * 1024 * 1024
@@ -57,16 +58,10 @@ class Sockets:
         return int(found.getsockname()[1])
 
     def _listen_here(self) -> None:
-        """Bound under another name, then moved: no client meets a dead socket."""
         paths.make_socket_dir(self.path)
-        temporary = f"{self.path[:-2]}.{os.getpid() % 10000}"
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        self._opened.append(_listener(temporary))
-        os.chmod(temporary, 0o600)
-        os.rename(temporary, self.path)
+        self._opened.append(listening_at(self.path, BACKLOG))
         if self.control:
-            self._opened.append(_listener(f"\0{self.control}"))
+            self._opened.append(listening(f"\0{self.control}", BACKLOG))
 
     def all(self) -> Sequence[socket.socket]:
         return self._opened
@@ -81,13 +76,6 @@ def socket_name(home: str) -> str:
     from hashlib import sha256
 
     return f"d{sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:8]}.s"
-
-
-def _listener(name: str) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(name)
-    listener.listen(BACKLOG)
-    return listener
 
 
 class Server(uvicorn.Server):
