@@ -53,7 +53,7 @@ def build_app(state: State, control: str) -> App:
     document = api.openapi()
     document["components"]["securitySchemes"] = SECURITY
     document["security"] = [{name: []} for name in SECURITY]
-    return Gate(api, state.options, state.devices, state.lockout, control)
+    return Gate(api, state.options, state.devices, control)
 
 
 def _name(route: APIRoute) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 from rookery.daemon.access.devices import Device, Devices
 from rookery.daemon.access.hosts import Hosts
-from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import NONE, Options
@@ -54,13 +53,10 @@ NOT_KEPT = (b"cache-control", b"no-store")
 
 
 class Gate:
-    def __init__(
-        self, app: App, options: Options, devices: Devices, lockout: Lockout, control: str
-    ) -> None:
+    def __init__(self, app: App, options: Options, devices: Devices, control: str) -> None:
         self._app = app
         self._options = options
         self._devices = devices
-        self._lockout = lockout
         self._control = control
         """The name of the socket that no confined agent reaches; "": there is none here."""
         self._hosts = Hosts(options)
@@ -133,12 +129,10 @@ class Gate:
             )
 
     def _holder(self, token: str, address: str) -> Device:
-        left = self._lockout.seconds_left(address, time.monotonic())
-        if left:
-            raise locked_out(left)
+        """A wrong token locks nobody out: 256 bits are not guessed, and a revoked device that comes
+        again and again would shut out all others behind its address."""
         device = self._devices.holder(token)
         if device is None:
-            self._lockout.failed(address, time.monotonic())
             raise Problem(
                 401,
                 "bad_token",

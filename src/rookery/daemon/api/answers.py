@@ -1,8 +1,8 @@
 """What the routes have in common: the errors that any of them may answer with."""
 
-from typing import Any
+from typing import Any, override
 
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from rookery.core.json.secrets import encoded
@@ -21,12 +21,11 @@ _WORDS = {
     413: "The request is too large.",
     421: "The daemon does not answer to this name.",
     422: "The request is not valid.",
-    429: "Too many failed attempts.",
     502: "The session's worker did not start.",
     503: "No more workers may run, or the worker does not respond.",
     507: "No space is left on the disk.",
 }
-ALWAYS = (401, 403, 421, 422, 429)
+ALWAYS = (401, 403, 421, 422)
 """From any route."""
 
 
@@ -48,7 +47,12 @@ def with_shape(shape: type[BaseModel], answers: Answers) -> Answers:
 def sends(*kinds: str, **shown: Any) -> Answers:
     """The answers of a route that sends bytes of these types."""
     content = {kind: {"schema": {"type": "string", **shown}} for kind in kinds}
-    return {200: {"content": content, "description": "What was asked for."}, **faults(404, 409)}
+    found: Answers = {200: {"content": content, "description": "What was asked for."}}
+    for status, said in faults(404, 409).items():  # errors are JSON all the same
+        fault = {"schema": {"$ref": "#/components/schemas/Fault"}}
+        found[status] = {"content": {"application/json": fault}, **said}
+        del found[status]["model"]
+    return found
 
 
 READS = faults()
@@ -56,10 +60,9 @@ READS = faults()
 WRITES = faults(400, 404, 408, 409, 413, 502, 503, 507)
 
 
-class Masked(Response):
+class Masked(JSONResponse):
     """JSON with its secrets masked."""
 
-    media_type = "application/json"
-
+    @override
     def render(self, content: Any) -> bytes:
         return encoded(content).encode("ascii")

@@ -19,7 +19,9 @@ ENCODED = 14 * 1024 * 1024
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    """Takes what the document says and nothing else: no 1 for true, no unknown field."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Content(BaseModel):

@@ -174,7 +174,9 @@ async def delete_session(daemon: Daemon, session: SessionId) -> Deleted:
     return Deleted(kept=kept)
 
 
-@router.patch("/api/sessions/{session}", responses=with_shape(shapes.Session, WRITES))
+@router.patch(
+    "/api/sessions/{session}", responses=with_shape(shapes.Session, WRITES), response_class=Masked
+)
 async def change_session(daemon: Daemon, session: SessionId, given: Change) -> Response:
     """Rename a session, archive, snooze or pin it, or undo that."""
     for command in _commands(given):

@@ -1,0 +1,138 @@
+"""I14: every route of the daemon, from a table that is made from the application: one that is added
+tomorrow is tried, too."""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from rookery.daemon.access.gate import LOGIN, PUBLIC, READING
+from rookery.daemon.app import build_api
+from tests.daemon.handshake import upgrade
+from tests.daemon.served import Answer, Served, serve
+
+WEBSOCKET = "WEBSOCKET"
+
+
+class Address(NamedTuple):
+    method: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@cache
+def addresses() -> list[Address]:
+    """All that the application answers to."""
+    return sorted(_found(build_api().routes))
+
+
+def _found(routes: Iterable[BaseRoute]) -> Iterator[Address]:
+    for route in routes:
+        if (included := getattr(route, "original_router", None)) is not None:
+            yield from _found(included.routes)
+        elif isinstance(route, WebSocketRoute):
+            yield Address(WEBSOCKET, _filled(route.path))
+        else:
+            assert isinstance(route, Route), f"{route}: what kind of route is this?"
+            for method in route.methods or ():
+                yield Address(method, _filled(route.path))
+
+
+def _filled(path: str) -> str:
+    return re.sub(r"{\w+}", "x", path)
+
+
+@pytest.fixture(scope="module")
+def read_only(module_home: Path) -> Iterator[Served]:
+    served = serve(module_home, read_only=True)
+    yield served
+    served.stop()
+
+
+def ask(served: Served, each: Address, *, token: str | None = None, **headers: str) -> Answer:
+    if each.method == WEBSOCKET:
+        token = served.token if token is None else token
+        named = {"Authorization": f"Bearer {token}"} if token else {}
+        return upgrade(served.netloc, each.path, **named, **headers)
+    body = {} if each.method not in READING else None
+    return served.ask(each.method, each.path, body, token=token, **headers)
+
+
+def error(answer: Answer) -> tuple[int, str]:
+    return answer.status, answer.json()["error"]
+
+
+EVERY = pytest.mark.parametrize("each", addresses(), ids=str)
+GUARDED = pytest.mark.parametrize(
+    "each", [each for each in addresses() if each.path not in PUBLIC], ids=str
+)
+
+
+def test_I14_little_can_be_read_without_a_token() -> None:
+    assert {"/login", "/style.css"} == PUBLIC
+
+
+def test_I14_the_table_has_what_is_known_to_be_there() -> None:
+    known = {str(each) for each in addresses()}
+    assert {"GET /api/sessions", "POST /api/sessions", "WEBSOCKET /api/stream"} <= known
+    assert {"DELETE /api/sessions/x", "GET /api/openapi.json", "POST /login"} <= known
+
+
+@GUARDED
+def test_I14_every_route_wants_a_token(read_only: Served, each: Address) -> None:
+    answer = ask(read_only, each, token="")
+    if each.method == "HEAD":
+        assert answer.status == 401
+        return
+    assert error(answer) == (401, "no_token")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@EVERY
+def test_I14_every_route_refuses_another_sites_page(read_only: Served, each: Address) -> None:
+    answer = ask(read_only, each, Origin="https://evil.example")
+    assert answer.status == 403
+    if each.method != "HEAD":
+        assert answer.json()["error"] == "foreign_origin"
+
+
+@EVERY
+def test_I14_every_route_refuses_another_name(read_only: Served, each: Address) -> None:
+    """No DNS rebinding."""
+    answer = ask(read_only, each, Host="evil.example")
+    assert answer.status == 421
+    if each.method != "HEAD":
+        assert answer.json()["error"] == "foreign_host"
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        each
+        for each in addresses()
+        if (each.method == WEBSOCKET and each.path == "/acp")
+        or (each.method not in (*READING, WEBSOCKET) and each.path != LOGIN)
+    ],
+    ids=str,
+)
+def test_I14_every_write_is_refused_where_the_daemon_only_shows(
+    read_only: Served, each: Address
+) -> None:
+    assert error(ask(read_only, each)) == (403, "read_only")
+
+
+@EVERY
+def test_I14_every_answer_forbids_frames_scripts_of_others_and_sniffing(
+    read_only: Served, each: Address
+) -> None:
+    answer = ask(read_only, each, token="")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "unsafe-inline" not in answer.headers["content-security-policy"]
