@@ -43,6 +43,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.Shar
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    yield from temporary_home(monkeypatch)
+
+
+def temporary_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """ROOKERY_HOME, short enough for its sockets. Every process that belongs to it is ended."""
     directory = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
     monkeypatch.setenv("ROOKERY_HOME", str(directory))

@@ -8,6 +8,7 @@ import pytest
 
 from rookery.client.daemon import local
 from rookery.daemon.process import lifecycle
+from tests.conftest import temporary_home
 from tests.daemon.served import Served, serve
 
 
@@ -21,6 +22,13 @@ def serving(home: Path) -> Iterator[Callable[..., Served]]:
     yield start
     if local.record(str(home)) is not None:
         lifecycle.stop(str(home))
+
+
+@pytest.fixture(scope="module")
+def module_home() -> Iterator[Path]:
+    """A home that the tests of a file share."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield from temporary_home(patch)
 
 
 @pytest.fixture

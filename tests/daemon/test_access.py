@@ -188,11 +188,13 @@ def test_I14_five_failures_lock_an_address_out(serving: Callable[..., Served]) -
     assert daemon.own("GET", "/api/about").status == 200
 
 
-def test_wrong_tokens_count_as_guesses(daemon: Served) -> None:
+def test_wrong_tokens_shut_nobody_out(daemon: Served) -> None:
+    """256 bits are not guessed; and a revoked device that comes again and again would shut out all
+    others behind its address."""
     token = daemon.token
-    for _ in range(MOST):
+    for _ in range(3 * MOST):
         assert daemon.ask("GET", "/api/about", token="rk_wrong").status == 401
-    assert daemon.ask("GET", "/api/about", token=token).status == 429
+    assert daemon.ask("GET", "/api/about", token=token).status == 200
 
 
 def test_lockout_is_by_address_and_ends() -> None:

@@ -1,6 +1,6 @@
 """The daemon's application: the gate, and behind it the routes."""
 
-from typing import Any
+from typing import Any, override
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -33,7 +33,14 @@ SECURITY: dict[str, Any] = {
 
 
 def build_app(state: State, control: str) -> App:
-    api = FastAPI(
+    api = build_api()
+    api.state.rookery = state
+    return Gate(api, state.options, state.devices, control)
+
+
+def build_api() -> FastAPI:
+    """The routes, with nothing in front of them."""
+    api = _Api(
         title="Rookery",
         version=build(),
         description=DESCRIPTION,
@@ -46,14 +53,19 @@ def build_app(state: State, control: str) -> App:
         generate_unique_id_function=_name,
         openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
     )
-    api.state.rookery = state
     errors.install(api)
     for router in ROUTERS:
         api.include_router(router)
-    document = api.openapi()
-    document["components"]["securitySchemes"] = SECURITY
-    document["security"] = [{name: []} for name in SECURITY]
-    return Gate(api, state.options, state.devices, control)
+    return api
+
+
+class _Api(FastAPI):
+    @override
+    def openapi(self) -> dict[str, Any]:
+        document = super().openapi()
+        document["components"]["securitySchemes"] = SECURITY
+        document["security"] = [{name: []} for name in SECURITY]
+        return document
 
 
 def _name(route: APIRoute) -> str:

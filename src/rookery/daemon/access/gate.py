@@ -28,6 +28,10 @@ DEVICE = "rookery.device"
 COOKIE = "rookery"
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 LOGIN = "/login"
+LINK = "/api/devices/link"
+"""Without it, nobody could log in to a daemon that only shows: its owner may have one."""
+PUBLIC = frozenset({LOGIN, "/style.css"})
+"""What can be read before logging in: it tells nothing."""
 ACP = "/acp"
 """A WebSocket that writes: all others only tell."""
 
@@ -113,7 +117,7 @@ class Gate:
         """Who sends it; scope[DEVICE] is None for the owner of the home."""
         peer: Peer = scope[PEER]
         scope[DEVICE] = None
-        if peer.local or scope["path"] == LOGIN:
+        if peer.local or scope["path"] in PUBLIC:
             return
         token = _token(headers)
         if token:
@@ -149,11 +153,12 @@ class Gate:
                 return
         elif scope["method"] in READING:
             return
-        if self._options.read_only and scope["path"] != LOGIN:
+        peer: Peer = scope[PEER]
+        logs_in = scope["path"] == LOGIN or (peer.local and scope["path"] == LINK)
+        if self._options.read_only and not logs_in:
             raise Problem(
                 403, "read_only", "This Rookery only shows.", "Start it without --read-only."
             )
-        peer: Peer = scope[PEER]
         if await asyncio.to_thread(peer.is_agents):
             raise Problem(
                 403,

@@ -1,9 +1,10 @@
 """What this daemon is, and the page that explains the API."""
 
+import os
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from rookery.build import build
@@ -12,6 +13,8 @@ from rookery.daemon.api.documentation import page
 from rookery.daemon.state import Daemon
 
 router = APIRouter(tags=["daemon"])
+
+STYLE = os.path.join(os.path.dirname(__file__), "style.css")
 
 
 class About(BaseModel):
@@ -41,6 +44,12 @@ async def read_about(daemon: Daemon) -> About:
 async def documentation(request: Request) -> HTMLResponse:
     document: dict[str, Any] = request.app.openapi()
     return HTMLResponse(page(document))
+
+
+@router.get("/style.css", include_in_schema=False)
+async def style() -> FileResponse:
+    """Of the pages here; needs no login, since the page to log in uses it."""
+    return FileResponse(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
 
 @router.get("/", include_in_schema=False)

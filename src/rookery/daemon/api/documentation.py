@@ -1,79 +1,184 @@
 """The API as a page to read, made from the OpenAPI document: no script, nothing from elsewhere."""
 
+import json
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-STYLE = "/api/docs.css"
+STYLE = "/style.css"
+DEEPEST = 3
+"""Of tables inside tables: a schema may hold itself."""
+
+type Json = dict[str, Any]
+type Operation = tuple[str, str, Json]
+"""Path, method, and what the document says."""
 
 
-def page(document: dict[str, Any]) -> str:
-    parts = [_operation(path, method, said) for path, method, said in _operations(document)]
+def page(document: Json) -> str:
     title = escape(document["info"]["title"])
+    tags = [(tag["name"], tag["description"], _of_tag(document, tag)) for tag in document["tags"]]
     return (
         "<!doctype html><html lang=en><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width,initial-scale=1'>"
         f"<title>{title}: the API</title><link rel=stylesheet href={STYLE}>"
         f"<main><h1>{title}: the API</h1><p>{_words(document['info']['description'])}</p>"
-        "<p>As a document for programs: <a href=/api/openapi.json>/api/openapi.json</a></p>"
-        f"<ul class=index>{''.join(_entry(*each) for each in _operations(document))}</ul>"
-        f"{''.join(parts)}</main></html>"
+        "<p>For programs: <a href=/api/openapi.json>/api/openapi.json</a>, OpenAPI 3.1.</p>"
+        + "".join(f"<h3>{escape(name)}</h3>{_index(found)}" for name, _, found in tags)
+        + "".join(
+            f"<h2>{escape(name.capitalize())}</h2><p>{_words(words)}</p>"
+            + "".join(_operation(document, *each) for each in found)
+            for name, words, found in tags
+        )
+        + "</main></html>"
     )
 
 
-def _operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+def _of_tag(document: Json, tag: Json) -> list[Operation]:
     return [
         (path, method, said)
         for path, methods in document["paths"].items()
         for method, said in methods.items()
+        if tag["name"] in said["tags"]
     ]
 
 
-def _name(path: str, method: str) -> str:
-    return f"{method}{path}".replace("/", "-").replace("{", "").replace("}", "")
-
-
-def _entry(path: str, method: str, said: dict[str, Any]) -> str:
-    words = escape(said.get("summary", ""))
-    return (
-        f"<li><a href=#{escape(_name(path, method))}><b>{method.upper()}</b> "
-        f"<code>{escape(path)}</code></a> {words}</li>"
+def _index(found: list[Operation]) -> str:
+    lines = (
+        f"<li><a href='#{escape(said['operationId'])}'>{_address(path, method)}</a> "
+        f"<span>{_words(_first(said['description']))}</span></li>"
+        for path, method, said in found
     )
+    return f"<ul class=index>{''.join(lines)}</ul>"
 
 
-def _operation(path: str, method: str, said: dict[str, Any]) -> str:
+def _address(path: str, method: str) -> str:
+    return f"<b class={method}>{method.upper()}</b> <code>{escape(path)}</code>"
+
+
+def _first(text: str) -> str:
+    return text.split("\n\n", 1)[0]
+
+
+def _operation(document: Json, path: str, method: str, said: Json) -> str:
     rows = [
-        (each["name"], each["in"], each.get("description", ""), each.get("required", False))
+        (each["name"], _kind(document, each["schema"]), _must(each), each.get("description", ""))
         for each in said.get("parameters", [])
     ]
-    body = said.get("requestBody", {}).get("content", {})
-    statuses = said.get("responses", {})
+    paragraphs = "".join(f"<p>{_words(text)}</p>" for text in said["description"].split("\n\n"))
     return (
-        f"<section id={escape(_name(path, method))}><h2><b>{method.upper()}</b> "
-        f"<code>{escape(path)}</code></h2><p>{_words(said.get('description', ''))}</p>"
-        + _table(rows)
-        + "".join(f"<p>Body: <code>{escape(kind)}</code>{_of(body[kind])}</p>" for kind in body)
-        + "<p>Answers: "
-        + ", ".join(
-            f"{status} {escape(each.get('description', ''))}" for status, each in statuses.items()
-        )
-        + "</p></section>"
+        f"<section id='{escape(said['operationId'])}'><h3>{_address(path, method)}</h3>"
+        f"{paragraphs}{_table(rows)}{_body(document, said)}{_answers(document, said)}</section>"
     )
 
 
-def _of(content: dict[str, Any]) -> str:
-    name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
-    return f", {escape(name)}" if name else ""
+def _must(field: Json) -> str:
+    place = field.get("in", "")
+    return ", ".join(filter(None, [place, "required" if field.get("required") else ""]))
 
 
-def _table(rows: list[tuple[str, str, str, bool]]) -> str:
-    if not rows:
-        return ""
+def _body(document: Json, said: Json) -> str:
+    parts = []
+    for kind, content in said.get("requestBody", {}).get("content", {}).items():
+        schema = content["schema"]
+        parts.append(f"<p class=faint>Body, <code>{escape(kind)}</code>:</p>")
+        parts.append(_fields(document, schema))
+        example = _example(document, content)
+        if example is not None:
+            parts.append(f"<pre>{escape(json.dumps(example))}</pre>")
+    return "".join(parts)
+
+
+def _answers(document: Json, said: Json) -> str:
+    parts = []
+    faults = []
+    for status, answer in said["responses"].items():
+        if int(status) >= 400:
+            faults.append((status, "", "", answer["description"]))
+            continue
+        for kind, content in answer.get("content", {}).items():
+            parts.append(f"<p class=faint>Answer {status}, <code>{escape(kind)}</code></p>")
+            table = _fields(document, content.get("schema", {}))
+            folded = f"<details><summary>Its fields</summary>{table}</details>"
+            parts.append(folded if table else "")
+    errors = f"<details><summary>Errors</summary>{_table(faults)}</details>"
+    return "".join(parts) + errors
+
+
+# --- schemas -----------------------------------------------------------------------------------
+
+
+def _of(document: Json, schema: Json) -> Json:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: Json = document["components"]["schemas"][name] if name else schema
+    return found
+
+
+def _fields(document: Json, schema: Json, depth: int = 0) -> str:
+    """The fields of an object as a table; of one of several, a table each; else nothing."""
+    found = _of(document, schema)
+    if "oneOf" in found:
+        return "".join(_choice(document, each, depth) for each in found["oneOf"])
+    if found.get("type") == "array":
+        return _fields(document, found["items"], depth)
+    return _table(list(_rows(document, found, depth))) if "properties" in found else ""
+
+
+def _choice(document: Json, schema: Json, depth: int) -> str:
+    found = _of(document, schema)
+    names = found["properties"].get("do", {})
+    words = [names["const"]] if "const" in names else names.get("enum", [found.get("title", "")])
+    label = ", ".join(f"<code>{escape(word)}</code>" for word in words)
+    inner = f"<p>{_words(found.get('description', ''))}</p>{_fields(document, found, depth + 1)}"
+    return f"<details><summary>{label}</summary>{inner}</details>"
+
+
+def _rows(
+    document: Json, found: Json, depth: int, before: str = ""
+) -> Iterator[tuple[str, str, str, str]]:
+    required = found.get("required", ())
+    for name, field in found["properties"].items():
+        must = "required" if name in required else ""
+        yield before + name, _kind(document, field), must, field.get("description", "")
+        inner = _of(document, field.get("items", field))
+        if "properties" in inner and depth < DEEPEST:
+            below = f"{before}{name}{'[]' if 'items' in field else ''}."
+            yield from _rows(document, inner, depth + 1, below)
+
+
+def _kind(document: Json, schema: Json) -> str:
+    """A type in a few words."""
+    found = _of(document, schema)
+    if "const" in found:
+        return json.dumps(found["const"])
+    if "enum" in found:
+        return " | ".join(json.dumps(value) for value in found["enum"])
+    if "anyOf" in found:
+        return " | ".join(dict.fromkeys(_kind(document, each) for each in found["anyOf"]))
+    if found.get("type") == "array":
+        return f"list of {_kind(document, found['items'])}" if found.get("items") else "list"
+    return str(found.get("type", "any"))
+
+
+def _example(document: Json, content: Json) -> Any:
+    """Its own, or one made of the examples of its required fields."""
+    if content.get("examples") or content["schema"].get("examples"):
+        return (content["schema"].get("examples") or [None])[0]
+    found = _of(document, content["schema"])
+    fields = {
+        name: field["examples"][0]
+        for name, field in found.get("properties", {}).items()
+        if field.get("examples")
+    }
+    return fields or None
+
+
+def _table(rows: list[tuple[str, str, str, str]]) -> str:
     lines = "".join(
-        f"<tr><td><code>{escape(name)}</code></td><td>{escape(place)}"
-        f"{', required' if required else ''}</td><td>{_words(words)}</td></tr>"
-        for name, place, words, required in rows
+        f"<tr><td><code>{escape(name)}</code></td>"
+        f"<td>{escape(', '.join(filter(None, (kind, must))))}</td><td>{_words(words)}</td></tr>"
+        for name, kind, must, words in rows
     )
-    return f"<table>{lines}</table>"
+    return f"<div class=wide><table>{lines}</table></div>" if lines else ""
 
 
 def _words(text: str) -> str:

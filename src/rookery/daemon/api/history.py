@@ -1,10 +1,13 @@
 """What happened in a session: its end as a document, raw events, the recap, its logs."""
 
 import asyncio
+import time
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client import attach, reading
 from rookery.core.json import Json
@@ -14,6 +17,8 @@ from rookery.daemon.api.answers import Masked, reads, sends
 from rookery.daemon.errors import Problem
 from rookery.daemon.hub import snapshot
 from rookery.daemon.state import Daemon, SessionId
+from rookery.export import Turns, files, pieces
+from rookery.export.session import TYPES
 from rookery.home import paths
 from rookery.log.reader import LAST, Reader
 
@@ -100,6 +105,39 @@ async def read_log(
             return ""
 
     return PlainTextResponse(masked(await asyncio.to_thread(read)))
+
+
+@router.get(
+    "/api/sessions/{session}/export",
+    responses=sends(*(kind.partition(";")[0] for kind in TYPES.values())),
+    response_class=StreamingResponse,
+)
+async def export_session(
+    daemon: Daemon,
+    session: SessionId,
+    form: Annotated[Literal["md", "jsonl", "html"], Query(alias="format")] = "md",
+    first: Annotated[int, Query(ge=0, le=10**9, description="The first turn.")] = 0,
+    last: Annotated[int | None, Query(ge=0, le=10**9, description="The last turn.")] = None,
+) -> Response:
+    """A session as a file: Markdown, JSON lines or one HTML page that needs nothing else."""
+
+    def begin() -> tuple[str, Iterator[bytes]]:
+        name = files.name_for(daemon.home, session, form)
+        now = time.time() * 1000
+        return name, pieces(daemon.home, session, form, Turns(first, last), now)
+
+    name, found = await asyncio.to_thread(begin)
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return StreamingResponse(_sent(found), media_type=TYPES[form], headers=headers)
+
+
+async def _sent(found: Iterator[bytes]) -> AsyncIterator[bytes]:
+    try:
+        while (piece := await asyncio.to_thread(next, found, None)) is not None:
+            yield piece
+    finally:  # also when the client went away
+        if isinstance(found, Generator):
+            await asyncio.to_thread(found.close)
 
 
 @router.get(

@@ -88,5 +88,5 @@ def _page(daemon: State, code: str) -> str:
         "<!doctype html><html lang=en><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width,initial-scale=1'>"
         "<title>Log in to Rookery</title><link rel=stylesheet href=/style.css>"
-        f"<main><h1>Rookery</h1>{form if asks else words}</main></html>"
+        f"<main class=login><h1>Rookery</h1>{form if asks else words}</main></html>"
     )
