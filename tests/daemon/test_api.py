@@ -140,6 +140,17 @@ def test_I14_a_session_is_renamed_pinned_snoozed_and_archived(served: Served) ->
     assert served.ask("PATCH", place, {"title": " "}).status == 422
 
 
+def test_I14_only_a_whole_id_deletes(served: Served) -> None:
+    session = served.create(title="not to be deleted")
+    for name in ("not%20to%20be%20deleted", "deleted", session[:8]):
+        answer = served.ask("DELETE", f"/api/sessions/{name}")
+        assert (answer.status, answer.json()["error"]) == (409, "whole_id")
+        assert served.ask("GET", f"/api/sessions/{name}").json()["id"] == session
+    answer = served.ask("DELETE", f"/api/sessions/{session}")
+    assert (answer.status, answer.json()) == (200, {"kept": []})
+    assert served.ask("GET", f"/api/sessions/{session}").status == 404
+
+
 @pytest.mark.parametrize("name", ["pin", "unpin", "archive", "unarchive", "cancel", "stop"])
 def test_I14_a_plain_command_is_done_once_for_its_id(served: Served, name: str) -> None:
     session = served.create()
@@ -185,7 +196,7 @@ def test_I14_an_ask_that_nobody_made_is_answered_without_harm(served: Served) ->
 
 @pytest.mark.parametrize("form", ["md", "jsonl", "html"])
 def test_I14_a_session_is_exported_as_a_file(served: Served, form: str) -> None:
-    session = served.create(title='A "title"/..; ü')
+    session = served.create(title='A "title"/; ü')
     answer = served.ask("GET", f"/api/sessions/{session}/export?format={form}")
     assert answer.status == 200
     place = answer.headers["content-disposition"]

@@ -98,7 +98,7 @@ def test_I14_the_document_is_openapi_3_1_and_complete(tried: Tried) -> None:
 
 
 def test_I14_the_document_is_true(tried: Tried) -> None:
-    one(tried, 5, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+    one(tried, 3, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -166,8 +166,12 @@ def _directory(path: str) -> str:
 
 
 @router.delete("/api/sessions/{session}", responses=WRITES)
-async def delete_session(daemon: Daemon, session: SessionId) -> Deleted:
-    """Delete a session and all that is kept of it."""
+async def delete_session(daemon: Daemon, session: SessionId, request: Request) -> Deleted:
+    """Delete a session and all that is kept of it. It must be named by its whole id."""
+    if request.path_params["session"] != session:
+        raise Problem(
+            409, "whole_id", "A title could mean another session.", "Use the session's whole id."
+        )
     kept: list[str] = []
     await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append)
     await daemon.hub.look()
