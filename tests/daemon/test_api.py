@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -398,3 +398,26 @@ def test_I14_agents_say_what_is_missing(served: Served) -> None:
     assert agents["demo"]["installed"]
     assert agents["claude"]["install"].startswith("npm install")
     assert json.dumps(agents["rookery"]["needs"]) == '"rookery setup"'
+
+
+# --- all sessions --------------------------------------------------------------------------------
+
+
+def test_I14_what_was_said_is_found(served: Served) -> None:
+    session = served.create(prompt="the heron and the pelican")
+    for words in ("heron", "pelic*", '"heron and the"', 'heron"', "heron OR (", "NEAR(heron"):
+        found = served.ask("GET", f"/api/search?{urlencode({'q': words})}")
+        assert found.status == 200, words
+    hits = served.ask("GET", "/api/search?q=pelican&role=prompt").json()["hits"]
+    assert [hit["session"] for hit in hits] == [session]
+    (begin, end) = hits[0]["marks"][0]
+    assert hits[0]["text"][begin:end] == "pelican"
+    assert served.ask("GET", "/api/search?q=pelican&agent=claude").json()["hits"] == []
+    assert served.ask("GET", "/api/search?q=").status == 422
+
+
+@pytest.mark.parametrize("by", ["day", "agent", "model", "session"])
+def test_I14_what_was_used_is_told(served: Served, by: str) -> None:
+    found = served.ask("GET", f"/api/usage?by={by}").json()
+    assert found["by"] == by
+    assert found["total"]["name"] == "total"

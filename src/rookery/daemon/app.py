@@ -21,6 +21,7 @@ TAGS = {
     "history": "What happened in a session.",
     "work tree": "The directory that a session works in.",
     "agents": "The agents that sessions can be created with.",
+    "all sessions": "What was ever said, and what was used.",
     "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
     "devices": "Who is logged in.",

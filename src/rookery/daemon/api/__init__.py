@@ -5,6 +5,7 @@ from rookery.daemon.api import (
     agents,
     commands,
     devices,
+    everything,
     history,
     login,
     sessions,
@@ -20,6 +21,7 @@ ROUTERS = (
     history.router,
     work_tree.router,
     agents.router,
+    everything.router,
     stream.router,
     devices.router,
 )

@@ -137,3 +137,42 @@ class Diff(BaseModel):
     files: list[Change]
     patch: str = Field(description="A unified diff, new files included; at most 2 MiB.")
     cut: bool = Field(description="Whether there is more than is shown.")
+
+
+class Hit(BaseModel):
+    session: str
+    seq: int = Field(description="The event that has the first of the words.")
+    at: int = Field(description=WHEN)
+    role: str
+    title: str
+    agent: str
+    cwd: str
+    text: str
+    marks: list[list[int]] = Field(description="From where to where in `text` the words are.")
+
+
+class Hits(BaseModel):
+    hits: list[Hit] = Field(description="The newest first.")
+    more: bool = Field(description="Whether there are older ones.")
+    whole: bool = Field(description="Whether everything is indexed; if not, ask again.")
+    problem: str = Field(description="Why the index cannot be used; empty: it can.")
+
+
+class Tokens(BaseModel):
+    input: int
+    output: int
+    cached: int
+    thought: int
+
+
+class UsageGroup(BaseModel):
+    name: str = Field(description="A day, or what the turns have in common.")
+    turns: int
+    tokens: Tokens
+    cost: dict[str, float] = Field(description="By currency.")
+
+
+class Usages(BaseModel):
+    by: Literal["day", "agent", "model", "session"]
+    groups: list[UsageGroup]
+    total: UsageGroup

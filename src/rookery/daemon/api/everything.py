@@ -1,0 +1,81 @@
+"""Over all sessions: what was ever said, and what was used."""
+
+import asyncio
+import os
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+
+from rookery import usage
+from rookery.core.json import Json
+from rookery.daemon.api import shapes
+from rookery.daemon.api.answers import Masked, reads
+from rookery.daemon.state import Daemon
+from rookery.search.query import LIMIT, MOST_HITS, Filters, query
+from rookery.search.update import update
+
+router = APIRouter(tags=["all sessions"])
+
+WAIT, PATIENCE = 1.0, 2.0
+"""Seconds for another process that updates the index, and for the update: `whole` says whether
+there is more to do."""
+
+Agent = Annotated[str, Query(max_length=200, description="Sessions of this agent.")]
+Directory = Annotated[
+    str, Query(alias="in", max_length=4096, description="Sessions that work there, or below.")
+]
+Since = Annotated[int, Query(ge=0, le=2**53, description="Not older, in milliseconds since 1970.")]
+Role = Literal["", "prompt", "answer", "thought", "tool", "other"]
+
+
+@router.get("/api/search", responses=reads(shapes.Hits), response_class=Masked)
+async def search_all(
+    daemon: Daemon,
+    words: Annotated[
+        str,
+        Query(
+            alias="q",
+            min_length=1,
+            max_length=1000,
+            description='All of them; `"in quotes"` those that belong together; `begin*`.',
+        ),
+    ],
+    agent: Agent = "",
+    within: Directory = "",
+    since: Since = 0,
+    role: Role = "",
+    session: Annotated[str, Query(max_length=64)] = "",
+    limit: Annotated[int, Query(ge=1, le=MOST_HITS)] = LIMIT,
+) -> Response:
+    """Search prompts, answers, thoughts, commands, their output and paths; newest first."""
+
+    def find() -> Json:
+        progress = update(daemon.home, wait=WAIT, seconds=PATIENCE)
+        place = os.path.abspath(os.path.expanduser(within)) if within else ""
+        filters = Filters(agent, place, since, role, session)
+        answer = query(daemon.home, words, filters, limit)
+        hits = [hit.to_json() for hit in answer.hits]
+        problem = answer.problem or progress.problem
+        return {"hits": hits, "more": answer.more, "whole": progress.done, "problem": problem}
+
+    return Masked(await asyncio.to_thread(find))
+
+
+@router.get("/api/usage", responses=reads(shapes.Usages), response_class=Masked)
+async def read_usage(
+    daemon: Daemon,
+    by: Literal["day", "agent", "model", "session"] = "day",
+    agent: Agent = "",
+    within: Directory = "",
+    since: Since = 0,
+    session: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """Tokens, cost and turns, as the agents report them."""
+
+    def read() -> Json:
+        rows = usage.collect(daemon.home, usage.Filters(since, agent, within, session))
+        groups = [group.to_json() for group in usage.grouped(rows, by)]
+        return {"by": by, "groups": groups, "total": usage.total(rows).to_json()}
+
+    return Masked(await asyncio.to_thread(read))
