@@ -82,7 +82,7 @@ def leaky(secret: str) -> list[Json]:
         prompt(f"My key is {secret}."),
         turn("running"),
         chunk(f"I saw {secret[:half]}"),
-        chunk(f"{secret[half:]} there."),
+        chunk(f"{secret[half:]} there.") | {"_meta": {secret: secret}},
         chunk(secret, "thought"),
         tool("e", "Edit .env", "edit", content=[diff]),
         tool(

@@ -20,19 +20,22 @@ def lines(log: Reader, first: int, last: int | None) -> Iterator[str]:
 def _redacted(given: Iterator[Event]) -> Iterator[Event]:
     """A secret that came in pieces is found where they follow each other."""
     held: list[Event] = []
+    length = 0
     for event in given:
         text = _text(event)
         if held and (text is None or _stream(event) != _stream(held[-1])):
             yield from _cleaned(held)
-            held = []
+            held, length = [], 0
         if text is None:
             yield event._replace(update=redact_json(event.update))
             continue
         held.append(event)
-        if len(held) >= MOST_HELD or sum(len(_text(each) or "") for each in held) > LONGEST_HELD:
+        length += len(text)
+        if len(held) >= MOST_HELD or length > LONGEST_HELD:
             keep = _unfinished(held)
             yield from _cleaned(held[: len(held) - keep])
             held = held[len(held) - keep :]
+            length = sum(len(_text(each) or "") for each in held)
     yield from _cleaned(held)
 
 
@@ -47,11 +50,13 @@ def _unfinished(held: list[Event]) -> int:
 def _cleaned(held: list[Event]) -> Iterator[Event]:
     texts = redact_pieces([_text(event) or "" for event in held])
     for event, text in zip(held, texts, strict=True):
-        update = redact_json({**event.update})
-        if kind_of(update) == "_terminal":
+        if kind_of(event.update) == "_terminal":
+            update = redact_json({**event.update, "text": ""})
             update["text"] = text
         else:
-            update["content"] = {**update["content"], "text": text}
+            bare = {**event.update["content"], "text": ""}
+            update = redact_json({**event.update, "content": bare})
+            update["content"]["text"] = text
         yield event._replace(update=update)
 
 

@@ -6,6 +6,7 @@ What is streamed to clients is masked by its shape alone (`core/json/secrets.py`
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rookery.core.json.secrets import MASK, places
@@ -45,8 +46,23 @@ _PLACES = (
 _COLOURS = re.compile(r"(\x1b\[[0-9;:?]*[A-Za-z])")
 
 
+SHORTEST, SHORT = 8, 64
+"""Characters: a shorter text has none; short ones are names and states, which come again."""
+
+
 def redact(text: str) -> str:
     """The text without the secrets in it, also where colours stand between their letters."""
+    if len(text) < SHORTEST:
+        return text
+    return _redact_again(text) if len(text) <= SHORT else _redact(text)
+
+
+@lru_cache(maxsize=2048)
+def _redact_again(text: str) -> str:
+    return _redact(text)
+
+
+def _redact(text: str) -> str:
     if "\x1b[" not in text:
         return redact_pieces([text])[0]
     pieces = _COLOURS.split(text)
