@@ -17,6 +17,10 @@ def announce(state: State, say: Json) -> None:
     lines += [f"  {link}"] if link else []
     lines.append("Ctrl-C stops it; sessions keep running.")
     print("\n".join(lines), flush=True)
+    if say.get("qr"):
+        from rookery.daemon.process.qr import drawn
+
+        print(drawn(link or state.options.address), flush=True)
     if say.get("open"):
         import webbrowser
 

@@ -26,6 +26,8 @@ ASK = "-"
 @flags.flag("--status", help="Say whether a daemon is running, and where.")
 @flags.flag("--restart", help="Restart a --background daemon with the same options.")
 @flags.flag("--link", help="Print a one-time link by which a device logs in.")
+@flags.flag("--install", help="Start it when you log in: a systemd or launchd service.")
+@flags.flag("--qr", help="Print the link as a QR code, for a phone.")
 @flags.flag("--open", "open_", help="Open the address in a browser.")
 @click.option("--host", default=options.HOST, show_default=True, help="Address to listen on.")
 @click.option("--port", default=options.PORT, show_default=True, type=int)
@@ -57,7 +59,7 @@ def serve(**given: Any) -> int:
     rookery serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
     """
     screen = standard()
-    doing = [word for word in ("stop", "status", "restart", "link") if given[word]]
+    doing = [word for word in ("stop", "status", "restart", "link", "install") if given[word]]
     if len(doing) > 1:
         raise click.UsageError(f"--{doing[0]} and --{doing[1]} cannot be combined.")
     try:
@@ -80,11 +82,15 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
         case "restart":
             _tell(screen, lifecycle.restart(home), given)
         case "link":
-            screen.line(new_link(home))
+            _show(screen, new_link(home), given)
+        case "install":
+            from rookery.daemon.process import units
+
+            units.install(home, chosen(given), screen.line)
         case _ if given["background"]:
             _tell(screen, lifecycle.start(home, chosen(given)), given)
         case _:
-            lifecycle.run(home, chosen(given), {"open": given["open_"]})
+            lifecycle.run(home, chosen(given), {"open": given["open_"], "qr": given["qr"]})
     return exits.DONE
 
 
@@ -117,12 +123,20 @@ def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
     if record["options"]["auth"] != options.NONE:
         link = new_link(paths.home())
         screen.line("Log in by this link (once, within 10 minutes):")
-        screen.line(f"  {link}")
-        if given["open_"]:
-            import webbrowser
-
-            webbrowser.open(link)
+        _show(screen, link, given)
     screen.note("To stop it: rookery serve --stop")
+
+
+def _show(screen: Screen, link: str, given: dict[str, Any]) -> None:
+    screen.line(link)
+    if given["qr"]:
+        from rookery.daemon.process.qr import drawn
+
+        screen.line(drawn(link))
+    if given["open_"]:
+        import webbrowser
+
+        webbrowser.open(link)
 
 
 def _status(screen: Screen, home: str, *, as_json: bool) -> int:

@@ -1,0 +1,200 @@
+"""A QR code in a terminal, so that a phone need not type an address (ISO 18004: bytes, level L)."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+type Square = list[list[int]]
+
+CAPACITY = (17, 32, 53, 78, 106, 134, 154, 192, 230)
+"""Bytes that versions 1 to 9 hold at level L."""
+BLOCKS: tuple[tuple[int, tuple[int, ...]], ...] = (
+    *((7, (19,)), (10, (34,)), (15, (55,)), (20, (80,)), (26, (108,))),
+    *((18, (68, 68)), (20, (78, 78)), (24, (97, 97)), (30, (116, 116))),
+)
+"""Of each version: bytes of correction in a block, and bytes of data in each."""
+ALIGNED = ((), (6, 18), (6, 22), (6, 26), (6, 30), (6, 34), (6, 22, 38), (6, 24, 42), (6, 26, 46))
+MASKS = (
+    lambda r, c: (r + c) % 2,
+    lambda r, _c: r % 2,
+    lambda _r, c: c % 3,
+    lambda r, c: (r + c) % 3,
+    lambda r, c: (r // 2 + c // 3) % 2,
+    lambda r, c: r * c % 2 + r * c % 3,
+    lambda r, c: (r * c % 2 + r * c % 3) % 2,
+    lambda r, c: ((r + c) % 2 + r * c % 3) % 2,
+)
+FREE = -1
+QUIET = 2
+"""Light squares around it; readers manage with fewer than the standard's four."""
+
+
+class TooLong(Exception):
+    """The text does not fit."""
+
+
+def drawn(text: str) -> str:
+    """Two rows in a line, light on dark, as terminals mostly are. Raises TooLong."""
+    square = code(text.encode())
+    size = len(square) + 2 * QUIET
+    light = [[1] * size for _ in range(size + size % 2)]
+    for row, column in product(range(len(square)), repeat=2):
+        light[row + QUIET][column + QUIET] = 1 - square[row][column]
+    signs = {(1, 1): "█", (1, 0): "▀", (0, 1): "▄", (0, 0): " "}
+    pairs = zip(light[::2], light[1::2], strict=True)
+    return "\n".join("".join(signs[pair] for pair in zip(*two, strict=True)) for two in pairs)
+
+
+def code(data: bytes) -> Square:
+    """Its squares; 1 is dark."""
+    version = next((n for n, most in enumerate(CAPACITY, 1) if len(data) <= most), 0)
+    if not version:
+        raise TooLong(f"A QR code holds {CAPACITY[-1]} bytes here; this has {len(data)}.")
+    found = [_masked(version, _codewords(version, data), mask) for mask in range(len(MASKS))]
+    return min(found, key=_penalty)
+
+
+# --- data and its correction -------------------------------------------------------------------
+
+
+def _codewords(version: int, data: bytes) -> list[int]:
+    correction, sizes = BLOCKS[version - 1]
+    room = sum(sizes)
+    bits = f"0100{len(data):08b}" + "".join(f"{byte:08b}" for byte in data)
+    bits += "0" * min(4, room * 8 - len(bits))
+    bits += "0" * (-len(bits) % 8)
+    words = [int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)]
+    words += [(0xEC, 0x11)[n % 2] for n in range(room - len(words))]
+    blocks, at = [], 0
+    for size in sizes:
+        blocks.append(words[at : at + size])
+        at += size
+    checks = [_correction(block, correction) for block in blocks]
+    return [*_interleaved(blocks), *_interleaved(checks)]
+
+
+def _interleaved(blocks: Sequence[Sequence[int]]) -> Iterator[int]:
+    for row in zip(*blocks, strict=True):
+        yield from row
+
+
+def _times(a: int, b: int) -> int:
+    """In the field of 256 elements that QR codes use."""
+    product = 0
+    while b:
+        if b & 1:
+            product ^= a
+        a = (a << 1) ^ (0x11D if a & 0x80 else 0)
+        b >>= 1
+    return product
+
+
+def _correction(block: Sequence[int], count: int) -> list[int]:
+    """Reed and Solomon's: the remainder of a division."""
+    divisor, root = [1], 1
+    for _ in range(count):
+        shifted = [*divisor, 0]
+        for at, each in enumerate(divisor):
+            shifted[at + 1] ^= _times(each, root)
+        divisor, root = shifted, _times(root, 2)
+    rest = [*block, *([0] * count)]
+    for at in range(len(block)):
+        factor = rest[at]
+        for offset, each in enumerate(divisor):
+            rest[at + offset] ^= _times(each, factor)
+    return rest[len(block) :]
+
+
+# --- the square --------------------------------------------------------------------------------
+
+
+def _masked(version: int, words: Sequence[int], mask: int) -> Square:
+    square = _fixed(version)
+    size = len(square)
+    _write_format(square, mask)
+    if version >= 7:
+        _write_version(square, version)
+    bits = iter("".join(f"{word:08b}" for word in words))
+    # The column of the timing pattern is passed over.
+    columns = [*range(size - 1, 7, -2), *range(5, 0, -2)]
+    upward = True
+    for right in columns:
+        for step in range(size):
+            row = size - 1 - step if upward else step
+            for column in (right, right - 1):
+                if square[row][column] == FREE:
+                    bit = int(next(bits, "0"))
+                    square[row][column] = bit ^ (not MASKS[mask](row, column))
+        upward = not upward
+    return square
+
+
+def _fixed(version: int) -> Square:
+    size = 17 + 4 * version
+    square = [[FREE] * size for _ in range(size)]
+    for row, column in ((0, 0), (0, size - 7), (size - 7, 0)):
+        _draw_finder(square, row, column)
+    for at in range(8, size - 8):
+        square[6][at] = square[at][6] = 1 - at % 2
+    places = ALIGNED[version - 1]
+    finders = {(6, 6), (6, size - 7), (size - 7, 6)}
+    for row, column in product(places, repeat=2):
+        if (row, column) not in finders:
+            for down, right in product(range(-2, 3), repeat=2):
+                square[row + down][column + right] = int(max(abs(down), abs(right)) != 1)
+    square[size - 8][8] = 1
+    return square
+
+
+def _draw_finder(square: Square, top: int, left: int) -> None:
+    size = len(square)
+    for row, column in product(range(-1, 8), repeat=2):
+        if 0 <= top + row < size and 0 <= left + column < size:
+            ring = max(abs(row - 3), abs(column - 3))
+            square[top + row][left + column] = int(ring in (0, 1, 3))
+
+
+def _remainder(value: int, divisor: int, bits: int) -> int:
+    rest = value << bits
+    while rest.bit_length() > bits:
+        rest ^= divisor << (rest.bit_length() - bits - 1)
+    return value << bits | rest
+
+
+def _write_format(square: Square, mask: int) -> None:
+    """Level L is 01."""
+    size = len(square)
+    word = _remainder(0b01 << 3 | mask, 0x537, 10) ^ 0x5412
+    bits = [word >> at & 1 for at in range(15)]
+    around = [
+        *((row, 8) for row in (0, 1, 2, 3, 4, 5, 7, 8)),
+        *((8, c) for c in (7, 5, 4, 3, 2, 1, 0)),
+    ]
+    beside = [*((8, size - 1 - at) for at in range(8)), *((size - 7 + at, 8) for at in range(7))]
+    for places in (around, beside):
+        for bit, (row, column) in zip(bits, places, strict=True):
+            square[row][column] = bit
+
+
+def _write_version(square: Square, version: int) -> None:
+    size, word = len(square), _remainder(version, 0x1F25, 12)
+    for at in range(18):
+        row, column = at // 3, size - 11 + at % 3
+        square[row][column] = square[column][row] = word >> at & 1
+
+
+def _penalty(square: Square) -> int:
+    """How hard it is to read: long runs, squares of one shade, and an uneven share of dark."""
+    size = len(square)
+    lines = ["".join(map(str, line)) for line in (*square, *zip(*square, strict=True))]
+    runs = sum(len(run) - 2 for line in lines for run in _runs(line) if len(run) >= 5)
+    looks = sum(line.count("10111010000") + line.count("00001011101") for line in lines)
+    fields = sum(
+        square[r][c] == square[r][c + 1] == square[r + 1][c] == square[r + 1][c + 1]
+        for r, c in product(range(size - 1), repeat=2)
+    )
+    dark = sum(map(sum, square))
+    return runs + 40 * looks + 3 * fields + 10 * int(abs(dark * 20 / size / size - 10))
+
+
+def _runs(line: str) -> list[str]:
+    return line.replace("01", "0 1").replace("10", "1 0").split()

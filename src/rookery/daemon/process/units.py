@@ -1,0 +1,129 @@
+"""The daemon as a service of the user's: a systemd unit or a launchd agent. Where there is no such
+service, the file is printed, so that it can be put wherever it belongs."""
+
+import os
+import plistlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+
+from rookery.daemon.options import PASSPHRASE, Options, Refusal
+from rookery.home import paths
+from rookery.processes.lineage import LINUX
+
+UNIT = "rookery.service"
+LABEL = "org.rookery.serve"
+
+
+def command(options: Options) -> list[str]:
+    """What starts it in the foreground: a service looks after it."""
+    usual = Options()
+    words = [sys.executable, "-P", "-m", "rookery", "serve"]
+    for field in ("host", "port", "auth", "tls_cert", "tls_key"):
+        value = getattr(options, field)
+        if value != getattr(usual, field):
+            words += [f"--{field.replace('_', '-')}", str(value)]
+    words += ["--read-only"] if options.read_only else []
+    words += ["--behind-proxy"] if options.behind_proxy else []
+    for name in options.allowed_hosts:
+        words += ["--allowed-host", name]
+    for name in options.allowed_origins:
+        words += ["--allowed-origin", name]
+    return words
+
+
+def systemd(home: str, options: Options) -> str:
+    words = " ".join(_quoted(word) for word in command(options))
+    return (
+        "[Unit]\nDescription=Rookery: coding agents in the background\n\n"
+        f"[Service]\nExecStart={words}\nEnvironment={_quoted(f'ROOKERY_HOME={home}')}\n"
+        # Sessions are not the daemon's: they live on when it stops.
+        "KillMode=process\nRestart=on-failure\nTimeoutStopSec=10\n\n"
+        "[Install]\nWantedBy=default.target\n"
+    )
+
+
+def _quoted(word: str) -> str:
+    """As systemd reads it: % and $ mean something else."""
+    word = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{word}"'
+
+
+def launchd(home: str, options: Options) -> str:
+    log = os.path.join(home, "run", "daemon.log")
+    return plistlib.dumps(
+        {
+            "Label": LABEL,
+            "ProgramArguments": command(options),
+            "EnvironmentVariables": {"ROOKERY_HOME": home, "PATH": os.environ.get("PATH", "")},
+            "RunAtLoad": True,
+            "KeepAlive": {"SuccessfulExit": False},
+            "AbandonProcessGroup": True,
+            "StandardErrorPath": log,
+            "StandardOutPath": log,
+        }
+    ).decode()
+
+
+def install(home: str, options: Options, say: Callable[[str], object]) -> None:
+    """Write the file and start the service. Raises Refusal."""
+    if options.auth == PASSPHRASE:
+        raise Refusal(
+            "passphrase_unit",
+            "A service cannot ask for a passphrase, and its file is no place for one. Leave "
+            "--passphrase out: devices log in by links then (rookery serve --link).",
+        )
+    if LINUX:
+        _install_systemd(systemd(home, options), say)
+    else:
+        _install_launchd(launchd(home, options), say)
+
+
+def _install_systemd(text: str, say: Callable[[str], object]) -> None:
+    place = os.path.join(
+        os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "systemd", "user"
+    )
+    if shutil.which("systemctl") is None or not _runs("systemctl", "--user", "show-environment"):
+        raise Refusal(
+            "no_systemd",
+            f"systemd does not run for your user here. This is the unit, for another service "
+            f"manager or for {os.path.join(place, UNIT)}:\n\n{text}",
+        )
+    os.makedirs(place, exist_ok=True)
+    path = os.path.join(place, UNIT)
+    paths.write_atomic(path, text.encode(), 0o644)
+    say(f"Wrote {path}")
+    _must("systemctl", "--user", "daemon-reload")
+    _must("systemctl", "--user", "enable", "--now", UNIT)
+    say("It runs now, and starts when you log in. To start it with the computer instead:")
+    say("  loginctl enable-linger")
+    say("To undo this:")
+    say(f"  systemctl --user disable --now {UNIT}; rm {path}")
+
+
+def _install_launchd(text: str, say: Callable[[str], object]) -> None:
+    place = os.path.expanduser("~/Library/LaunchAgents")
+    path = os.path.join(place, f"{LABEL}.plist")
+    if shutil.which("launchctl") is None:
+        raise Refusal("no_launchd", f"launchctl is not here. This is the file, {path}:\n\n{text}")
+    os.makedirs(place, exist_ok=True)
+    paths.write_atomic(path, text.encode(), 0o644)
+    say(f"Wrote {path}")
+    _must("launchctl", "bootstrap", f"gui/{os.getuid()}", path)
+    say("It runs now, and starts when you log in. To undo this:")
+    say(f"  launchctl bootout gui/{os.getuid()}/{LABEL}; rm {path}")
+
+
+def _runs(*words: str) -> bool:
+    try:
+        done = subprocess.run(words, capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _must(*words: str) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise Refusal("not_installed", f"{' '.join(words)} failed: {done.stderr.strip()}")

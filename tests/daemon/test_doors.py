@@ -1,0 +1,123 @@
+"""What leads to a daemon: a QR code for a phone, a service that starts it."""
+
+import plistlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rookery.daemon.options import Options, Refusal
+from rookery.daemon.process import qr, units
+from rookery.processes.lineage import LINUX
+
+
+def decoded(square: list[list[int]]) -> bytes:
+    """Read as the standard says, by other code than the one that wrote it. Corrects nothing: the
+    check words must be right as they are."""
+    size = len(square)
+    version = (size - 17) // 4
+    word = 0
+    for at, (row, column) in enumerate(
+        [*((r, 8) for r in (0, 1, 2, 3, 4, 5, 7, 8)), *((8, c) for c in (7, 5, 4, 3, 2, 1, 0))]
+    ):
+        word |= square[row][column] << at
+    word ^= 0x5412
+    assert word >> 13 == 0b01  # level L
+    mask = qr.MASKS[word >> 10 & 7]
+    fixed = qr._fixed(version)
+    qr._write_format(fixed, 0)
+    if version >= 7:
+        qr._write_version(fixed, version)
+    bits = []
+    for number, right in enumerate([*range(size - 1, 7, -2), *range(5, 0, -2)]):
+        rows = range(size) if number % 2 else range(size - 1, -1, -1)
+        for row in rows:
+            both = [c for c in (right, right - 1) if fixed[row][c] == qr.FREE]
+            bits += [square[row][column] ^ (mask(row, column) == 0) for column in both]
+    words = [int("".join(map(str, bits[at : at + 8])), 2) for at in range(0, len(bits) - 7, 8)]
+    correction, sizes = qr.BLOCKS[version - 1]
+    data, checks = words[: sum(sizes)], words[sum(sizes) :]
+    blocks = [data[n :: len(sizes)] for n in range(len(sizes))]
+    for n, block in enumerate(blocks):
+        check = checks[n : n + correction * len(sizes) : len(sizes)]
+        _check_syndromes([*block, *check], correction)
+    stream = "".join(f"{each:08b}" for block in blocks for each in block)
+    length = int(stream[4:12], 2)
+    return bytes(int(stream[12 + 8 * n : 20 + 8 * n], 2) for n in range(length))
+
+
+def _check_syndromes(block: list[int], count: int) -> None:
+    """The block is a multiple of the generator: each of its roots is one of the block's."""
+    root = 1
+    for _ in range(count):
+        value = 0
+        for each in block:
+            value = qr._times(value, root) ^ each
+        assert value == 0
+        root = qr._times(root, 2)
+
+
+@pytest.mark.parametrize("length", [1, 17, 18, 60, 106, 134, 135, 192, 230])
+def test_D1_a_qr_code_says_the_link(length: int) -> None:
+    link = ("http://192.168.1.20:7433/login?code=" + "Ab3-_" * 50)[:length]
+    assert decoded(qr.code(link.encode())) == link.encode()
+
+
+def test_a_qr_code_fits_a_terminal_and_a_link_that_does_not_fit_says_so() -> None:
+    lines = qr.drawn("http://127.0.0.1:7433/login?code=" + "x" * 32).splitlines()
+    assert len(lines) <= 24
+    assert {len(line) for line in lines} == {len(lines[0])}
+    assert set("".join(lines)) <= set("█▀▄ ")
+    with pytest.raises(qr.TooLong):
+        qr.drawn("x" * 300)
+
+
+OPTIONS = Options(
+    port=7500,
+    read_only=True,
+    allowed_hosts=("a.example",),
+    tls_cert='/a "b"/100%.pem',
+    tls_key="/k",
+)
+
+
+@pytest.mark.skipif(not LINUX, reason="systemd is Linux's")
+def test_D1_the_unit_is_valid(tmp_path: Path) -> None:
+    text = units.systemd("/home/ann/my rookery", OPTIONS)
+    assert "KillMode=process" in text  # sessions live on
+    assert "--allowed-host" in text
+    assert "passphrase" not in text
+    if shutil.which("systemd-analyze") is None:
+        pytest.fail("systemd-analyze is missing: scripts/tools installs it")
+    path = tmp_path / units.UNIT
+    path.write_text(text)
+    said = subprocess.run(
+        ["systemd-analyze", "verify", "--user", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    complaints = [line for line in said.stderr.splitlines() if units.UNIT in line]
+    assert not complaints, said.stderr
+
+
+def test_D1_the_plist_can_be_read() -> None:
+    found = plistlib.loads(units.launchd("/Users/ann/.rookery", OPTIONS).encode())
+    assert found["ProgramArguments"][1:5] == ["-P", "-m", "rookery", "serve"]
+    assert found["EnvironmentVariables"]["ROOKERY_HOME"] == "/Users/ann/.rookery"
+    assert found["AbandonProcessGroup"]
+
+
+def test_D1_without_a_service_manager_the_file_is_printed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(Refusal) as refused:
+        units.install(str(home), Options(), print)
+    assert refused.value.name in ("no_systemd", "no_launchd")
+    assert "serve" in str(refused.value)
+    with pytest.raises(Refusal) as refused:
+        units.install(str(home), Options(auth="passphrase", passphrase="x"), print)
+    assert refused.value.name == "passphrase_unit"
