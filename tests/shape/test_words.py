@@ -29,6 +29,7 @@ COVERED = (
     "models",
     "processes",
     "render",
+    "search",
     "tui",
     "usage",
     "wire",

@@ -49,7 +49,13 @@ class Since(click.ParamType[float]):
 
 @click.command()
 @click.argument("words", nargs=-1, required=True)
-@click.option("--agent", default="", shell_complete=complete_agents, help="Sessions of this agent.")
+@click.option(
+    "--agent",
+    default="",
+    shell_complete=complete_agents,
+    metavar="NAME",
+    help="Sessions of this agent.",
+)
 @click.option(
     "--in",
     "directory",
@@ -59,7 +65,7 @@ class Since(click.ParamType[float]):
     help="Sessions that work in this directory or below it.",
 )
 @click.option("--since", type=Since(), metavar="TIME", help="Not older: 12h, 30d, 2030-01-31.")
-@click.option("--role", type=click.Choice(ROLES), help="Said by, or in, this.")
+@click.option("--role", type=click.Choice(ROLES), help="Only this kind of text.")
 @click.option(
     "--limit",
     default=LIMIT,
@@ -77,7 +83,7 @@ def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted:
 
     \b
     rookery search disk full
-    rookery search '"no space left"' --since 7d
+    rookery search "no space left" --since 7d
     rookery search 'migrat*' --role answer --in ~/src/shop
     rookery search src/main.py --json | jq -r .session
     """
