@@ -33,9 +33,16 @@ _ALSO = "With --approve all: also allow destructive actions."
 destructive = flag("--confirm-destructive", "destructive", help=_ALSO)
 
 
-as_json = partial(flag, "--json", "as_json")
-verbose = partial(flag, "--verbose")
-approve = partial(click.option, "--approve", type=click.Choice(["all", "reject", "ask"]))
+def as_json(words: str) -> Callable[[Command], Command]:
+    return flag("--json", "as_json", help=words)
+
+
+def verbose(words: str) -> Callable[[Command], Command]:
+    return flag("--verbose", help=words)
+
+
+def approve(words: str) -> Callable[[Command], Command]:
+    return click.option("--approve", type=click.Choice(["all", "reject", "ask"]), help=words)
 
 
 def check_output(*, as_json: bool, verbose: bool) -> None:

@@ -70,8 +70,8 @@ OPTIONS = (
     flags.flag("--always-approve", "--yolo", "always", help=ALL),
     flags.flag("--llm-approve", "risky", help="Ask only about risky actions."),
     flags.flag("--headless", help="No interface, like `rookery run`. Needs a task."),
-    flags.as_json(help="With --headless: print one JSON event per line."),
-    flags.verbose(help="With --headless, in a pipe: print the whole transcript."),
+    flags.as_json("With --headless: print one JSON event per line."),
+    flags.verbose("With --headless, in a pipe: print the whole transcript."),
     flags.override,
     flags.flag("--exit-without-confirmation", "leave_at_once", help=AT_ONCE),
 )

@@ -111,7 +111,7 @@ def _wanted(given: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 @setup.command("list")
-@flags.as_json(help="Print one JSON object per model.")
+@flags.as_json("Print one JSON object per model.")
 def list_(as_json: bool) -> int:
     """List the saved models, and which one new sessions use.
 

@@ -16,7 +16,7 @@ from rookery.home import paths
 
 
 @click.command()
-@flags.as_json(help="Print one JSON object per question.")
+@flags.as_json("Print one JSON object per question.")
 def asks(as_json: bool) -> None:
     """List the open questions of all sessions, how long they have waited and how to answer them.
 

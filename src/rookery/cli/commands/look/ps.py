@@ -35,7 +35,7 @@ WIDEST_TITLE = 60
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Include archived and snoozed sessions.")
-@flags.as_json(help="Print one JSON object per session.")
+@flags.as_json("Print one JSON object per session.")
 def ps(everything: bool, as_json: bool) -> None:
     """List sessions: those that need you first, then failed or hung, running, waiting for a free
     worker (max_workers), idle and asleep; in each state, the latest change first.

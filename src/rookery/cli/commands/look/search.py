@@ -74,7 +74,7 @@ class Since(click.ParamType[float]):
     metavar="N",
     help="Print at most this many hits.",
 )
-@flags.as_json(help="Print one JSON object per hit.")
+@flags.as_json("Print one JSON object per hit.")
 def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted: Any) -> None:
     """Search prompts, answers, thoughts, commands, their output and paths in all sessions.
 

@@ -35,7 +35,7 @@ from rookery.log.reader import Reader
     help="Print what was said around this event: rookery search finds it.",
 )
 @click.option("--full", is_flag=True, help="Print thoughts, and long outputs in full.")
-@flags.as_json(help="Print the document (header and blocks) as JSON.")
+@flags.as_json("Print the document (header and blocks) as JSON.")
 @click.option("--events", "as_events", is_flag=True, help="Print one JSON event per line.")
 def show(sessions: tuple[str, ...], **wanted: Any) -> None:
     """Print sessions: the last turn of each, another turn, or all of it.

@@ -15,7 +15,7 @@ from rookery.home import paths
 @click.command()
 @flags.session_argument
 @click.option("--since", type=click.IntRange(min=0), metavar="N", help="Start after event N.")
-@flags.as_json(help="Print one JSON event per line.")
+@flags.as_json("Print one JSON event per line.")
 def tail(session: str, since: int | None, as_json: bool) -> int:
     """Follow a session live, starting with its last turn. Ctrl-C leaves it running.
 

@@ -31,7 +31,7 @@ SHAPE = (
 @click.option("--archived", is_flag=True, help="Only archived sessions.")
 @click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
 @flags.yes
-@flags.as_json(help="Print one JSON object per session.")
+@flags.as_json("Print one JSON object per session.")
 def prune(yes: bool, as_json: bool, **filters: Any) -> None:
     """Show which sessions match and how much space they take, then delete them.
 

@@ -75,7 +75,7 @@ SCRIPTS = (
 @click.command()
 @click.option("--keep-sessions", is_flag=True, help="Remove everything except the sessions.")
 @flags.yes
-@flags.as_json(help="Print JSON.")
+@flags.as_json("Print JSON.")
 def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
     """Show what Rookery stores and what is running, then remove the data.
 

@@ -45,7 +45,7 @@ ASK = "-"
 @flags.flag("--behind-proxy", help="A proxy in front handles login and TLS.")
 @click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
 @click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
-@flags.as_json(help="With --status: as JSON.")
+@flags.as_json("With --status: as JSON.")
 def serve(**given: Any) -> int:
     """Serve all sessions to browsers, phones and other machines.
 

@@ -16,7 +16,7 @@ from rookery.client.guard import require_person
 from rookery.core.json import dumps
 from rookery.home import paths
 
-as_json_option = flags.as_json(help="Print one JSON object per agent.")
+as_json_option = flags.as_json("Print one JSON object per agent.")
 name_argument = click.argument("name", shell_complete=flags.complete_agents)
 
 

@@ -52,7 +52,7 @@ def path() -> None:
 
 
 @config.command()
-@flags.as_json(help="Print one JSON object per setting.")
+@flags.as_json("Print one JSON object per setting.")
 def show(as_json: bool) -> None:
     """Print every setting with its value and source: the default, or a line of the file.
 
@@ -123,7 +123,7 @@ def _shown(screen: Screen, row: Json) -> str:
 
 @config.command(short_help="Confirm settings that were loosened while an agent was running.")
 @flags.flag("--yes", help="Do not ask for confirmation.")
-@flags.as_json(help="Only show it, as JSON.")
+@flags.as_json("Only show it, as JSON.")
 def confirm(yes: bool, as_json: bool) -> int:
     """Show which settings were loosened while an agent was running, and confirm them.
 

@@ -33,7 +33,7 @@ STDERR_LINES = 10
     help="Time limit for the start and for each later step (default: 30; with npx etc.: 120).",
 )
 @click.option("--all-logs", is_flag=True, help="Read every log in full, however large.")
-@flags.as_json(help="Print one JSON report per agent.")
+@flags.as_json("Print one JSON report per agent.")
 def doctor(
     names: tuple[str, ...],
     line: str | None,

@@ -51,7 +51,7 @@ name_argument = click.argument("name", shell_complete=_complete)
 
 
 @mcp.command("list")
-@flags.as_json(help="Print one JSON object per server, secrets masked.")
+@flags.as_json("Print one JSON object per server, secrets masked.")
 def list_(as_json: bool) -> None:
     """List the servers and whether they are on, off or broken."""
     screen = standard()
@@ -103,7 +103,7 @@ def _what(server: files.Server) -> str:
 
 @mcp.command()
 @name_argument
-@flags.as_json(help="Print JSON.")
+@flags.as_json("Print JSON.")
 @click.option("--reveal", is_flag=True, help="Show secrets.")
 def get(name: str, as_json: bool, reveal: bool) -> None:
     """Print one server. Values of variables and headers are masked unless you pass --reveal."""
@@ -224,7 +224,7 @@ def _switch(name: str, *, enabled: bool) -> None:
 @mcp.command()
 @click.argument("names", nargs=-1, shell_complete=_complete)
 @click.option("--timeout", default=WITHIN, show_default=True, help="Seconds per server.")
-@flags.as_json(help="Print one JSON object per server, with its tools.")
+@flags.as_json("Print one JSON object per server, with its tools.")
 def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     """Connect to servers as an agent would and count their tools. Default: all that are on.
 

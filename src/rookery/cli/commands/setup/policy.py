@@ -35,7 +35,7 @@ def policy() -> None:
 
 
 @policy.command("list", short_help="List the rules in order.")
-@flags.as_json(help="Print one JSON object per rule.")
+@flags.as_json("Print one JSON object per rule.")
 def list_(as_json: bool) -> None:
     """List the rules in the order they are tried, with their line in the file.
 
@@ -196,7 +196,7 @@ def remove(rule: str) -> None:
 @_grounds
 @click.option("--cwd", default=".", metavar="DIR", help="With a call: its working directory.")
 @flags.flag("--all", "everything", help="Include questions whose answer would not change.")
-@flags.as_json(help="Print one JSON object per question.")
+@flags.as_json("Print one JSON object per question.")
 def test(
     sessions: tuple[str, ...], cwd: str, everything: bool, as_json: bool, **grounds: Any
 ) -> None:

@@ -20,9 +20,9 @@ STEERED_WITHIN = 2.0
 @flags.flag("--steer", help="Send it into the running turn, if the agent supports that.")
 @flags.attach
 @click.option("--wait", is_flag=True, help="Stream the answer and exit when the turn ends.")
-@flags.as_json(help="With --wait: print one JSON event per line.")
-@flags.verbose(help="With --wait, in a pipe: print the whole transcript.")
-@flags.approve(help="How to answer the agent's questions from now on (default: unchanged).")
+@flags.as_json("With --wait: print one JSON event per line.")
+@flags.verbose("With --wait, in a pipe: print the whole transcript.")
+@flags.approve("How to answer the agent's questions from now on (default: unchanged).")
 @flags.destructive
 @flags.critic
 def prompt(

@@ -26,7 +26,7 @@ class Verbs(aliases.Verbs):
 
 @click.group(cls=Verbs, invoke_without_command=True)
 @flags.session_argument
-@flags.as_json(help="Print one JSON object per prompt.")
+@flags.as_json("Print one JSON object per prompt.")
 @click.pass_context
 def queue(context: click.Context, session: str, as_json: bool) -> None:
     """List the prompts that wait for the running turn to end, or change them by number.

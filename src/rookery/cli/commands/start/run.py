@@ -18,10 +18,10 @@ STOP = "Put the session to sleep when the turn ends, if you are still watching."
 
 @click.command()
 @new_session.options
-@flags.as_json(help="Print one JSON event per line.")
-@flags.verbose(help="Print the whole transcript, not only the answer, even in a pipe.")
+@flags.as_json("Print one JSON event per line.")
+@flags.verbose("Print the whole transcript, not only the answer, even in a pipe.")
 @flags.approve(
-    help="How to answer the agent's questions: approve all (default), reject, or wait for you."
+    "How to answer the agent's questions: approve all (default), reject, or wait for you."
 )
 @click.option("--always-approve", "--yolo", "always", is_flag=True, help="Same as --approve all.")
 @flags.flag("--llm-approve", "risky", help=RISKY)

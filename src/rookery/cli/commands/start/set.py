@@ -20,7 +20,7 @@ NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
 @flags.session_argument
 @click.argument("option", required=False)
 @click.argument("value", required=False)
-@flags.as_json(help="Without VALUE: print one JSON object per option.")
+@flags.as_json("Without VALUE: print one JSON object per option.")
 def set_(session: str, option: str | None, value: str | None, as_json: bool) -> None:
     """Set an agent's mode, model, effort or any other option; without VALUE, show the choices.
 
