@@ -167,6 +167,31 @@ async def test_a_letter_makes_the_lines_of_the_composer_alone(
         assert set(made) - {"Status"} == {"Composer"}, "its sign may turn meanwhile"
 
 
+async def test_the_composer_has_a_scrollbar_once_it_needs_one_and_none_for_a_moment() -> None:
+    app = Still(gallery.opened(gallery.TALK))
+    async with app.run_test(size=(80, 40)) as pilot:
+        shown: list[bool] = []
+
+        def changed(now: bool) -> None:
+            shown.append(now)
+
+        app.watch(app.composer, "show_vertical_scrollbar", changed, init=False)
+        app.composer.insert("word " * 20)  # two lines
+        for _ in range(6):
+            app.composer.insert("\n")
+            await pilot.pause()
+        assert app.composer.wrapped_document.height == app.composer.size.height == 8
+        assert not shown
+        app.composer.insert("\none more")
+        await pilot.pause()
+        assert shown == [True]
+        assert app.composer.size.height == 8
+        app.composer.put("short")
+        await pilot.pause()
+        assert shown == [True, False]
+        assert app.composer.size.height == 1
+
+
 async def test_news_that_come_with_a_key_are_told_after_it() -> None:
     told, done = list[list[Op]](), asyncio.Event()
     busy = [0.001, 0.001]

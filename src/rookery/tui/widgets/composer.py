@@ -20,6 +20,9 @@ _COMMAND = re.compile(r"^/(\S*)$")
 _HINT = "Write here. {send} sends. / commands, @ files, ! shell"
 _ANSWER = "Press a key above to answer, or just type"
 
+HIGHEST = 8
+"""Lines of the field at most, as the style sheet says, without its border."""
+
 
 class Composer(KeptLines, TextArea):
     BINDINGS = bindings.WRITING
@@ -77,6 +80,15 @@ class Composer(KeptLines, TextArea):
         words = _ANSWER if answering else _HINT.format(send=label(self.app, "composer.send"))
         if self.placeholder != words:
             self.placeholder = words
+
+    @override
+    def _refresh_size(self) -> None:
+        """Only a text that is higher than the field may get a scrollbar: else every new line would
+        show one and take it away, each time with a layout of the whole screen."""
+        wanted = "auto" if self.wrapped_document.height > HIGHEST else "hidden"
+        if self.styles.overflow_y != wanted:
+            self.styles.overflow_y = wanted
+        super()._refresh_size()
 
     async def _on_key(self, event: events.Key) -> None:
         """Before the text area takes these keys as letters or moves."""
