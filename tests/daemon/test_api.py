@@ -136,7 +136,10 @@ def test_I14_a_session_is_renamed_pinned_snoozed_and_archived(served: Served) ->
     undone = {"pinned": False, "snoozed": 0, "archived": False}
     changed = served.ask("PATCH", place, undone).json()
     assert {key: changed[key] for key in undone} == undone
+    assert served.ask("PATCH", place, {"snoozed": 12.0}).json()["snoozed"] == 12
     assert served.ask("PATCH", place, {"colour": "red"}).status == 422
+    assert served.ask("PATCH", place, {"snoozed": 1.5}).status == 422
+    assert served.ask("PATCH", place, {"pinned": 1}).status == 422
     assert served.ask("PATCH", place, {"title": " "}).status == 422
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Id = Annotated[
     str,
@@ -12,6 +12,15 @@ Id = Annotated[
         description="Yours to choose: sent again with the same id, it is done once.",
     ),
 ]
+
+
+def _whole(value: object) -> object:
+    """To JSON, 1.0 is an integer, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, Field(ge=0, le=100_000), BeforeValidator(_whole)]
+When = Annotated[int, Field(ge=0, le=2**53), BeforeValidator(_whole)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 ENCODED = 14 * 1024 * 1024
@@ -59,7 +68,7 @@ class Answer(Strict):
     option: str = Field("", max_length=500, description="The id of one of its options.")
     reason: str = Field("", max_length=100_000, description="Why, for the agent.")
     confirm: bool = Field(False, description="Allow what cannot be undone.")
-    always: bool | int = Field(
+    always: bool | Whole = Field(
         False, description="Allow it, and save a rule: true, or which of the rules, from 1."
     )
     action: Literal["", "accept", "decline", "cancel"] = Field("", description="For a form.")
@@ -75,8 +84,8 @@ class Change(Strict):
     title: str | None = Field(None, min_length=1, max_length=200, pattern=r"\S")
     archived: bool | None = None
     pinned: bool | None = None
-    snoozed: int | None = Field(
-        None, ge=0, le=2**53, description="Until when, in milliseconds since the epoch; 0: no more."
+    snoozed: When | None = Field(
+        None, description="Until when, in milliseconds since the epoch; 0: no more."
     )
 
 
@@ -102,7 +111,7 @@ class QueueCommand(_Command):
     op: Literal["edit", "move", "remove", "send"]
     item: Name = Field(description="Its id, as the header's `queue` has it.")
     prompt: Blocks | None = Field(None, description="With `edit`: the new prompt.")
-    to: int = Field(0, ge=0, le=100_000, description="With `move`: its new place, from 0.")
+    to: Whole = Field(0, description="With `move`: its new place, from 0.")
 
 
 class AnswerCommand(Answer):
@@ -130,9 +139,7 @@ class SnoozeCommand(_Command):
     """Hide it from lists until a time."""
 
     do: Literal["snooze"]
-    until: int = Field(
-        ge=0, le=2**53, description="In milliseconds since the epoch; 0: show it again."
-    )
+    until: When = Field(description="In milliseconds since the epoch; 0: show it again.")
 
 
 class SwitchCommand(_Command):
