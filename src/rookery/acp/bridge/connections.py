@@ -41,15 +41,15 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    def taken(self, id: str | None, received: str | None) -> Served | None:
+    def taken(self, id: str | None, received: str | None, owner: str = "") -> Served | None:
         """The connection that a handshake with these headers (Acp-Connection-Id,
-        Rookery-Received) is about; a new one where it names none. None: it is not known any more.
-        Raises Full."""
+        Rookery-Received) is about; a new one where it names none. None: it is not known any more,
+        or another's than the owner's. Raises Full."""
         count = int(received) if received and received.isdecimal() and len(received) < 16 else None
         if not id:
-            return self._new(resumes=count is not None)
+            return self._new(owner, resumes=count is not None)
         known = self._open.get(id)
-        if known is None or count is None or not known.can_resume(count):
+        if known is None or known.owner != owner or count is None or not known.can_resume(count):
             return None
         self._forget_timer(id)
         return known
@@ -72,13 +72,13 @@ class Connections:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _new(self, *, resumes: bool) -> Served:
+    def _new(self, owner: str, *, resumes: bool) -> Served:
         if len(self._open) >= self._most:
             waiting = next((id for id in self._timers if id in self._open), None)
             if waiting is None:
                 raise Full(f"{self._most} connections are open already.")
             self._open.pop(waiting).end()
-        connection = Served(os.urandom(16).hex(), resumes=resumes)
+        connection = Served(os.urandom(16).hex(), resumes=resumes, owner=owner)
         self._open[connection.id] = connection
         work = serve(lambda group: Bridge({}, group, connection, self._home))
         # Eager: the bridge stands before the first message can come.

@@ -2,6 +2,7 @@
 
 from rookery.daemon.api import (
     about,
+    acp,
     agents,
     commands,
     devices,
@@ -24,4 +25,5 @@ ROUTERS = (
     everything.router,
     stream.router,
     devices.router,
+    acp.router,
 )

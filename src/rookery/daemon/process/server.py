@@ -19,8 +19,8 @@ from rookery.processes import landlock
 from rookery.wire.credentials import listening, listening_at
 
 BACKLOG = 256
-MESSAGE_BYTES = 2 * 1024 * 1024
-"""Of a WebSocket's message from a client."""
+MESSAGE_BYTES = 32 * 1024 * 1024
+"""Of a WebSocket's message from a client: an editor's prompt may have attachments."""
 GRACE = 3
 """Seconds for what is being answered, when the daemon stops."""
 PING = 30.0

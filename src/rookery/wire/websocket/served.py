@@ -26,9 +26,10 @@ class Served:
     connection.detach(turn)                  # the socket is gone
     """
 
-    def __init__(self, id: str, *, resumes: bool) -> None:
-        """`resumes`: the client has asked for it."""
+    def __init__(self, id: str, *, resumes: bool, owner: str = "") -> None:
+        """`resumes`: the client has asked for it. `owner`: who alone may resume it."""
         self.id = id
+        self.owner = owner
         self.resumes = resumes
         self.on_message: Callable[[bytes | TooLong], None] = lambda _: None
         self.on_end: Callable[[], None] = lambda: None

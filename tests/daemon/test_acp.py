@@ -1,0 +1,67 @@
+"""`/acp` of a real daemon: an editor on another machine, and an agent by address (D8, D9)."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from rookery.core.json import Json
+from rookery.wire.jsonrpc import Peer
+from rookery.wire.websocket.client import ConnectError, Target
+from rookery.wire.websocket.link import AddressLink
+from tests.daemon.served import Served
+
+
+def url(daemon: Served) -> str:
+    return f"ws://{daemon.netloc}/acp"
+
+
+def link_to(daemon: Served, token: str) -> AddressLink:
+    return AddressLink(lambda: Target(url(daemon), {"Authorization": f"Bearer {token}"}))
+
+
+async def test_D8_an_editor_over_the_network(daemon: Served, tmp_path: Path) -> None:
+    token = await asyncio.to_thread(lambda: daemon.token)
+    link, said, begins = link_to(daemon, token), list[str](), asyncio.Event()
+
+    def told(_: str, params: Json) -> None:
+        update = params["update"]
+        if update["sessionUpdate"] == "agent_message_chunk":
+            said.append(update["content"]["text"])
+            begins.set()
+
+    peer = Peer(on_notification=told).carried_by(link)
+    await link.open()
+    begun = await peer.request("initialize", {"protocolVersion": 1})
+    assert begun["agentInfo"]["name"] == "rookery"
+    made = await peer.request("session/new", {"cwd": str(tmp_path), "mcpServers": []})
+    session = made["sessionId"]
+    long = {"text": "x" * 100, "chunks": 100, "every": 0.01}
+    prompt = [{"type": "text", "text": json.dumps({"play": [long]})}]
+    turn = asyncio.create_task(
+        peer.request("session/prompt", {"sessionId": session, "prompt": prompt})
+    )
+    await begins.wait()
+    assert link._socket is not None
+    link._socket.abort()  # the link breaks in mid-turn
+    assert (await turn)["stopReason"] == "end_turn"
+    assert "".join(said) == "x" * 100
+    heads = await asyncio.to_thread(lambda: daemon.ask("GET", "/api/sessions").json())
+    assert session in json.dumps(heads)
+    peer.close()
+
+
+async def test_D8_who_is_not_let_in(daemon: Served) -> None:
+    with pytest.raises(ConnectError, match="401"):
+        await link_to(daemon, "wrong").open()
+    token = await asyncio.to_thread(lambda: daemon.token)
+    headers = {"Authorization": f"Bearer {token}", "Acp-Connection-Id": "0" * 32}
+    with pytest.raises(InvalidStatus) as caught:
+        await connect(url(daemon), additional_headers={**headers, "Rookery-Received": "0"})
+    assert caught.value.response.status_code == 404
+    with pytest.raises(InvalidStatus) as caught:
+        await connect(url(daemon), origin="https://else.where", additional_headers=headers)
+    assert caught.value.response.status_code == 403
