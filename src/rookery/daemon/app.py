@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from rookery.build import build
-from rookery.daemon import errors
+from rookery.daemon import acp, errors
 from rookery.daemon.access.gate import COOKIE, App, Gate
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.state import State
@@ -55,7 +55,7 @@ def build_api() -> FastAPI:
         openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
     )
     errors.install(api)
-    for router in ROUTERS:
+    for router in (*ROUTERS, acp.router):
         api.include_router(router)
     return api
 

@@ -2,7 +2,6 @@
 
 from rookery.daemon.api import (
     about,
-    acp,
     agents,
     commands,
     devices,
@@ -25,5 +24,4 @@ ROUTERS = (
     everything.router,
     stream.router,
     devices.router,
-    acp.router,
 )
