@@ -8,6 +8,7 @@ import os
 import random
 import signal
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from rookery.core.blocks.document import Document
 from rookery.core.view.reduce import fold
 from rookery.daemon.process import lifecycle
 from rookery.processes import tree
-from tests.daemon.served import Served, serve
+from tests.daemon.served import Served, awaited, serve
 from tests.e2e.log_checks import check_document, check_order, check_prompts
 from tests.worker.aviary import Aviary, Bird
 
@@ -114,8 +115,7 @@ class Ordeal:
         """The client owns the retry: sent with one id until it is taken."""
         for id in self.sent[bird.id]:
             body = {"text": json.dumps({"play": TURN}), "id": id}
-            while not await asyncio.to_thread(self._sends, bird.id, body):
-                await asyncio.sleep(AGAIN)
+            await asyncio.to_thread(awaited, partial(self._sends, bird.id, body), 120.0)
 
     def _sends(self, session: str, body: dict[str, Any]) -> bool:
         try:
