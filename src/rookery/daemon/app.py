@@ -25,6 +25,7 @@ TAGS = {
     "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
     "devices": "Who is logged in.",
+    "push": "Browsers that get notifications by Web Push.",
     "daemon": "The daemon itself.",
 }
 SECURITY: dict[str, Any] = {

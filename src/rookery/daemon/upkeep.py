@@ -1,5 +1,6 @@
 """What the daemon does for sessions that nobody looks at: it ends what dead workers left, sees that
-sleeping sessions are woken in time, keeps our own agent warm, and the search index up to date.
+sleeping sessions are woken in time, notifies the user, keeps our own agent warm, and the search
+index up to date.
 
 All of it may be left undone: clients do the same when they look.
 """
@@ -17,6 +18,7 @@ from rookery.client.config import in_force
 from rookery.client.start import connectable
 from rookery.core.json import Json
 from rookery.daemon.fleet import Fleet
+from rookery.daemon.notify.notifier import Notifier
 from rookery.home import config, paths
 from rookery.models.choice import default_agent
 from rookery.search.update import update
@@ -32,9 +34,10 @@ SLICE = 1.0
 
 
 class Upkeep:
-    def __init__(self, home: str, fleet: Fleet) -> None:
+    def __init__(self, home: str, fleet: Fleet, notifier: Notifier) -> None:
         self._home = home
         self._fleet = fleet
+        self._notifier = notifier
         self._seen: dict[str, Json] = {}
         self._warmed = 0.0
         self._indexed = -1
@@ -48,12 +51,14 @@ class Upkeep:
                 await asyncio.to_thread(self.round)
         finally:
             self._stopping.set()
+            self._notifier.stop()
 
     def round(self) -> None:
         heads = self._fleet.heads
         try:
             self._end_what_is_left(heads)
             waking.look_after(self._home, heads)
+            self._notifier.round(heads)
             self._keep_warm()
             self._index()
         except (OSError, paths.PathError) as error:

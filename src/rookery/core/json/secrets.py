@@ -21,6 +21,7 @@ _SHAPES = (
     r"\bpypi-[\w-]{50,}",
     r"(?<![\w-])eyJ[\w-]{10,}+\.eyJ[\w-]{10,}+\.[\w-]{10,}",  # a JSON web token
     r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----.*?(?:-----END (?:[A-Z]+ )*PRIVATE KEY-----|\Z)",
+    r"(?<=://hooks\.slack\.com/services/)[\w/]{16,}",
     # User and password in an address; a reference to a variable is no password.
     r"(?<=://)[^\s/:@\"']+:(?!\$\{?\w+\}?@)[^\s/@\"']{3,}(?=@)",
 )

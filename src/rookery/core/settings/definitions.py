@@ -11,6 +11,7 @@ from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, 
 from rookery.core.policy.modes import EVERY, VALUES
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.notify import NOTIFY, Notify
 
 FORMAT = 1
 """Of the files that this build writes. A file without a version has version 1."""
@@ -72,6 +73,7 @@ class Config(NamedTuple):
         key="show_tool_durations",
     )
     interface: limits.Interface = limits.Interface()
+    notify: Notify = Notify()
     keys: Mapping[str, str] = MappingProxyType({})
     """Keys of the terminal interface, by what they are for."""
     warm: bool = setting(
@@ -89,7 +91,7 @@ class Config(NamedTuple):
     """What is in the file and not used, each with its place."""
 
 
-HOLDERS = {"worker": "policy", "critic": "critic", "interface": "interface"}
+HOLDERS = {"worker": "policy", "critic": "critic", "interface": "interface", "notify": "notify"}
 """Tables that are a value of their own in Config, with the name of its field."""
 
 _OWN = [
@@ -102,7 +104,7 @@ PLAIN = tuple(each for each in _OWN if "." not in each.key and each is not VERSI
 SESSION = tuple(each for each in _OWN if each.key.startswith("session.") and each is not OLDER)
 AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
 
-SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *INTERFACES)
+SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *NOTIFY, *INTERFACES)
 """Each is one value."""
 
 OWN_AGENT = Setting(
@@ -239,7 +241,7 @@ def sample() -> str:
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    for table in (SESSION, AGENT, CRITICS, INTERFACES):
+    for table in (SESSION, AGENT, CRITICS, NOTIFY, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]

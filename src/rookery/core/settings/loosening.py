@@ -101,8 +101,8 @@ def _other_programs(former: Guarded, new: Guarded) -> list[str]:
     return found
 
 
-EMPTY_IS_STRICT = ("critic.command",)
-"""If empty, nothing runs."""
+EMPTY_IS_STRICT = ("critic.command", "notify.webhook")
+"""If empty, nothing runs, and nothing is sent."""
 
 
 def _of_program(key: str, former: Guarded, new: Guarded) -> str:

@@ -8,6 +8,7 @@ from rookery.daemon.api import (
     everything,
     history,
     login,
+    push,
     sessions,
     stream,
     work_tree,
@@ -24,4 +25,5 @@ ROUTERS = (
     everything.router,
     stream.router,
     devices.router,
+    push.router,
 )

@@ -12,6 +12,8 @@ from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.app import build_app
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
+from rookery.daemon.notify.notifier import Notifier
+from rookery.daemon.notify.subscriptions import Subscriptions
 from rookery.daemon.options import Options
 from rookery.daemon.process import record
 from rookery.daemon.process.server import Server, Sockets
@@ -38,7 +40,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
                 home, options, sockets.path, sockets.control, background=background
             )
             _announce(state, written, say, background=background)
-            upkeep = Upkeep(home, fleet)
+            upkeep = Upkeep(home, fleet, Notifier(home, Subscriptions(home), state.devices))
             watching = group.create_task(hub.watch_fleet(), name="fleet")
             keeping = group.create_task(upkeep.run(), name="upkeep")
             await server.wait_until_stopping()

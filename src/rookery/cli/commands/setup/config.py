@@ -24,7 +24,10 @@ from rookery.core.settings import definitions
 from rookery.home import config as files
 from rookery.home import confirmed, paths
 
+SECRET = ("rookery config show prints the names alone", "rookery config show hides it")
 LISTED = "`rookery config explain` lists all settings."
+HIDDEN = "(hidden)"
+"""Instead of a secret."""
 REJECTED = ".rejected"
 """Suffix of the copy of an edited file that could not be used, so that it is not lost."""
 
@@ -84,7 +87,9 @@ def current(home: str) -> list[Json]:
         given = tables.get(table[0], {}) if table else tables
         name = setting.older if name not in given and setting.older in given else name
         value = files.value_of(found, setting)
-        if name in given:
+        if setting.secret and value:
+            add([*table, name], HIDDEN, shown=setting.key)
+        elif name in given:
             add([*table, name], value, given[name], setting.key)
         else:
             rows.append({"key": setting.key, "value": value, "line": None})
@@ -183,7 +188,7 @@ def explain(key: str | None) -> None:
         "default": "none" if found.default is None else written(found.default),
         "example": f"{found.name} = {found.example}" if found.example else "",
         "changes": f"take effect {found.effect}",
-        "secret": "rookery config show prints the names alone" if found.secret else "",
+        "secret": SECRET[found in definitions.SINGLE] if found.secret else "",
         "guarded": loose and f"{loose} written while an agent runs needs: rookery config confirm",
     }
     screen.line(f"{found.key}: {found.brief}")
@@ -226,7 +231,8 @@ def set_(key: str, value: str) -> None:
         raise click.BadParameter(words, param_hint="KEY")
     given = None if value == "default" else _typed(setting, value)
     change(paths.ensure_home(paths.home()), {setting.key: given})
-    said = "the default" if given is None else written(given)
+    said = written(HIDDEN if setting.secret else given)
+    said = "the default" if given is None else said
     standard().note(f"{setting.key} is now {clean_line(said)}. It takes effect {setting.effect}.")
 
 

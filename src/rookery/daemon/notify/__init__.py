@@ -1,0 +1,1 @@
+"""Notifications: what is worth one, and the ways it goes out."""

@@ -1,0 +1,157 @@
+"""What is worth a notification: from the heads of the sessions, round by round, each thing once."""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rookery.core.json import Json, lenient
+from rookery.core.json.secrets import masked
+from rookery.core.settings.notify import Notify
+from rookery.core.view.fleet import NO_TITLE, is_hidden, state_of
+
+ASK, END, FAILURE, SUMMARY = "ask", "end", "failure", "summary"
+OWN_DOING = frozenset({"cancelled", "forced", "waiting"})
+"""Reasons for which a turn ended that are no news to the user."""
+MINUTE = 60.0
+TITLE, TEXT = 100, 300
+"""Characters."""
+MOST_HELD = 1000
+
+
+class News(NamedTuple):
+    kind: str
+    session: str = ""
+    title: str = ""
+    agent: str = ""
+    cwd: str = ""
+    text: str = ""
+    at: int = 0
+    """In milliseconds since the epoch."""
+    seq: int = 0
+    """Of the event."""
+    number: int = 1
+    """Of a summary: how many it stands for."""
+
+
+class Watch:
+    """Each head is looked at in each round. What is new must still stand, and still be unread, in
+    the next round: a user who watches the session reads it before."""
+
+    def __init__(self, since: int) -> None:
+        self._since = since
+        self._told: dict[str, int] = {}
+        self._seen: dict[str, int] = {}
+
+    def look(self, heads: Iterable[Json], now: float) -> list[Json]:
+        """The heads of sessions to notify of. `now` is in milliseconds since the epoch."""
+        told: dict[str, int] = {}
+        seen: dict[str, int] = {}
+        found: list[Json] = []
+        for head in heads:
+            name, news = str(head["id"]), int(head.get("news", 0))
+            former = news if head["at"] < self._since else 0
+            told[name] = self._told.get(name, former)
+            if news <= told[name]:
+                continue
+            if is_hidden(head, now) or not head["unread"]:
+                told[name] = news
+            elif _is_settled(head):
+                if self._seen.get(name) != news:
+                    seen[name] = news
+                    continue
+                told[name] = news
+                if kind_of(head):
+                    found.append(head)
+        self._told, self._seen = told, seen
+        return found
+
+
+def _is_settled(head: Json) -> bool:
+    return state_of(head, awake=head["awake"]) not in ("running", "waiting")
+
+
+def kind_of(head: Json) -> str:
+    """Empty: it is not worth a notification."""
+    match state_of(head, awake=head["awake"]):
+        case "needs-you":
+            return ASK
+        case "failed":
+            return FAILURE
+        case "idle" | "asleep" if head["reason"] and head["reason"] not in OWN_DOING:
+            return END
+    return ""
+
+
+def is_wanted(kind: str, settings: Notify) -> bool:
+    wanted = {ASK: settings.asks, END: settings.ends, FAILURE: settings.failures}
+    return wanted.get(kind, False)
+
+
+def news_of(head: Json, header: Json) -> News:
+    """`header` is the session's, for the words of an ask or an error; empty: it is not known."""
+    kind = kind_of(head)
+    return News(
+        kind,
+        str(head["id"]),
+        plain(head["title"] or NO_TITLE, TITLE),
+        plain(head["agent"], TITLE),
+        plain(head["cwd"], TEXT),
+        plain(_words(kind, header) or head["last"], TEXT),
+        int(head["at"]),
+        int(head.get("news", 0)),
+    )
+
+
+def _words(kind: str, header: Json) -> str:
+    if kind == FAILURE:
+        return lenient.text(lenient.mapping(header, "error"), "message")
+    if kind != ASK:
+        return ""
+    for ask in lenient.mapping(header, "asks").values():
+        call = lenient.mapping(ask, "toolCall")
+        words = lenient.text(ask, "message") or lenient.text(call, "title")
+        if words or lenient.text(ask, "title"):
+            return words or lenient.text(ask, "title")
+    return ""
+
+
+def plain(text: str, longest: int) -> str:
+    """On one line, without control characters and secrets."""
+    shown = "".join(c if c.isprintable() else " " for c in masked(text[: 20 * longest]))
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
+class Bound:
+    """At most so many in a minute; what comes beyond is gathered in a summary, one a minute."""
+
+    def __init__(self) -> None:
+        self._sent: deque[float] = deque()
+        self._held: list[News] = []
+        self._summed = -MINUTE
+
+    def take(self, news: Iterable[News], most: int, now: float) -> list[News]:
+        """What is sent now. `now` is in seconds of any clock that does not go back."""
+        while self._sent and self._sent[0] <= now - MINUTE:
+            self._sent.popleft()
+        found: list[News] = []
+        for each in news:
+            if len(self._sent) < most and not self._held:
+                self._sent.append(now)
+                found.append(each)
+            elif len(self._held) < MOST_HELD:
+                self._held.append(each)
+        if self._held and now - self._summed >= MINUTE:
+            found.append(_summary(self._held))
+            self._held, self._summed = [], now
+        return found
+
+
+def _summary(held: list[News]) -> News:
+    if len(held) == 1:
+        return held[0]
+    words = {ASK: "need you", END: "are done", FAILURE: "failed"}
+    counts = {kind: len({each.session for each in held if each.kind == kind}) for kind in words}
+    said = [f"{count} {words[kind]}" for kind, count in counts.items() if count]
+    at = max(each.at for each in held)
+    return News(SUMMARY, text=", ".join(said), at=at, number=len(held))
