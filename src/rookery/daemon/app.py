@@ -24,8 +24,7 @@ TAGS = {
     "all sessions": "What was ever said, and what was used.",
     "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
-    "devices": "Who is logged in.",
-    "push": "Browsers that get notifications by Web Push.",
+    "devices": "Who is logged in, and which browsers get notifications.",
     "daemon": "The daemon itself.",
 }
 SECURITY: dict[str, Any] = {

@@ -8,7 +8,6 @@ from rookery.daemon.api import (
     everything,
     history,
     login,
-    push,
     sessions,
     stream,
     work_tree,
@@ -25,5 +24,4 @@ ROUTERS = (
     everything.router,
     stream.router,
     devices.router,
-    push.router,
 )
