@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from rookery.core.json import Json
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.websocket.client import ConnectError, Target
 from rookery.wire.websocket.link import AddressLink
-from tests.daemon.served import Served
+from tests.daemon.served import PATIENCE, Served
 
 
 def url(daemon: Served) -> str:
@@ -65,3 +65,43 @@ async def test_D8_who_is_not_let_in(daemon: Served) -> None:
     with pytest.raises(InvalidStatus) as caught:
         await connect(url(daemon), origin="https://else.where", additional_headers=headers)
     assert caught.value.response.status_code == 403
+
+
+async def test_I14_a_revoked_device_loses_what_it_has_open(daemon: Served) -> None:
+    def device() -> tuple[str, str]:
+        link = daemon.own("POST", "/api/devices/link", {}).json()["link"]
+        before = {row["id"] for row in daemon.own("GET", "/api/devices").json()}
+        token = daemon.log_in(code=link.rpartition("=")[2]).json()["token"]
+        (new,) = {row["id"] for row in daemon.own("GET", "/api/devices").json()} - before
+        return new, token
+
+    (lost, token), (_, kept) = [await asyncio.to_thread(device) for _ in range(2)]
+    headers = {"Authorization": f"Bearer {token}"}
+    base, host = f"ws://{daemon.netloc}", daemon.netloc.rpartition(":")
+    other = {"Authorization": f"Bearer {kept}"}
+    resumable = {**headers, "Rookery-Received": "0"}
+    async with (
+        asyncio.timeout(PATIENCE),
+        connect(f"{base}/api/stream", additional_headers=headers) as stream,
+        connect(f"{base}/acp", additional_headers=resumable) as editor,
+        connect(f"{base}/api/stream", additional_headers=other) as another,
+    ):
+        reader, writer = await asyncio.open_connection(host[0], int(host[2]))
+        words = f"GET /api/events?topic=fleet HTTP/1.1\r\nHost: {daemon.netloc}\r\n"
+        writer.write(f"{words}Authorization: Bearer {token}\r\n\r\n".encode())
+        await reader.readuntil(b"event: snapshot")
+        await asyncio.to_thread(daemon.own, "DELETE", f"/api/devices/{lost}")
+        for socket in (stream, editor):
+            with pytest.raises(ConnectionClosed) as caught:
+                await socket.recv()
+            assert caught.value.rcvd is not None
+            assert (caught.value.rcvd.code, caught.value.rcvd.reason) == (1008, "logged out")
+        await reader.read()  # to its end
+        writer.close()
+        await another.send(json.dumps({"subscribe": {"topic": "fleet"}}))
+        assert "snapshot" in json.loads(await another.recv())
+    assert editor.response is not None
+    again = {**resumable, "Acp-Connection-Id": editor.response.headers["Acp-Connection-Id"]}
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(url(daemon), additional_headers=again)
+    assert refused.value.response.status_code == 401

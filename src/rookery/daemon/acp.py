@@ -39,6 +39,9 @@ async def acp(socket: WebSocket) -> None:
                 break
             if (text := message.get("text")) is not None:  # binary frames are ignored
                 connection.take(turn, text)
+    except asyncio.CancelledError:
+        connection.end()  # its device was logged out: nobody may resume it
+        raise
     finally:
         sending.cancel()
         connections.left(connection, turn, code)

@@ -11,6 +11,7 @@ import time
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json, lenient
+from rookery.daemon.access.visits import Visits
 from rookery.home import paths
 from rookery.log.lock import Lock
 
@@ -42,6 +43,7 @@ class Devices:
         self._path = os.path.join(self._directory, FILE)
         self._stamp: object = None
         self._known: dict[str, Device] = {}
+        self.visits = Visits()
         self._links: dict[str, float] = {}
         """The hash of each one-time code, and until when it is good; in memory alone."""
 
@@ -63,6 +65,10 @@ class Devices:
     def revoke(self, name: str) -> bool:
         with self._writing():
             return self._known.pop(name, None) is not None
+
+    def knows(self, name: str) -> bool:
+        self._refresh()
+        return name in self._known
 
     def holder(self, token: str) -> Device | None:
         """The device whose token this is."""

@@ -8,6 +8,7 @@ asked.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
@@ -34,6 +35,9 @@ PUBLIC = frozenset({LOGIN, "/style.css"})
 """What can be read before logging in: it tells nothing."""
 ACP = "/acp"
 """A WebSocket that writes: all others only tell."""
+
+LOGGED_OUT = 1008
+"""The close code of a WebSocket whose device was revoked: policy."""
 
 BODY_BYTES = 2 * 1024 * 1024
 UPLOAD_BYTES = 30 * 1024 * 1024
@@ -82,7 +86,22 @@ class Gate:
             return
         if scope["type"] == "http":
             receive = _bounded(receive, limit)
-        await self._app(scope, receive, send)
+        device: Device | None = scope[DEVICE]
+        lasts = scope["type"] == "websocket" or scope["method"] in READING
+        if device is None or not lasts:
+            await self._app(scope, receive, send)
+            return
+        await self._let_stay(device, scope, receive, send)
+
+    async def _let_stay(self, device: Device, scope: Scope, receive: Receive, send: Send) -> None:
+        """As long as the device is logged in."""
+        if not self._devices.knows(device.id):  # it was revoked a moment ago
+            await _refuse(_bad_token(), scope, receive, send)
+            return
+        work = self._app(scope, receive, send)
+        if not await self._devices.visits.run(device.id, work) and scope["type"] == "websocket":
+            with suppress(OSError, RuntimeError):  # it is closed already
+                await send({"type": "websocket.close", "code": LOGGED_OUT, "reason": "logged out"})
 
     def _check_place(self, scope: Scope, headers: Mapping[str, str]) -> None:
         """The daemon's own sockets have no name that could be mistaken."""
@@ -137,13 +156,7 @@ class Gate:
         again and again would shut out all others behind its address."""
         device = self._devices.holder(token)
         if device is None:
-            raise Problem(
-                401,
-                "bad_token",
-                "This token is not known, or was revoked.",
-                "Log in again: rookery serve --link prints a one-time link.",
-                WWW_Authenticate="Bearer",
-            )
+            raise _bad_token()
         self._devices.note_use(device, address)
         return device
 
@@ -174,6 +187,16 @@ class Gate:
                 "The daemon takes changes only on its control socket.",
                 "Update this client, or use it outside of containers and network namespaces.",
             )
+
+
+def _bad_token() -> Problem:
+    return Problem(
+        401,
+        "bad_token",
+        "This token is not known, or was revoked.",
+        "Log in again: rookery serve --link prints a one-time link.",
+        WWW_Authenticate="Bearer",
+    )
 
 
 def locked_out(left: float) -> Problem:

@@ -49,11 +49,12 @@ async def create_link(daemon: Daemon) -> Link:
 
 @router.delete("/api/devices/{device}", responses=WRITES)
 async def revoke_device(daemon: Daemon, device: Annotated[str, Path(max_length=100)]) -> Done:
-    """Log a device out for good."""
+    """Log a device out for good. What it has open is closed."""
     if not await asyncio.to_thread(daemon.devices.revoke, device):
         raise Problem(
             404, "unknown_device", f"There is no device {device!r}.", "GET /api/devices lists them."
         )
+    daemon.devices.visits.end(device)
     return Done()
 
 
