@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
+from rookery.client.config import in_force
 from rookery.client.config.edit import change
 from rookery.client.daemon import local
 from rookery.daemon.notify import desktop, shapes, webhook
 from rookery.daemon.notify.events import ASK, News
 from rookery.daemon.process import lifecycle
+from tests.cli.driving import rookery
 from tests.daemon.served import PATIENCE, awaited, serve
-from tests.worker.aviary import Aviary
+from tests.worker.aviary import Aviary, trust
 
 NEWS = News(ASK, "crow", "Build", "demo", "/w", "Run it?", 12_000, 7)
 
@@ -174,6 +176,9 @@ async def test_V13_the_daemon_sends_what_happens(
         again = json.loads(receiver.heard.get(timeout=PATIENCE)[2])
         assert again["seq"] > found["seq"]
         assert receiver.heard.empty()
+        await bird.prompt([{"ask": "Sweep the yard?", "kind": "execute"}])
+        asked = json.loads(receiver.heard.get(timeout=PATIENCE)[2])
+        assert (asked["event"], asked["text"]) == ("ask", "Sweep the yard?")
     finally:
         if local.record(aviary.home) is not None:
             lifecycle.stop(aviary.home)
@@ -195,3 +200,32 @@ def test_V13_settings_by_command() -> None:
     assert "https://h.example/x" in shown.output
     assert "(hidden)" in shown.output
     assert "s3cret" not in shown.output + done.output
+
+
+@pytest.mark.usefixtures("home")
+def test_V13_notify_test_sends_one(receiver: Receiver) -> None:
+    none = rookery("notify", "test")
+    assert none.code == 1
+    assert "No notifications are set up" in none.err
+    rookery("config", "set", "notify.webhook", receiver.url)
+    done = rookery("notify", "test")
+    assert (done.code, done.out.strip()[-13:]) == (0, "webhook: sent")
+    assert json.loads(receiver.heard.get(timeout=PATIENCE)[2])["event"] == "test"
+    receiver.statuses = [403]
+    failed = rookery("notify", "test")
+    assert failed.code == 1
+    assert "403" in failed.out
+
+
+async def test_V13_an_agent_cannot_redirect_the_notifications(aviary: Aviary) -> None:
+    change(aviary.home, {"notify.webhook": "https://mine.example/x"})
+    trust(aviary.home)
+    file = Path(aviary.home, "config.toml")
+    text = file.read_text().replace("mine", "theirs")
+    bird = aviary.hatch()
+    line = f"printf %s '{text}' > {file}.new && mv {file}.new {file}"
+    await bird.turn([{"command": ["sh", "-c", line]}])
+    assert "theirs" in file.read_text()
+    found = in_force.settings(aviary.home)
+    assert found.config.notify.webhook == "https://mine.example/x"
+    assert found.held is not None

@@ -73,6 +73,7 @@ GROUPS = {
         "serve": "Serve all sessions to browsers, phones and other machines.",
         "api": "Send a request to the daemon.",
         "devices": "List and revoke devices that are logged in.",
+        "notify": "Try out the notifications.",
     },
     "Other": {
         "acp": "Run as an ACP agent on stdio, for editors.",

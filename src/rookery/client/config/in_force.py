@@ -192,8 +192,8 @@ def _by_file(guarded: Guarded) -> dict[str, Guarded]:
 
 def _has_agent(home: str, at: int) -> bool:
     """Whether an agent runs that already ran then: an editor starts ours without a worker."""
-    with suppress(OSError):
-        for entry in os.scandir(roots.directory(home)):
+    with suppress(OSError), os.scandir(roots.directory(home)) as entries:
+        for entry in entries:
             pid, _, start = entry.name.partition("-")
             lives = pid.isdecimal() and tree.alive(int(pid), start.replace("_", " "))
             if lives and entry.stat().st_ctime_ns <= at:

@@ -9,7 +9,7 @@ from rookery.core.json.secrets import masked
 from rookery.core.settings.notify import Notify
 from rookery.core.view.fleet import NO_TITLE, is_hidden, state_of
 
-ASK, END, FAILURE, SUMMARY = "ask", "end", "failure", "summary"
+ASK, END, FAILURE, SUMMARY, TEST = "ask", "end", "failure", "summary", "test"
 OWN_DOING = frozenset({"cancelled", "forced", "waiting"})
 """Reasons for which a turn ended that are no news to the user."""
 MINUTE = 60.0

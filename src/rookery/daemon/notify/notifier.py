@@ -77,7 +77,7 @@ class Notifier:
             return {}
 
     def _post(self, news: News, settings: Notify) -> None:
-        delivery = f"{news.session}-{news.seq}" if news.session else f"summary-{news.at}"
+        delivery = f"{news.session}-{news.seq}" if news.session else f"{news.kind}-{news.at}"
         post = shapes.post(
             news,
             settings.webhook,
@@ -101,6 +101,35 @@ class Notifier:
 
     def stop(self) -> None:
         self._stopping.set()
+
+    def try_all(self, settings: Notify) -> dict[str, str]:
+        """Each way that is set up, and why it does not work; empty: it does. Blocks."""
+        self._stopping.set()  # one try each
+        news = News(
+            events.TEST, text="Sent by rookery notify test.", at=time.time_ns() // 1_000_000
+        )
+        ways: dict[str, Deliver] = {}
+        if settings.desktop:
+            ways["desktop"] = lambda news, _settings: desktop.send(news)
+        if settings.webhook:
+            ways["webhook"] = self._post
+        if settings.push and self._subscriptions.all():
+            ways["push"] = self._push_to_all
+        return {name: _problem(deliver, news, settings) for name, deliver in ways.items()}
+
+
+def _problem(deliver: Deliver, news: News, settings: Notify) -> str:
+    try:
+        deliver(news, settings)
+    except Undelivered as error:
+        return str(error)
+    return ""
+
+
+def trial(home: str) -> dict[str, str]:
+    """As `try_all`, without a daemon. Raises ConfigError."""
+    notifier = Notifier(home, Subscriptions(home), Devices(home))
+    return notifier.try_all(in_force.load(home).notify)
 
 
 class _Way:

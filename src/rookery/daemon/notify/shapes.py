@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from rookery.core.json import Json
-from rookery.daemon.notify.events import ASK, FAILURE, SUMMARY, News
+from rookery.daemon.notify.events import ASK, FAILURE, SUMMARY, TEST, News
 
 WORDS = {ASK: "needs you", FAILURE: "failed"}
 TAGS = {ASK: "raised_hand", FAILURE: "x"}
@@ -25,14 +25,17 @@ class Post(NamedTuple):
 def heading(news: News) -> str:
     if news.kind == SUMMARY:
         return f"{news.number} more notifications"
+    if news.kind == TEST:
+        return "Notifications work"
     return f"{news.title} {WORDS.get(news.kind, 'is done')}"
 
 
 def plain(news: News) -> Json:
     """Our own."""
+    about: Json = {}
     if news.kind == SUMMARY:
-        about: Json = {"count": news.number}
-    else:
+        about = {"count": news.number}
+    elif news.kind != TEST:
         about = {"session": news.session, "seq": news.seq, "agent": news.agent}
         about |= {"title": news.title, "cwd": news.cwd}
     return {"event": news.kind, "heading": heading(news), "text": news.text, "at": news.at, **about}
