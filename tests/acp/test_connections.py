@@ -160,6 +160,19 @@ async def test_D8_another_client_is_gone_with_its_socket(endpoint: Endpoint) -> 
     await endpoint.left(0)
 
 
+async def test_D8_a_socket_that_was_replaced_ends_nothing(endpoint: Endpoint) -> None:
+    """The client is back before the server knows that it was gone."""
+    headers = {"Authorization": "Bearer secret", "Rookery-Received": "0"}
+    first = await library_connect(endpoint.url, additional_headers=headers)
+    assert first.response is not None
+    headers["Acp-Connection-Id"] = first.response.headers["Acp-Connection-Id"]
+    async with library_connect(endpoint.url, additional_headers=headers) as second:
+        await first.wait_closed()
+        await second.send('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}')
+        assert json.loads(await second.recv())["id"] == 1
+    await endpoint.left(0)
+
+
 async def test_D8_a_wrong_token_and_a_wrong_path(endpoint: Endpoint) -> None:
     with pytest.raises(ConnectError, match="401"):
         await Editor(endpoint.url, Authorization="Bearer no").link.open()

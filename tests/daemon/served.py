@@ -50,11 +50,14 @@ class Served:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         return self.ask("POST", "/login", urlencode(form).encode(), token="", **headers)
 
+    def connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.netloc, timeout=PATIENCE)
+
     def ask(
         self, method: str, path: str, body: Any = None, *, token: str | None = None, **headers: str
     ) -> Answer:
         """By its address. `token`: None is a good one, "" none at all."""
-        link = http.client.HTTPConnection(self.netloc, timeout=PATIENCE)
+        link = self.connection()
         named = {key.replace("_", "-"): value for key, value in headers.items()}
         token = self.token if token is None else token
         if token:

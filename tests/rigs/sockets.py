@@ -23,7 +23,7 @@ from rookery.wire.websocket.served import Served
 
 
 class Certificate(NamedTuple):
-    """Self-signed, for localhost and 127.0.0.1."""
+    """Self-signed, for localhost, 127.0.0.1 and other addresses."""
 
     file: Path
     key: Path
@@ -35,11 +35,12 @@ class Certificate(NamedTuple):
         return context
 
 
-def certificate(folder: Path) -> Certificate:
+def certificate(folder: Path, *addresses: str) -> Certificate:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    numbers = [ipaddress.ip_address(each) for each in ("127.0.0.1", *addresses)]
+    names = [x509.DNSName("localhost"), *map(x509.IPAddress, numbers)]
     made = (
         x509.CertificateBuilder()
         .subject_name(name)

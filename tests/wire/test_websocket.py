@@ -230,16 +230,20 @@ def test_D8_authorities() -> None:
 # --- hostile frames ------------------------------------------------------------------------------
 
 
+async def shake_hands(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    key = next(line for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key"))
+    digest = hashlib.sha1(key.split(": ")[1].encode() + client.GUID).digest()  # noqa: S324
+    accept = base64.b64encode(digest).decode()
+    lines = ["HTTP/1.1 101 Yes", "Upgrade: WebSocket", "Connection: keep-alive, Upgrade"]
+    writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
+
+
 def upgraded(after: Callable[[asyncio.StreamWriter], None]) -> Any:
     """A server that shakes hands as it should, then says what it likes."""
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        key = next(line for line in head.split("\r\n") if line.startswith("Sec-WebSocket-Key"))
-        digest = hashlib.sha1(key.split(": ")[1].encode() + client.GUID).digest()  # noqa: S324
-        accept = base64.b64encode(digest).decode()
-        lines = ["HTTP/1.1 101 Yes", "Upgrade: WebSocket", "Connection: keep-alive, Upgrade"]
-        writer.write("\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
+        await shake_hands(reader, writer)
         after(writer)
         await writer.drain()
         await reader.read()
@@ -296,6 +300,27 @@ async def test_D8_a_server_that_falls_silent_is_left(monkeypatch: pytest.MonkeyP
     async with upgraded(lambda _: None) as url:
         heard = Heard(await connect(Target(url)))
         assert await heard.closed == (1006, "the server fell silent")
+
+
+async def test_D8_who_does_not_listen_hears_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "RESUMABLE", (0.02, 0.1))
+    pings = asyncio.Queue[bytes]()
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await shake_hands(reader, writer)
+        while ping := await reader.readexactly(6):
+            pings.put_nowait(ping)
+
+    async with raw_server(speak) as url:
+        socket = await connect(Target(url))
+        closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        socket.begin(lambda _: None, lambda _, why: closed.set_result(why), resumes=True)
+        socket.pause()
+        for _ in range(20):  # four times as long as it may be silent
+            await pings.get()
+        assert not closed.done()
+        socket.resume()
+        assert await closed == "the server fell silent"
 
 
 async def test_D8_a_server_that_does_not_answer_our_close(monkeypatch: pytest.MonkeyPatch) -> None:

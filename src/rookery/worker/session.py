@@ -310,10 +310,7 @@ class Journal:
 
     def said(self, update: Json, now: float) -> None:
         """An update of the agent's, through the chunk window."""
-        if update.get("sessionUpdate") == "agent_message_chunk":
-            content = update.get("content")
-            if isinstance(content, dict) and isinstance(content.get("text"), str):
-                self._last_text = (self._last_text + content["text"])[-2 * LAST_LINE :]
+        self._note(update)
         self._drafts.extend(Draft(each) for each in self.chunks.push(update, now))
 
     def add(self, draft: Draft, now: float, *, full: bool = False) -> None:
@@ -323,8 +320,16 @@ class Journal:
         if update["sessionUpdate"] == "_turn" and update["state"] == "idle":
             draft = draft._replace(update={**update, "last": self._last_line()})
             self._last_text = ""
+        self._note(update)
         self._drafts.append(draft)
         self._full = self._full or full
+
+    def _note(self, update: Json) -> None:
+        """The end of what the agent said in this turn."""
+        if update.get("sessionUpdate") == "agent_message_chunk":
+            content = update.get("content")
+            if isinstance(content, dict) and isinstance(content.get("text"), str):
+                self._last_text = (self._last_text + content["text"])[-2 * LAST_LINE :]
 
     def flush(self, now: float) -> None:
         self._drafts.extend(Draft(each) for each in self.chunks.flush(now))

@@ -56,7 +56,7 @@ class Connections:
 
     def left(self, connection: Served, turn: int, code: int) -> None:
         """The socket of a connection ended, with this close code."""
-        if code == codec.NORMAL:
+        if code == codec.NORMAL and connection.is_carried_by(turn):  # not one that was replaced
             connection.end()
             return
         connection.detach(turn)

@@ -30,6 +30,8 @@ HANDSHAKE = 15.0
 PING_EVERY = 20.0
 SILENT = 45.0
 """Seconds without a byte from the server after which the connection counts as broken."""
+RESUMABLE = (10.0, 15.0)
+"""Both where a break costs nothing: half a minute without a network is noticed."""
 CLOSING = 2.0
 """Seconds for the server to answer our close."""
 
@@ -135,6 +137,8 @@ class WebSocket:
         self._closing = False
         self._early: list[codec.Item] = []
         self._heard_at = 0.0
+        self._ping_every, self._silent = PING_EVERY, SILENT
+        self._held = False
         self._timer: asyncio.TimerHandle | None = None
         stream.on_data, stream.on_end = self._take_head, self._ended
 
@@ -204,8 +208,9 @@ class WebSocket:
 
     # --- messages --------------------------------------------------------------------------------
 
-    def begin(self, on_text: OnText, on_closed: OnClosed) -> None:
+    def begin(self, on_text: OnText, on_closed: OnClosed, *, resumes: bool = False) -> None:
         """`on_text` with each message, in order; `on_closed` once: code and reason."""
+        self._ping_every, self._silent = RESUMABLE if resumes else (PING_EVERY, SILENT)
         self._on_text, self._on_closed = on_text, on_closed
         self._heard_at = asyncio.get_running_loop().time()
         early, self._early = self._early, []
@@ -228,9 +233,12 @@ class WebSocket:
         return await self._stream.drain(below)
 
     def pause(self) -> None:
+        self._held = True
         self._stream.pause()
 
     def resume(self) -> None:
+        self._held = False
+        self._heard_at = asyncio.get_running_loop().time()
         self._stream.resume()
 
     def close(self, code: int = codec.NORMAL, reason: str = "") -> None:
@@ -286,10 +294,11 @@ class WebSocket:
 
     def _plan(self) -> None:
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(PING_EVERY, self._keep_alive)
+        self._timer = loop.call_later(self._ping_every, self._keep_alive)
 
     def _keep_alive(self) -> None:
-        if asyncio.get_running_loop().time() - self._heard_at > SILENT:
+        silent = asyncio.get_running_loop().time() - self._heard_at
+        if silent > self._silent and not self._held:  # nobody listens to one that is held
             self._reason = "the server fell silent"
             self._stream.abort()
         elif not self._closing:

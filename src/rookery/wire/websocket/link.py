@@ -84,7 +84,7 @@ class AddressLink:
         self._resumes = bool(self._id) and RECEIVED.lower() in socket.headers
         if self._held:
             socket.pause()
-        socket.begin(self._take, self._closed)
+        socket.begin(self._take, self._closed, resumes=self._resumes)
 
     # --- messages --------------------------------------------------------------------------------
 

@@ -100,6 +100,9 @@ class Served:
                 self._timer = asyncio.get_running_loop().call_later(LATEST, self._confirm)
         self.on_message(message)
 
+    def is_carried_by(self, turn: int) -> bool:
+        return turn == self._turn
+
     def detach(self, turn: int) -> None:
         """The socket is gone. A client that cannot resume is gone with it."""
         if turn != self._turn:
