@@ -28,6 +28,8 @@ settings.load_profile("untimed")
 # A run that a shell put into the background ignores it, and so would all that the run starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # the same of `nohup`
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out

@@ -190,9 +190,9 @@ async def test_I14_the_list_of_sessions_tells_what_changes(aviary: Aviary, here:
     ],
 )
 async def test_what_is_not_understood_is_said_and_the_stream_goes_on(
-    daemon: Served, frame: str, error: str
+    standing: Served, frame: str, error: str
 ) -> None:
-    async with stream(daemon) as link:
+    async with stream(standing) as link:
         await link.send(frame)
         kind, body = await heard(link)
         assert (kind, body["error"]) == ("error", error)

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import socket
+from contextlib import suppress
 from typing import Any, NamedTuple, override
 
 from rookery.core.json import Json, lenient
@@ -53,7 +54,8 @@ def request(
     data = None if body is None else json.dumps(body).encode()
     headers = {} if data is None else {"Content-Type": "application/json"}
     try:
-        link.request(method, path, data, headers)
+        with suppress(BrokenPipeError):  # it answered, and closed, before it had heard it all
+            link.request(method, path, data, headers)
         answer = link.getresponse()
         kind = answer.headers.get_content_type()
         return Answer(answer.status, kind, answer.read())

@@ -43,6 +43,8 @@ BODY_BYTES = 2 * 1024 * 1024
 UPLOAD_BYTES = 30 * 1024 * 1024
 """20 MiB of attachments, as text."""
 BODY_SECONDS = 60.0
+DRAINED, DRAIN_SECONDS = 64 * 1024, 1.0
+"""Bytes of a refused request that are read, and for how long."""
 
 HEADERS = (
     (
@@ -285,10 +287,23 @@ def _with_headers(send: Send, kind: str) -> Send:
     return with_headers
 
 
+async def _drain(receive: Receive) -> None:
+    left = DRAINED
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+
+
 async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
     response = problem.response()
     if scope["type"] == "http":
-        # The body that nobody read would be taken for the next request.
+        # A small body is read first: a connection that is closed with something unread in it is
+        # reset, and the answer lost. What is left would be taken for the next request.
+        await _drain(receive)
         response.headers["connection"] = "close"
         await response(scope, receive, send)
         return
