@@ -371,3 +371,14 @@ def test_no_page_has_marks_of_a_merge() -> None:
         page.name for page in pages if re.search(r"(?m)^(<{7}|>{7}) ", page.read_text("utf-8"))
     ]
     assert not found, f"left of a merge: {', '.join(found)}"
+
+
+def test_no_foreign_package_is_kept() -> None:
+    """What a tool downloads into the tree is not to be committed with it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    names = [name for name in listed.stdout.split("\0") if name]
+    assert names, "git lists nothing"
+    foreign = [name for name in names if name.endswith((".whl", ".tar.gz", ".zip", ".min.js"))]
+    assert not foreign
