@@ -1,12 +1,15 @@
 """Asks in a real terminal: what somebody types while one arrives never answers it (issue 13)."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from rookery.client.fleet import heads
 from tests.cli.driving import play
+from tests.rigs.player import player
 from tests.tui.tmux import Tmux
+from tests.worker.aviary import trust
 
 TYPED = "yes please"
 ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
@@ -106,3 +109,48 @@ def test_I13_1_from_ask_to_ask_in_all_sessions(home: Path) -> None:
             screen.press("y")
             screen.wait_for("ready")
     assert [head["asks"] for head in heads(str(home))] == [0, 0]
+
+
+def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(home: Path) -> None:
+    """While a turn runs Enter queues, as the line below says; the queue's letters act only in it,
+    and once it is empty typing writes again."""
+    go = home / "go"
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say(play({"command": f"until [ -e {go} ]; do sleep 0.05; done"}))
+        screen.wait_for("working", "Esc cancels")
+        screen.type("then this")
+        screen.wait_for("Enter queues")
+        screen.press("Enter")
+        screen.wait_for("then this", "1 queued")
+        screen.type("hello")  # with a queue in sight, outside of it
+        screen.wait_for("│ hello")
+        screen.press("C-c")
+        screen.wait_without("│ hello")
+        screen.press("C-t")
+        screen.wait_for("s send")
+        go.touch()
+        screen.wait_without("1 queued")
+        screen.type("see")
+        screen.wait_for("│ see")
+    (head,) = heads(str(home))
+    assert head["queue"] == 0
+
+
+def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
+    script = home / "script.json"
+    script.write_text(json.dumps({"agent": {"steering": True}}))
+    words = json.dumps(player(str(script), "--state", str(home / "state")))
+    config = f'default_agent = "bird"\n[agents.bird]\ncommand = {words}\n'
+    (home / "config.toml").write_text(config)
+    trust(str(home))
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.say(play({"text": "begun"}, {"until": "steer", "then": [{"text": "got: $steered"}]}))
+        screen.wait_for("begun", "Esc cancels")
+        screen.type("to the left")
+        screen.wait_for("Enter steers", "Alt+Enter queues")
+        screen.press("Enter")
+        screen.wait_for("got: to the left", "ready")
+    (head,) = heads(str(home))
+    assert head["turn"] == 1
