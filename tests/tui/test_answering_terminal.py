@@ -7,6 +7,7 @@ import pytest
 
 from rookery.client.fleet import heads
 from tests.cli.driving import play
+from tests.e2e.house import until
 from tests.rigs.player import player
 from tests.tui.tmux import Tmux
 from tests.worker.aviary import trust
@@ -91,6 +92,19 @@ def test_I13_5_a_draft_and_a_pasted_text_survive_leaving(home: Path) -> None:
         screen.wait_without("pasted text")
     with Tmux(home, size=(80, 24)) as screen:
         screen.wait_for("line 39")
+
+
+def test_I13_5_a_draft_survives_a_terminal_that_is_killed(home: Path) -> None:
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.ready()
+        screen.type("half a thought")
+        kept = home / "drafts.json"
+        until(lambda: kept.exists() and "half a thought" in kept.read_text(), "it is not kept")
+    # Its terminal went without a word.
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.wait_for("half a thought")
+        screen.press("Enter")
+        until(lambda: not kept.exists(), "what was sent is still kept")
 
 
 @pytest.mark.long

@@ -41,7 +41,11 @@ from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Keys, Status
 from rookery.tui.widgets.suggestions import Suggestions
+from rookery.tui.writing.drafts import keep as keep_drafts
 from rookery.tui.writing.drafts import read as read_drafts
+
+KEPT_EACH = 2.0
+"""Seconds between two looks whether a draft has changed."""
 
 
 class Rookery(Focus, TranscriptTools):
@@ -56,6 +60,8 @@ class Rookery(Focus, TranscriptTools):
         self.calling = Notifications(self._write, os.environ)
         self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
+        self._kept: dict[str, str] = {}
+        """Drafts as their file has them."""
         self._opened_here: set[str] = set()
         self._unfolded: dict[str, dict[str, bool]] = {}
         self.sweeping = GarbageCollection()
@@ -154,6 +160,20 @@ class Rookery(Focus, TranscriptTools):
         text = self._drafts.get(self.session, "")
         if text and not self.composer.text:
             self.composer.put(self._drafts.pop(self.session))
+        self._kept = self._drafts_now()
+        self.set_interval(KEPT_EACH, self._keep_drafts)
+
+    def _drafts_now(self) -> dict[str, str]:
+        here = {self.session: self.composer.text} if self.composer.text else {}
+        others = {name: text for name, text in self._drafts.items() if name != self.session}
+        return self.desk.with_pasted({**others, **here})
+
+    def _keep_drafts(self) -> None:
+        """A terminal that is closed, or killed, takes no draft along."""
+        found, shown = self._drafts_now(), {*self._opened_here, self.session}
+        if found != self._kept:
+            self._kept = found
+            self.reader.fetch(lambda: keep_drafts(self.start.home, found, shown), lambda _: None)
 
     def _put_away(self) -> None:
         self._opened_here.add(self.session)
@@ -365,10 +385,9 @@ class Rookery(Focus, TranscriptTools):
 
     def _leave(self) -> None:
         from rookery.tui.actions.leaving import farewell, left_in
-        from rookery.tui.writing import drafts
 
         self._put_away()
-        drafts.keep(self.start.home, self.desk.with_pasted(self._drafts), self._opened_here)
+        keep_drafts(self.start.home, self.desk.with_pasted(self._drafts), self._opened_here)
         self.desk.shell.end()
         self.reader.stop()
         self.calling.end()
