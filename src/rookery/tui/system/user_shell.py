@@ -167,7 +167,7 @@ class UserShell:
         code = await process.wait()
         if process is self._process:
             while self._read():
-                os.kill(self._process.pid, signal.SIGINT)
+                pass
             self._code = code
             self._end()
 
