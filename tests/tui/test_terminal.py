@@ -48,7 +48,8 @@ def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
         screen.press("Escape")
         screen.wait_for("Cancelled", "next thing")
         screen.press("Enter")
-        screen.wait_for("next thing", "ready")
+        screen.wait_for("Demo wants to edit")  # which is its next turn
+    assert only(home)["turn"] == 2
 
 
 @pytest.mark.long
