@@ -9,6 +9,7 @@ import pytest
 from rookery.client.fleet import heads
 from rookery.home import paths
 from tests.cli.driving import ROOKERY, made, play, rookery
+from tests.e2e.house import until
 from tests.tui.tmux import Tmux
 
 
@@ -48,8 +49,8 @@ def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
         screen.press("Escape")
         screen.wait_for("Cancelled", "next thing")
         screen.press("Enter")
-        screen.wait_for("Demo wants to edit")  # which is its next turn
-    assert only(home)["turn"] == 2
+        until(lambda: only(home)["turn"] == 2, "what was typed was not sent")
+        screen.wait_for("next thing")
 
 
 @pytest.mark.long
