@@ -14,16 +14,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from time import sleep
 from typing import NamedTuple
 
 from bench.bytecode import HERE
 from bench.figures import Aim, Benchmark, progress, run_alone, spread
 from bench.flood import wake
+from bench.idle_cpu import spent
 from bench.roost import PLAYER, Roost, play, roost, take_turn
 from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
+from tests.acp.packages import PYTHON_SDK, python_with
 
 SESSIONS, CLIENTS = 50, 2
 EVERY = 1 / 50
@@ -31,8 +32,6 @@ CHUNKS = 500
 SIZE = 40
 FLOOD = 100_000
 PATIENCE = 180.0
-SDK = "agent-client-protocol==0.12.1"
-CACHE = Path.home() / ".cache" / "rookery-peers"
 
 
 class Place(NamedTuple):
@@ -85,13 +84,7 @@ class Followers:
 
 
 def cpu_seconds(*pids: int) -> float:
-    ticks = os.sysconf("SC_CLK_TCK")
-    total = 0.0
-    for pid in pids:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            fields = file.read().rpartition(")")[2].split()
-        total += (int(fields[11]) + int(fields[12])) / ticks
-    return total
+    return sum(each.seconds for each in spent(list(pids)).values())
 
 
 async def load(place: Place) -> dict[str, float]:
@@ -192,23 +185,11 @@ asyncio.run(main())
 """
 
 
-def peer_python() -> str:
-    place = CACHE / SDK.replace("==", "-")
-    if not (place / ".ready").exists():
-        progress(f"installing the peer, {SDK}")
-        CACHE.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
-        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--compile", SDK]
-        subprocess.run(pip, check=True)
-        (place / ".ready").touch()
-    return str(place / "bin" / "python")
-
-
 def peer_throughput() -> float:
     """Chunks per CPU second of the SDK's client process."""
     chunks = FLOOD // 10
     prompt = play({"flood": chunks, "size": 20})[0]["text"]
-    argv = [peer_python(), "-c", PEER, json.dumps(PLAYER), prompt, str(chunks)]
+    argv = [str(python_with(PYTHON_SDK)), "-c", PEER, json.dumps(PLAYER), prompt, str(chunks)]
     said = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if said.returncode:
         raise RuntimeError(f"the peer did not run: {said.stderr[-2000:]}")

@@ -1,7 +1,5 @@
 """A daemon for a test; it ends with the test."""
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 
 from rookery.client.daemon import local
 from rookery.daemon.process import lifecycle
-from tests.conftest import end_all, temporary_home
+from tests.conftest import temporary_home
 from tests.daemon.served import Served, serve
 
 
@@ -39,11 +37,8 @@ def daemon(serving: Callable[..., Served]) -> Served:
 
 
 @pytest.fixture(scope="module")
-def standing() -> Iterator[Served]:
-    """One for all tests of a module that leave it as it was."""
-    home = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
-    daemon = serve(home)
+def served(module_home: Path) -> Iterator[Served]:
+    """One for all tests of a file that leave it as it was."""
+    daemon = serve(module_home)
     yield daemon
     daemon.stop()
-    end_all(home)
-    shutil.rmtree(home, ignore_errors=True)

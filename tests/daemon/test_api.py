@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,12 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from rookery.client import fleet
+from rookery.core.policy import modes
 from rookery.daemon.idempotency import KeyReused, Keys
-from tests.daemon.served import Answer, Served, awaited, serve
+from tests.daemon.served import Answer, Served, awaited
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 TOGETHER = 20
-
-
-@pytest.fixture(scope="module")
-def served(module_home: Path) -> Iterator[Served]:
-    served = serve(module_home)
-    yield served
-    served.stop()
 
 
 @pytest.fixture(scope="module")
@@ -424,3 +417,17 @@ def test_I14_what_was_used_is_told(served: Served, by: str) -> None:
     found = served.ask("GET", f"/api/usage?by={by}").json()
     assert found["by"] == by
     assert found["total"]["name"] == "total"
+
+
+@pytest.mark.parametrize("confirm", modes.VALUES)
+def test_I14_a_session_asks_as_much_as_it_was_made_to(served: Served, confirm: str) -> None:
+    session = served.create(confirm=confirm)
+    assert served.own("GET", f"/api/sessions/{session}").json()["confirm"] == confirm
+
+
+def test_a_word_for_it_that_is_not_known_makes_no_session(served: Served) -> None:
+    before = len(fleet.heads(served.home))
+    body = {"agent": "demo", "cwd": "/tmp", "confirm": "never"}
+    answer = served.ask("POST", "/api/sessions", body)
+    assert (answer.status, answer.json()["error"]) == (422, "invalid")
+    assert len(fleet.heads(served.home)) == before

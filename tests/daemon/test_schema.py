@@ -2,9 +2,7 @@
 answers as it says, and never with a fault of its own."""
 
 import json
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.schemas import BaseSchema
 
-from tests.daemon.served import Served, serve
+from tests.daemon.served import Served
 
 SKIPPED = frozenset({"readStream", "deleteSession", "revokeDevice"})
 """Tried beside it: the first does not end, the others would take away what the rest is tried on."""
@@ -40,10 +38,8 @@ class Tried:
 
 
 @pytest.fixture(scope="module")
-def tried(module_home: Path) -> Iterator[Tried]:
-    served = serve(module_home)
-    yield Tried(served)
-    served.stop()
+def tried(served: Served) -> Tried:
+    return Tried(served)
 
 
 def one(tried: Tried, examples: int, modes: list[GenerationMode]) -> None:

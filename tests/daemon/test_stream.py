@@ -12,8 +12,10 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from rookery.client.create import create_session
 from rookery.client.daemon import local
 from rookery.core.blocks.document import Document
+from rookery.daemon.fleet import Fleet
 from rookery.daemon.process import lifecycle
 from rookery.log.reader import Reader
 from tests.daemon.served import PATIENCE, Served, awaited, serve
@@ -190,9 +192,9 @@ async def test_I14_the_list_of_sessions_tells_what_changes(aviary: Aviary, here:
     ],
 )
 async def test_what_is_not_understood_is_said_and_the_stream_goes_on(
-    standing: Served, frame: str, error: str
+    served: Served, frame: str, error: str
 ) -> None:
-    async with stream(standing) as link:
+    async with stream(served) as link:
         await link.send(frame)
         kind, body = await heard(link)
         assert (kind, body["error"]) == ("error", error)
@@ -265,6 +267,17 @@ async def test_a_client_that_does_not_listen_is_told_that_it_lags(
         document = Document()
         await subscribe(link, bird.id)
         await fold(link, last(bird), document)
+        # The same where it is the past that is too long: it comes in parts.
+        found, parts = [0], 0
+        while found[-1] < last(bird):
+            await subscribe(link, bird.id, form="events", after=found[-1])
+            parts += 1
+            kind = ""
+            while kind != "lagged" and found[-1] < last(bird):
+                kind, body = await heard(link)
+                found += [event["seq"] for event in body.get("events", ())]
+        assert parts > 1
+        assert found == list(range(last(bird) + 1))
     there = await asyncio.to_thread(whole, here, bird.id)
     assert set(there) == set(document.blocks)
 
@@ -286,3 +299,24 @@ def test_D5_a_worker_that_died_gets_its_post_mortem(
     tree.kill([tree.Process(worker["pid"], worker["start"])])
     awaited(lambda: head()["status"] in ("failed", "asleep", "needs-you") and not head()["awake"])
     assert head()["state"] == "idle"
+
+
+def test_the_list_numbers_what_it_tells(home: Path) -> None:
+    """A look's number and its ops belong together, whoever looked meanwhile; and all looks since a
+    number give what they gave one by one."""
+    fleet = Fleet(str(home))
+    assert fleet.look() is None
+    told = []
+    for title in ("one", "two", "three"):
+        create_session(str(home), agent="demo", argv=[], cwd=str(home), title=title)
+        told.append(fleet.look())
+    assert [each and each["seq"] for each in told] == [1, 2, 3]
+    assert [each["ops"][0][1]["title"] for each in told if each] == ["one", "two", "three"]
+    for seq in range(4):
+        news = fleet.since(fleet.epoch, seq)
+        assert news is not None
+        assert news["seq"] == 3
+        assert news["ops"] == [op for each in told[seq:] if each for op in each["ops"]]
+    assert fleet.since(fleet.epoch, 4) is None
+    assert fleet.since("another daemon's", 1) is None
+    assert (fleet.to_json()["seq"], len(fleet.to_json()["blocks"])) == (3, 3)

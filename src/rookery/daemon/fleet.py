@@ -4,7 +4,9 @@ does, so one look at each directory tells which heads to read again."""
 import os
 import threading
 import time
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from rookery.client.fleet import head_of_session, unreadable
 from rookery.client.start import is_awake
@@ -15,41 +17,53 @@ from rookery.home import paths
 
 type Stamp = tuple[int, int]
 
+FLEET = "fleet"
 KEPT = 1000
 """Changes that a client which was away can still be told one by one."""
 
 
+class Seen(NamedTuple):
+    """The session list after a look: its document, and what led to it."""
+
+    seq: int = 0
+    blocks: Mapping[str, Block] = MappingProxyType({})
+    ops: tuple[tuple[int, list[Op]], ...] = ()
+    """Of each look that found something, its number and what it changed."""
+
+
 class Fleet:
-    """`look` may run in any thread, one at a time; what it found is replaced, never changed."""
+    """`look` may run in any thread, one at a time; what it found is replaced, never changed, so
+    that a number and what belongs to it are read together."""
 
     def __init__(self, home: str) -> None:
         self._home = home
         self._stamps: dict[str, Stamp] = {}
         self._heads: dict[str, Json] = {}
-        self._blocks: dict[str, Block] = {}
+        self._seen = Seen()
         self._looking = threading.Lock()
         self.epoch = os.urandom(4).hex()
         """Numbers of another daemon's life mean nothing here."""
-        self.seq = 0
-        self._ops: list[tuple[int, list[Op]]] = []
+
+    @property
+    def seq(self) -> int:
+        return self._seen.seq
 
     @property
     def heads(self) -> list[Json]:
         """Newest news first."""
         return sorted(self._heads.values(), key=lambda head: (-head["at"], head["id"]))
 
-    @property
-    def blocks(self) -> list[Block]:
-        return list(self._blocks.values())
-
     def head(self, session: str) -> Json | None:
         return self._heads.get(session)
 
-    def look(self) -> list[Op]:
-        """What changed since the last look, as ops on the session list's document. Blocks."""
+    def look(self) -> Json | None:
+        """What changed since the last look, as ops on the session list's document; None: nothing.
+        Blocks."""
         with self._looking:
             self._read()
-            return self._changes()
+            before, self._seen = self._seen, self._changed_to()
+            found = self._seen
+        return None if found is before else self._told(found.seq, found.ops[-1][1])
 
     def _read(self) -> None:
         heads: dict[str, Json] = {}
@@ -80,39 +94,41 @@ class Fleet:
         directory = paths.session_dir(self._home, head["id"])
         return bool(is_awake(paths.socket_path(directory)) != head["awake"])
 
-    def _changes(self) -> list[Op]:
+    def _changed_to(self) -> Seen:
         now = time.time() * 1000
-        blocks: dict[str, Block] = {}
-        ops: list[Op] = []
+        seen, blocks, ops = self._seen, dict[str, Block](), list[Op]()
         for name, head in self._heads.items():
             block = fleet_block(head, awake=head["awake"])
             block |= {"archived": head["archived"], "snoozed": is_snoozed(head, now)}
             blocks[name] = block
-            old = self._blocks.get(name)
+            old = seen.blocks.get(name)
             if old is None:
                 ops.append(["put", block])
             elif old != block:
                 changed = {key: value for key, value in block.items() if old.get(key) != value}
                 ops.append(["set", name, changed])
-        ops += [["drop", name] for name in self._blocks if name not in blocks]
-        self._blocks = blocks
-        if ops:
-            self.seq += 1
-            self._ops = [*self._ops[1 - KEPT :], (self.seq, ops)]
-        return ops
+        ops += [["drop", name] for name in seen.blocks if name not in blocks]
+        if not ops:
+            return seen
+        seq = seen.seq + 1
+        return Seen(seq, blocks, (*seen.ops[1 - KEPT :], (seq, ops)))
 
-    def since(self, epoch: str, seq: int) -> list[Op] | None:
-        """What changed after that; None: it is not known any more."""
-        if epoch != self.epoch or seq > self.seq:
+    def since(self, epoch: str, seq: int) -> Json | None:
+        """What changed after that, in one go; None: it is not known any more."""
+        seen = self._seen
+        first = seen.ops[0][0] if seen.ops else seen.seq + 1
+        if epoch != self.epoch or not first <= seq + 1 <= seen.seq + 1:
             return None
-        first = self._ops[0][0] if self._ops else self.seq + 1
-        if seq + 1 < first:
-            return None
-        return [op for number, ops in self._ops if number > seq for op in ops]
+        return self._told(seen.seq, [op for n, ops in seen.ops if n > seq for op in ops])
+
+    def _told(self, seq: int, ops: list[Op]) -> Json:
+        return {"topic": FLEET, "epoch": self.epoch, "seq": seq, "ops": ops}
+
+    def to_json(self) -> Json:
+        seq, blocks, _ = self._seen
+        place = {"topic": FLEET, "epoch": self.epoch, "seq": seq}
+        return {**place, "blocks": list(blocks.values())}
 
     def damaged(self) -> list[Json]:
         """The heads of sessions that cannot be read."""
         return unreadable(self._home, self._heads.values())
-
-    def to_json(self) -> dict[str, Any]:
-        return {"topic": "fleet", "epoch": self.epoch, "seq": self.seq, "blocks": self.blocks}

@@ -7,10 +7,9 @@ hears no more of that session, and asks again from the event that it has.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AsyncExitStack, aclosing, suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AsyncExitStack, ExitStack, aclosing, closing, suppress
 from functools import partial
-from typing import NamedTuple
 
 from rookery.client.reading import excerpt
 from rookery.client.session import Refused, SessionClient
@@ -18,17 +17,19 @@ from rookery.core.blocks.document import Op
 from rookery.core.json import Event, Json
 from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
-from rookery.daemon.fleet import Fleet
+from rookery.daemon.fleet import FLEET, Fleet
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 
-FLEET = "fleet"
 OPS, EVENTS = "ops", "events"
 MOST_WAITING = 4 * 1024 * 1024
 """Characters that wait for one client at most."""
+ROOM = 1024 * 1024
+"""Bytes of events in one message, about."""
 REPLAYED = 5000
-"""Events that a client which was away is told one by one; after more it gets the end anew."""
+"""Events that a client which was away is told one by one; after more, or more than may wait for it,
+it gets the end anew."""
 WINDOW = 0.02
 """Seconds in which what happens is gathered into one message."""
 LOOKS, WATCHED_LOOKS = 2.0, 0.5
@@ -45,7 +46,7 @@ class Watcher:
         self._size = 0
         self._news = asyncio.Event()
         self.closed = False
-        self.topics: dict[str, Topic] = {}
+        self.topics: set[str] = set()
         self._held: dict[str, list[str]] = {}
 
     def send(self, message: str, topic: str) -> bool:
@@ -71,16 +72,20 @@ class Watcher:
         """Keep its news back until its beginning has been read."""
         self._held[topic] = []
 
-    def release(self, topic: str, first: Iterable[str]) -> None:
+    def release(self, topic: str, first: Iterable[str], *, cut: bool) -> None:
+        """`cut`: more belongs between the beginning and the news; the client asks again for all
+        that comes after what it has got."""
         held = self._held.pop(topic, None)
         if held is None:
             return  # it was given up meanwhile
         self._size -= sum(map(len, held))
-        for message in (*first, *held):
+        for message in first if cut else (*first, *held):
             self.insist(message)
+        if cut:
+            self.lags(topic)
 
     def drop(self, topic: str) -> None:
-        self.topics.pop(topic, None)
+        self.topics.discard(topic)
         self._size -= sum(map(len, self._held.pop(topic, ())))
 
     def lags(self, topic: str) -> None:
@@ -103,13 +108,6 @@ class Watcher:
         self._news.set()
 
 
-class Topic(NamedTuple):
-    """One client's subscription."""
-
-    name: str
-    form: str
-
-
 class _Followed:
     """One session that is watched."""
 
@@ -127,8 +125,11 @@ class _Followed:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        self.seq = self._client.log.last_seq()
-        self.header = self._client.log.header_at(self.seq)
+        with ExitStack() as undo:
+            undo.callback(self._client.close)
+            self.seq = self._client.log.last_seq()
+            self.header = self._client.log.header_at(self.seq)
+            undo.pop_all()
         self._task = asyncio.create_task(self._follow(), name=f"follow {self._session}")
 
     async def _follow(self) -> None:
@@ -139,6 +140,7 @@ class _Followed:
         except (LogError, Refused, OSError) as error:
             self._tell_all({"ended": {"topic": self._session, "message": str(error)}})
             self._gone(self._session)
+            self._client.close()
 
     def _take(self, event: Event) -> None:
         self.header, ops = step(self.header, event)
@@ -182,23 +184,38 @@ class _Followed:
 
 def beginning(
     directory: str, session: str, form: str, after: int | None, upto: int
-) -> Iterator[str]:
+) -> Generator[str, None, None]:
     """What a client needs before the news after `upto`, if it has the events up to `after`; None:
     it has none. Read by a reader of its own, in a thread."""
     with Reader.open(directory) as log:
         if form == EVENTS and after is not None:
-            for page in _pages(log.read, after, upto):
-                yield encoded(_news(session, page[-1].seq, EVENTS, [], page))
-        elif form == OPS and after is not None and after <= upto <= after + REPLAYED:
-            header, ops = log.header_at(after), list[Op]()
-            events = log.read(after, REPLAYED, upto)
-            for event in events:
-                header, more = step(header, event)
-                ops += more
-            if ops:
-                yield encoded(_news(session, upto, OPS, ops, events))
-        else:
-            yield encoded({"snapshot": snapshot(log, session, upto)})
+            while page := log.stretch(after, ROOM, upto):
+                after = page[-1].seq
+                yield encoded(_news(session, after, EVENTS, [], page))
+            return
+        if after is not None and after <= upto <= after + REPLAYED:
+            events = log.stretch(after, MOST_WAITING, upto)
+            if (events[-1].seq if events else after) == upto:
+                header, ops = log.header_at(after), list[Op]()
+                for event in events:
+                    header, more = step(header, event)
+                    ops += more
+                if ops:
+                    yield encoded(_news(session, upto, OPS, ops, events))
+                return
+        yield encoded({"snapshot": snapshot(log, session, upto)})
+
+
+def _bounded(pieces: Generator[str, None, None]) -> tuple[list[str], bool]:
+    """As many as may wait for a client, and whether there are more."""
+    found, size = list[str](), 0
+    with closing(pieces):
+        for piece in pieces:
+            size += len(piece)
+            if found and size > MOST_WAITING:
+                return found, True
+            found.append(piece)
+    return found, False
 
 
 def snapshot(log: Reader, session: str, upto: int | None = None) -> Json:
@@ -207,14 +224,6 @@ def snapshot(log: Reader, session: str, upto: int | None = None) -> Json:
     found = excerpt(log, upto)
     place = {"topic": session, "seq": upto, "first": found.first, "above": found.above}
     return {**place, "cut": found.cut, **found.document.to_json()}
-
-
-def _pages(
-    read: Callable[[int, int, int | None], list[Event]], after: int, upto: int
-) -> Iterable[list[Event]]:
-    while page := read(after, 500, upto):
-        yield page
-        after = page[-1].seq
 
 
 def _news(topic: str, seq: int, form: str, ops: list[Op], events: list[Event]) -> Json:
@@ -266,7 +275,7 @@ class Hub:
         """Raises LogError, PathError."""
         await self.unsubscribe(watcher, name)
         if name == FLEET:
-            watcher.topics[name] = Topic(name, form)
+            watcher.topics.add(name)
             self._listed[watcher] = None
             self._tell_fleet(watcher, epoch, after)
             self._wanted.set()
@@ -278,15 +287,17 @@ class Hub:
             self._followed[name] = followed
         followed.flush()
         place = followed.directory
-        begins = partial(beginning, place, name, form, after, followed.seq)
-        watcher.topics[name] = Topic(name, form)
+        begins = partial(_bounded, beginning(place, name, form, after, followed.seq))
+        watcher.topics.add(name)
         watcher.hold(name)
         followed.watchers[watcher] = form
         async with AsyncExitStack() as undo:
             undo.push_async_callback(self.unsubscribe, watcher, name)
-            first = await asyncio.to_thread(lambda: list(begins()))
+            first, cut = await asyncio.to_thread(begins)
             undo.pop_all()
-        watcher.release(name, first)
+        if cut:
+            followed.watchers.pop(watcher, None)
+        watcher.release(name, first, cut=cut)
 
     async def unsubscribe(self, watcher: Watcher, name: str) -> None:
         watcher.drop(name)
@@ -306,15 +317,11 @@ class Hub:
             watcher.drop(name)
 
     def _tell_fleet(self, watcher: Watcher, epoch: str, after: int | None) -> None:
-        ops = None if after is None else self._fleet.since(epoch, after)
-        if ops is None:
+        news = None if after is None else self._fleet.since(epoch, after)
+        if news is None:
             watcher.insist(encoded({"snapshot": self._fleet.to_json()}))
-        elif ops:
-            watcher.insist(encoded(self._fleet_ops(ops)))
-
-    def _fleet_ops(self, ops: list[Op]) -> Json:
-        place = {"topic": FLEET, "epoch": self._fleet.epoch, "seq": self._fleet.seq}
-        return {"ops": {**place, "ops": ops}}
+        elif news["ops"]:
+            watcher.insist(encoded({"ops": news}))
 
     # --- the list of sessions --------------------------------------------------------------------
 
@@ -329,10 +336,10 @@ class Hub:
 
     async def look(self) -> None:
         """Look at the sessions now."""
-        ops = await asyncio.to_thread(self._fleet.look)
-        if not ops:
+        news = await asyncio.to_thread(self._fleet.look)
+        if news is None:
             return
-        message = encoded(self._fleet_ops(ops))
+        message = encoded({"ops": news})
         for watcher in list(self._listed):
             if not watcher.send(message, FLEET):
                 del self._listed[watcher]

@@ -89,7 +89,7 @@ class Gate:
         if scope["type"] == "http":
             receive = _bounded(receive, limit)
         device: Device | None = scope[DEVICE]
-        lasts = scope["type"] == "websocket" or scope["method"] in READING
+        lasts = scope["type"] == "websocket" or _only_reads(scope)
         if device is None or not lasts:
             await self._app(scope, receive, send)
             return
@@ -131,7 +131,7 @@ class Gate:
                 f"The page at {origin[:100]} may not use this Rookery.",
                 "Start it with --allowed-origin ORIGIN to allow a page.",
             )
-        if origin is None and site == "cross-site" and scope["method"] not in READING:
+        if origin is None and site == "cross-site" and not _only_reads(scope):
             raise Problem(403, "foreign_origin", "Another site's page may not use this Rookery.")
 
     def _recognise(self, scope: Scope, headers: Mapping[str, str]) -> None:
@@ -163,10 +163,7 @@ class Gate:
         return device
 
     async def _check_write(self, scope: Scope) -> None:
-        if scope["type"] == "websocket":
-            if scope["path"] != ACP:
-                return
-        elif scope["method"] in READING:
+        if _only_reads(scope):
             return
         peer: Peer = scope[PEER]
         logs_in = scope["path"] == LOGIN or (peer.local and scope["path"] == LINK)
@@ -189,6 +186,12 @@ class Gate:
                 "The daemon takes changes only on its control socket.",
                 "Update this client, or use it outside of containers and network namespaces.",
             )
+
+
+def _only_reads(scope: Scope) -> bool:
+    if scope["type"] == "websocket":
+        return bool(scope["path"] != ACP)
+    return scope["method"] in READING
 
 
 def _bad_token() -> Problem:

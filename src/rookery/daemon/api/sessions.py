@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field
 from rookery.client import create, fleet
 from rookery.client.config import in_force
 from rookery.core.json import Json
-from rookery.core.policy import modes
 from rookery.core.view.fleet import is_hidden, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
@@ -45,8 +44,10 @@ class New(Strict):
     roots: list[Annotated[str, Field(max_length=4096)]] = Field(
         default=[], max_length=100, description="Further directories."
     )
-    confirm: Literal["", "all", "risky", "never"] = Field(
-        "", description="How much is asked; empty: as the settings say."
+    confirm: Literal["", "every", "risky", "all"] = Field(
+        "",
+        description="`every`: asks about every action. `risky`: allows plain, reversible actions. "
+        "`all`: approves everything except destructive commands. Empty: as the settings say.",
     )
     prompt: str = Field("", max_length=1_000_000, description="The first prompt; empty: none yet.")
 
@@ -147,10 +148,8 @@ def _create(daemon: State, new: New, session: str = "") -> str:
     settings = in_force.load(daemon.home)
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
-    confirm = modes.value_of(new.confirm) or "" if new.confirm else ""
-    return create.create_session(
-        daemon.home, agent=agent.name, argv=[], cwd=cwd, confirm=confirm, session=session, **given
-    )
+    given |= {"confirm": new.confirm, "session": session}
+    return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
 
 
 def _directory(path: str) -> str:

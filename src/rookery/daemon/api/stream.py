@@ -18,7 +18,8 @@ from rookery.client.fleet import UnknownSession, head_of_session
 from rookery.core.json import Json, dumps, lenient, loads
 from rookery.daemon.api.answers import sends
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
-from rookery.daemon.hub import EVENTS, FLEET, OPS, TOPICS, Watcher
+from rookery.daemon.fleet import FLEET
+from rookery.daemon.hub import EVENTS, OPS, TOPICS, Watcher
 from rookery.daemon.state import Daemon, State
 from rookery.home import paths
 from rookery.wire import frames

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 import time
+from functools import partial
 
 from rookery.client import guard
 from rookery.core.json import Json
@@ -15,7 +16,7 @@ from rookery.daemon.hub import Hub
 from rookery.daemon.notify.notifier import Notifier
 from rookery.daemon.notify.subscriptions import Subscriptions
 from rookery.daemon.options import Options
-from rookery.daemon.process import record
+from rookery.daemon.process import record, welcome
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
 from rookery.daemon.upkeep import Upkeep
@@ -55,6 +56,7 @@ def _announce(state: State, written: Json, say: Json, *, background: bool) -> No
         print(json.dumps({"ready": written}), flush=True)
         sys.stdout.close()
         return
-    from rookery.daemon.process.welcome import announce
-
-    announce(state, say)
+    told = partial(print, flush=True)
+    address = welcome.announce(state.home, state.options, state.login_link, told)
+    told("Ctrl-C stops it; sessions keep running.")
+    welcome.show(address, told, qr=bool(say.get("qr")), browser=bool(say.get("open")))

@@ -1,28 +1,31 @@
-"""What a daemon says in its terminal: where it is, and a link to log in by."""
+"""What is said once a daemon listens, in its own terminal or in the one that started it."""
 
-import sys
+from collections.abc import Callable
 
-from rookery.core.json import Json
-from rookery.daemon.options import NONE, PASSPHRASE
-from rookery.daemon.state import State
+from rookery.daemon.options import NONE, PASSPHRASE, Options
+
+type Say = Callable[[str], object]
 
 
-def announce(state: State, say: Json) -> None:
-    lines = [f"Rookery serves {state.home} at {state.options.address}"]
-    link = "" if state.options.auth == NONE else state.login_link()
-    if state.options.auth == PASSPHRASE:
-        lines.append("Log in with the passphrase, or by this link (once, within 10 minutes):")
-    elif link:
-        lines.append("Log in by this link (once, within 10 minutes):")
-    lines += [f"  {link}"] if link else []
-    lines.append("Ctrl-C stops it; sessions keep running.")
-    print("\n".join(lines), flush=True)
-    if say.get("qr"):
+def announce(home: str, options: Options, new_link: Callable[[], str], say: Say) -> str:
+    """Where it is, and how to log in. What a browser is to open: the link, or the address."""
+    say(f"Rookery serves {home} at {options.address}")
+    if options.auth == NONE:
+        return options.address
+    link = new_link()
+    by = "with the passphrase, or by" if options.auth == PASSPHRASE else "by"
+    say(f"Log in {by} this link (once, within 10 minutes):")
+    say(f"  {link}")
+    return link
+
+
+def show(address: str, say: Say, *, qr: bool, browser: bool) -> None:
+    """As a QR code for a phone, and in a browser here, if that is wanted."""
+    if qr:
         from rookery.daemon.process.qr import drawn
 
-        print(drawn(link or state.options.address), flush=True)
-    if say.get("open"):
+        say(drawn(address))
+    if browser:
         import webbrowser
 
-        webbrowser.open(link or state.options.address)
-    sys.stdout.flush()
+        webbrowser.open(address)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ from rookery.core.json import Json
 from rookery.core.units import duration
 from rookery.daemon import options
 from rookery.daemon.options import Options, Refusal
-from rookery.daemon.process import lifecycle
+from rookery.daemon.process import lifecycle, welcome
 from rookery.home import paths
 
 ASK = "-"
@@ -82,7 +83,8 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
         case "restart":
             _tell(screen, lifecycle.restart(home), given)
         case "link":
-            _show(screen, new_link(home), given)
+            screen.line(link := new_link(home))
+            welcome.show(link, screen.line, qr=given["qr"], browser=given["open_"])
         case "install":
             from rookery.daemon.process import units
 
@@ -119,24 +121,10 @@ def new_link(home: str) -> str:
 
 
 def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
-    screen.line(f"Rookery serves {paths.home()} at {record['address']}")
-    if record["options"]["auth"] != options.NONE:
-        link = new_link(paths.home())
-        screen.line("Log in by this link (once, within 10 minutes):")
-        _show(screen, link, given)
+    home, used = paths.home(), options.from_json(record["options"])
+    address = welcome.announce(home, used, partial(new_link, home), screen.line)
+    welcome.show(address, screen.line, qr=given["qr"], browser=given["open_"])
     screen.note("To stop it: rookery serve --stop")
-
-
-def _show(screen: Screen, link: str, given: dict[str, Any]) -> None:
-    screen.line(link)
-    if given["qr"]:
-        from rookery.daemon.process.qr import drawn
-
-        screen.line(drawn(link))
-    if given["open_"]:
-        import webbrowser
-
-        webbrowser.open(link)
 
 
 def _status(screen: Screen, home: str, *, as_json: bool) -> int:
