@@ -145,14 +145,15 @@ class Ordeal:
                     os.kill(bird.worker.pid, signal.SIGKILL)
 
     async def _settled(self, bird: Bird) -> None:
-        """What waits in its queue needs a worker: a prompt would wake it, and so does this."""
+        """A kill in mid-turn holds the queue until a user sends it (T3). So this one does: it wakes
+        the session, and changes nothing while a turn runs."""
         async with asyncio.timeout(120):
             while True:
                 header = bird.header()
                 if header["state"] == "idle" and not header["queue"]:
                     return
                 with suppress(*UNSENT):
-                    await bird.send("start")
+                    await bird.send("queue", op="send")
                 await asyncio.sleep(0.1)
 
     async def _caught_up(self, client: Client, following: list[asyncio.Task[None]]) -> None:
