@@ -3,6 +3,7 @@
 python -P tests/rigs/player.py rookery.acp.player FILE|demo [--state DIR]
 """
 
+import gc
 import os
 import sys
 
@@ -14,7 +15,13 @@ def player(*words: str) -> list[str]:
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    gc.disable()  # as the player does: a thousand of these are started in a run of the tests
+    from rookery.processes import without_tls
+
+    without_tls.load_asyncio()
     from rookery.acp.player.entry import main
     from tests.rigs.rigged import RiggedAgent
 
+    gc.freeze()
+    gc.enable()
     sys.exit(main(sys.argv[2:], RiggedAgent))

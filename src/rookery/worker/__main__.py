@@ -20,6 +20,7 @@ def host(home: str, session: str, ready: int) -> int:
     without_tls.load_asyncio()
     from rookery.worker.boot import main
 
+    gc.freeze()
     gc.enable()
     return main(home, session, ready)
 
