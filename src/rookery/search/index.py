@@ -65,6 +65,7 @@ MAKE_WORDS = (
     # Less is merged while much is added; a volume is merged once when it is full.
     "INSERT INTO {0} ({0}, rank) VALUES ('automerge', 8)",
     "INSERT INTO {0} ({0}, rank) VALUES ('hashsize', 8388608)",
+    "INSERT INTO {0} ({0}, rank) VALUES ('pgsz', 8000)",
 )
 
 NEAT = 4096

@@ -254,7 +254,8 @@ def of_call(call: Json) -> str:
     told = terminals.told(call) if "_meta" in call else None
     content = [_content(each) for each in lenient.sequence(call, "content")]
     given = (call.get("title"), call.get("locations"), call.get("rawInput"), content)
-    return _joined([*given, told.text if told else None, call.get("rawOutput")])
+    said = (*given, told.text if told else None, call.get("rawOutput"))
+    return _joined([each for each in said if each])
 
 
 def _content(item: Any) -> Any:

@@ -6,6 +6,7 @@ One process at a time does it, the holder of the lock; others read what there is
 import os
 import sqlite3
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -20,10 +21,10 @@ from rookery.search import index as files
 from rookery.search.index import Extent, Index, Known, Stretch
 from rookery.search.texts import Row, Rows
 
-EVENTS, TEXT = 8192, 2 * 1024 * 1024
-"""Of a transaction, at most about."""
+EVENTS, TEXT = 32_768, 8 * 1024 * 1024
+"""Of a transaction, at most about: each makes a part of the index that is merged with others."""
 
-ROOM = 1024 * 1024
+ROOM = 256 * 1024
 """Bytes of events that are read at once."""
 
 BEFORE = 20
@@ -192,7 +193,7 @@ class _Update:
         on, and is left for later."""
         rows = Rows(log.read(max(0, first - 1 - BEFORE), BEFORE, first - 1))
         begin, place = first, first - 1
-        events: dict[int, Event] = {}
+        events: list[Event] = []
         while place < upto:
             if self._is_full() or self._over():
                 return None
@@ -201,12 +202,12 @@ class _Update:
             place = read[-1].seq if read else upto
             if place >= upto and not open_:
                 found += rows.finish(upto)
-            events |= {event.seq: event for event in read}
+            events += read
             if rows.covered >= begin:
-                self._index.add(_stretch(number, begin, rows.covered, events, found))
+                end = bisect_right(events, rows.covered, key=lambda event: event.seq)
+                self._index.add(_stretch(number, begin, rows.covered, events[:end], found))
                 self._count(rows.covered + 1 - begin, found)
-                begin = rows.covered + 1
-                events = {seq: event for seq, event in events.items() if seq >= begin}
+                begin, events = rows.covered + 1, events[end:]
         return begin - 1
 
     def _count(self, events: int, rows: list[Row]) -> None:
@@ -231,11 +232,9 @@ def gaps(extents: list[Extent], last: int) -> Iterator[tuple[int, int]]:
         yield place, last
 
 
-def _stretch(
-    number: int, first: int, last: int, events: dict[int, Event], found: list[Row]
-) -> Stretch:
-    at = max((event.at for seq, event in events.items() if seq <= last), default=0)
-    mark = print_of(events[last]) if last in events else 0
+def _stretch(number: int, first: int, last: int, events: list[Event], found: list[Row]) -> Stretch:
+    at = max((event.at for event in events), default=0)
+    mark = print_of(events[-1]) if events and events[-1].seq == last else 0
     return Stretch(number, first, last, at, mark, found)
 
 

@@ -32,23 +32,35 @@ _SPACELESS = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f])"
 )
 _NAME = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_HUMP = re.compile(r"[A-Z](?<=[a-z0-9][A-Z])")
+"""A capital inside a word. It begins with what is rare: that is what the engine looks for."""
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 _LETTER = re.compile(r"[^\W_]")
 _PIECE = re.compile(r'"([^"]*)"?(\*)?|([^\s"]+)')
 _OURS = re.compile("[\u2063\ue000-\ue00f\ud800-\udfff\x00]")
+_USUAL = bytes(range(1, 128))
 _NO_WORD = re.compile(rf"\w{{{LONGEST_WORD},}}")
 
 
 def indexed(text: str, role: str) -> str:
     """What is given to FTS5: the text itself, letters apart where need be, and words of ours."""
-    ascii_ = text.isascii()
-    if not ascii_:
-        text = _SPACELESS.sub(rf"{APART}\1{APART}", _OURS.sub(" ", text))
+    if not text.isascii():
+        rare = _rare(text)
+        if _OURS.search(rare):
+            text = _OURS.sub(" ", text)
+        if _SPACELESS.search(rare):
+            text = _SPACELESS.sub(rf"{APART}\1{APART}", text)
     if len(text) > 4 * LONGEST_WORD and len(text) > text.count(" ") * LONGEST_WORD // 2:
         text = _NO_WORD.sub(" ", text)
     extra = "\n".join(" ".join(_WORD.findall(name)) for name in _identifiers(text))
     return f"{text}\n{EXTRA} {ROLE}{role} {extra}"
+
+
+def _rare(text: str) -> str:
+    """Its letters that are none of ASCII: few, of most texts, and sooner looked at than all."""
+    left = text.encode("utf-8", "surrogatepass").translate(None, _USUAL)
+    return left.decode("utf-8", "surrogatepass")
 
 
 def _identifiers(text: str) -> dict[str, None]:
