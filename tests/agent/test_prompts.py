@@ -235,6 +235,30 @@ async def test_P18_usage_with_each_answer_of_the_model(agent: Agent, tmp_path: P
     assert more["cost"]["amount"] == pytest.approx(0.42)
 
 
+def tokens(answer: Json) -> dict[str, int]:
+    return {key.removesuffix("Tokens"): n for key, n in answer["result"]["usage"].items() if n}
+
+
+async def test_I14_tokens_with_the_answer(agent: Agent, tmp_path: Path) -> None:
+    """Each turn's own: all calls of the model, what came from its cache apart. Those of a turn that
+    failed come with the next one; none come twice after a load."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    used = {"input": 1000, "output": 100, "cached": 800, "reasoning": 30}
+    answer = await agent.turn(session, [run("echo 1"), {"text": "done", "usage": used}])
+    expected = {"input": 100 + 200, "output": 20 + 100, "cachedRead": 800, "thought": 30}
+    assert tokens(answer) == expected | {"total": 1220}
+    answer = await agent.turn(session, [run("echo 2"), {"error": "auth"}])
+    assert "error" in answer
+    answer = await agent.turn(session, [{"text": "again"}])
+    assert tokens(answer) == {"input": 200, "output": 40, "total": 240}
+    await agent.call("session/close", sessionId=session)
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    answer = await agent.turn(session, [{"text": "more"}])
+    assert tokens(answer) == {"input": 100, "output": 20, "total": 120}
+    assert "usage" not in (await agent.turn(session, "/cost"))["result"]
+
+
 @pytest.mark.long
 async def test_a_client_that_does_not_read_holds_its_turn_alone(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path

@@ -62,6 +62,23 @@ def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel
     )
 
 
+def test_I14_usage_of_the_own_agent(home: Path, tmp_path: Path, model: ScriptedModel) -> None:
+    """Tokens and cost, under the model's name; a second process of the agent counts none again."""
+    write_settings(home, model)
+    used = {"usage": {"input": 1000, "output": 100, "cached": 800}}
+    play = json.dumps({"play": [{"text": "One.", **used}]})
+    said(home, tmp_path, "run", "--agent", "rookery", play)
+    [session] = os.listdir(home / "sessions")
+    said(home, tmp_path, "stop", session)
+    said(home, tmp_path, "prompt", "--wait", session, json.dumps({"play": [{"text": "Two."}]}))
+    found = json.loads(said(home, tmp_path, "usage", "--by", "model", "--json"))
+    assert found["total"]["turns"] == 2
+    tokens = {"input": 200 + 100, "output": 100 + 20, "cached": 800, "thought": 0}
+    assert found["total"]["tokens"] == tokens
+    assert found["total"]["cost"]["USD"] > 0
+    assert [group["name"] for group in found["groups"]] == ["first"]
+
+
 @pytest.mark.long
 def test_I9_12_rules_come_first_in_any_case(
     home: Path, tmp_path: Path, model: ScriptedModel

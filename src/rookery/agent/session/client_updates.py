@@ -3,6 +3,7 @@ whichever thread they come from, and words of our own."""
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, override
@@ -77,6 +78,8 @@ class ClientUpdates(Listener):
         self._pace = self._new_pace(self._output)
         self._children: dict[str, Child] = {}
         self._usage: Json | None = None
+        self._counted: Counter[str] = Counter()
+        """The conversation's tokens that an answer has reported, or that an earlier process did."""
 
     @property
     def running(self) -> Conversation:
@@ -254,12 +257,43 @@ class ClientUpdates(Listener):
             self._usage = update
             self.tell(update)
 
+    def count_from_here(self) -> None:
+        """What the conversation used so far is no part of the next answer."""
+        self._counted = _tokens(self.running)
+
+    def tokens(self) -> Json:
+        """For the answer to a prompt: the tokens since the last one. Those of turns that failed are
+        among them: an error has no place for them."""
+        used = _tokens(self.running)
+        grown = used - self._counted
+        self._counted = used
+        if not grown:
+            return {}
+        total = grown.total() - grown["thoughtTokens"]
+        return {"usage": {key: grown[key] for key in used} | {"totalTokens": total}}
+
 
 def _end_output(pace: Pace, event: "Event") -> None:
     """A result comes after all of its command's output."""
     call = getattr(event, "tool_call_id", None)
     if call and not isinstance(event, ActionEvent):
         pace.ended(call)
+
+
+def _tokens(conversation: Conversation) -> Counter[str]:
+    """All that a conversation used, by ACP's names. The SDK counts what came from a cache, or went
+    into one, as input too; other agents do not. Thoughts are part of the output."""
+    used = conversation.conversation_stats.get_combined_metrics().accumulated_token_usage
+    if used is None:
+        return Counter()
+    cached, written = used.cache_read_tokens, used.cache_write_tokens
+    return Counter(
+        inputTokens=max(0, used.prompt_tokens - cached - written),
+        outputTokens=used.completion_tokens,
+        cachedReadTokens=cached,
+        cachedWriteTokens=written,
+        thoughtTokens=used.reasoning_tokens,
+    )
 
 
 def shorten(metrics: "Metrics") -> None:

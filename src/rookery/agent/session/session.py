@@ -95,6 +95,7 @@ class Session(ClientUpdates, Seams):
         self._applied = self.choices.wanted
         await asyncio.to_thread(install.install)
         self.conversation = await asyncio.to_thread(make, wishes)
+        self.count_from_here()
         self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
 

@@ -134,7 +134,7 @@ class Turn:
             session.end_calls(CLOSED if self._left else self._why)
         session.tell_usage()
         verdict = await self._verdict()
-        return {"stopReason": self.stop_reason} | verdict
+        return {"stopReason": self.stop_reason} | session.tokens() | verdict
 
     async def _play(self, parts: Parts) -> str:
         session = self.session
