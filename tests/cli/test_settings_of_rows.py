@@ -22,6 +22,7 @@ ROWS: list[tuple[str, str, object, object, object]] = [
     ("A6", "crash_within", 10.0, 0.1, 600.0),
     ("A6", "crash_most", 3, 1, 100),
     ("A6", "crash_window", 60.0, 1.0, 24 * HOUR),
+    ("D5", "worker_crash_most", 5, 1, 1000),
     ("A7", "line_bytes", 64 * 1024 * 1024, 1024**2, 1024**3),
     ("T3", "queue_drain", "combined", None, None),
     ("T3", "queue_most", 100, 0, 1000),

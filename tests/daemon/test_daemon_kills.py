@@ -202,7 +202,7 @@ async def test_I14_a_few_kills(aviary: Aviary) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(900)
 async def test_I14_a_hundred_kills_under_twenty_sessions(aviary: Aviary) -> None:
-    aviary.configure(max_workers=30)
+    aviary.configure(max_workers=30, worker_crash_most=1000)
     aviary.trust()
     ordeal = await _undergo(aviary, sessions=20, turns=8, kills=100, seed=20)
     assert sum(ordeal.killed.values()) == 100

@@ -44,7 +44,7 @@ async def undergo(
 ) -> None:
     """So many blows, over players; `agent`: by whose name they go."""
     random = Random(seed)
-    aviary.configure(stop_grace=0.5)
+    aviary.configure(stop_grace=0.5, worker_crash_most=1000)
     fates = [
         Fate(aviary.hatch(agent=agent), Random(random.random()), aviary.root, scenes, TARGETS)
         for _ in range(SESSIONS)

@@ -161,7 +161,7 @@ def own_aviary() -> Iterator[Aviary]:
         try:
             (root / "home" / "person").mkdir()
             write_settings(root / "home", model)
-            aviary.configure(stop_grace=0.5)
+            aviary.configure(stop_grace=0.5, worker_crash_most=1000)
             yield aviary
         finally:
             warm_agent.end(aviary.home)

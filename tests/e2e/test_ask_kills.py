@@ -288,7 +288,7 @@ async def kill_while_asked(aviary: Aviary, kills: int, seed: int) -> None:
     print(f"\nseed {seed}")
     began = time.monotonic()
     random = Random(seed)
-    aviary.configure(stop_grace=0.5, crash_most=1000)
+    aviary.configure(stop_grace=0.5, crash_most=1000, worker_crash_most=1000)
     birds = [aviary.hatch() for _ in range(SESSIONS)]
     fates = [Fate(bird, Random(random.random()), aviary) for bird in birds]
     async with asyncio.TaskGroup() as group:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from rookery.core.agent.failures import worker_parked
 from rookery.core.json.events import Json
 from rookery.tui.look.palette import DARK, look_of
 from rookery.tui.system.git_branch import branch_of
@@ -51,6 +52,13 @@ def words(updates: list[Json], width: int, at: int = NOW) -> str:
     about = About(doing(window), Place("~/shop", "fix-login"))
     line = status_line.line(window.header, about, look_of(DARK.name), at, width)
     return "".join(text for text, _ in line)
+
+
+def test_D5_a_session_whose_worker_keeps_dying_does_not_start() -> None:
+    ended = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "interrupted"}
+    parked = worker_parked("3f2a", 5, 60.0, ["killed"])
+    assert "does not start" in words([*BEGUN, ended, parked], 80)
+    assert "does not start" not in words([*BEGUN, ended], 80)
 
 
 @pytest.mark.parametrize("scene", SCENES)

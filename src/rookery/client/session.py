@@ -20,7 +20,7 @@ from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
 from rookery.core.turn import idle
-from rookery.home import paths
+from rookery.home import paths, worker_starts
 from rookery.log.errors import Busy, Full, LogError, StoreError
 from rookery.log.lock import is_locked
 from rookery.log.reader import Reader
@@ -258,6 +258,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         command = {"id": os.urandom(8).hex(), **command}
         wake = self._is_worth_a_worker(command) if wake is None else wake
         outcome, starts, silent = self.log.find(command["id"]), 0, False
+        if command["do"] == "restart":
+            worker_starts.forget(self.home, self.session)
         if command["do"] in ("prompt", "switch", "clear") and outcome is None:
             await self._end_stale()
         while outcome is None:

@@ -19,8 +19,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import rookery
+from rookery.core.json import Draft
 from rookery.core.units import duration
-from rookery.home import paths, slots
+from rookery.home import paths, slots, worker_starts
 from rookery.home.log_rotation import turn_over
 from rookery.processes import roots
 from rookery.processes.lineage import unmarked
@@ -38,6 +39,8 @@ to itself it keeps them from the second one on, and one line of 10 MiB costs 50 
 
 TOO_MANY, STARTING = "too_many", "starting"
 """Names of errors that pass: no more workers may be awake; too many start."""
+PARKED = "parked"
+"""The name of the error of a worker that died too often: only the user starts it again."""
 
 
 class Started(NamedTuple):
@@ -48,8 +51,8 @@ class Started(NamedTuple):
 class StartError(Exception):
     """The worker did not start: `name` for programs, `message` for people.
 
-    Names of ours: no_session, spawn, died, timeout, garbled, starting (too many are). All others
-    are the worker's own word; too_many: no more may be awake.
+    Names of ours: no_session, spawn, died, timeout, garbled, starting (too many are), parked (it
+    died too often). All others are the worker's own word; too_many: no more may be awake.
     """
 
     def __init__(self, name: str, message: str) -> None:
@@ -162,16 +165,39 @@ def start_worker(
     deadline = time.monotonic() + timeout
     _sweep(home)
     try:
+        begun = worker_starts.check(home, session)
         with slots.for_start(home, deadline):
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
+    except worker_starts.Parked as parked:
+        raise _parked(home, session, parked) from None
     except slots.Full as full:
         words = f"{full.most} workers are already starting; try again in a moment."
         raise StartError(STARTING, words) from None
     except slots.Unusable as error:
         raise StartError("spawn", f"Cannot start a worker: {error}.") from error
+    except StartError as error:
+        if error.name == "died":
+            worker_starts.note(home, session, begun)
+        raise
     started = _understand(line, directory)
+    worker_starts.note(home, session, begun)
     _warm_ahead(home, directory)
     return started
+
+
+def _parked(home: str, session: str, parked: worker_starts.Parked) -> StartError:
+    """The first who is refused says so in the log."""
+    from rookery.client.offline import note
+    from rookery.core.agent.failures import worker_parked
+    from rookery.log.errors import LogError
+
+    directory = paths.session_dir(home, session)
+    said = _end_of(os.path.join(directory, paths.WORKER_LOG), 0) or ""
+    update = worker_parked(session, parked.starts, parked.window, said.splitlines())
+    if parked.first:
+        with suppress(LogError, OSError):  # somebody writes, or the disk is full
+            note(directory, Draft(update), wait=1.0)
+    return StartError(PARKED, update["remedy"])
 
 
 def _sweep(home: str) -> None:
@@ -295,11 +321,16 @@ def _understand(line: bytes, directory: str) -> Started:
 
 def _tail(path: str, before: int) -> str:
     """What was added to the log since, its end, as a continuation of a message."""
-    try:
-        with open(path, "rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(before, size - TAIL))
-            text = file.read().decode(errors="replace").strip()
-    except OSError:
+    text = _end_of(path, before)
+    if text is None:
         return ""
     return f" {path} says:\n{text}" if text else f" {path} is empty."
+
+
+def _end_of(path: str, before: int) -> str | None:
+    """The end of a file, or what there is of it after `before`; None: it cannot be read."""
+    with suppress(OSError), open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(before, size - TAIL))
+        return file.read().decode(errors="replace").strip()
+    return None

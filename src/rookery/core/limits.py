@@ -182,6 +182,13 @@ class Policy(NamedTuple):
         more="A parked agent is not restarted by itself. A prompt or rookery restart tries again.",
     )
     crash_window: float = setting(60.0, "see crash_most", (1.0, DAY))
+    worker_crash_most: int = setting(
+        5,
+        "starts of a worker that keeps dying within crash_window; then the session is parked",
+        (1.0, 1000.0),
+        unit="starts",
+        more="A parked session starts again with rookery restart, Retry, or a new daemon.",
+    )
     stop_grace: float = setting(2.0, "time between TERM and KILL", (0.0, 60.0))
     switch_grace: float = setting(5.0, "the same when another agent takes over", (0.0, 60.0))
     delete_grace: float = setting(2.0, "time an agent has to delete its part of a session", (0, 60))

@@ -13,7 +13,7 @@ from rookery.agents.registry import NotInstalled, UnknownAgent
 from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
 from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
-from rookery.client.start import STARTING, TOO_MANY, StartError
+from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
 from rookery.home.config import ConfigError
 from rookery.home.paths import PathError
 from rookery.log.errors import Full, LogError, NoSession
@@ -86,6 +86,8 @@ def problem_of(error: Exception) -> Problem | None:
             return Problem(409, error.reason, error.message)
         case StartError() if error.name in PASSING:
             return Problem(503, error.name, error.message, "Stop a session, or try again later.")
+        case StartError() if error.name == PARKED:
+            return Problem(409, PARKED, error.message, "Send the command `restart`.")
         case StartError():
             return Problem(502, error.name, error.message, "Read the session's worker log.")
     for kind in type(error).__mro__:

@@ -21,6 +21,7 @@ AGENT_LOG = "agent.log"
 STAGED = "staged"
 TOLD = "told.json"
 SEEN = "seen.json"
+STARTS = "starts.json"
 SLOTS = "slots"
 
 

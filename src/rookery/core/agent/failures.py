@@ -10,7 +10,8 @@ import re
 from rookery.core.agent.messages import Agent, Exited, Past, Wish
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.limits import Policy
-from rookery.core.turn.remedies import remedy_for_start
+from rookery.core.turn.remedies import WORKER_DIED, remedy_for_start
+from rookery.core.units import duration
 from rookery.core.vendors.logins import UNAUTHENTICATED
 
 GONE = frozenset({-32002, -32601, -32602})
@@ -92,3 +93,14 @@ def _parked(agent: Agent, given: Exited, lived: float, wish: Wish) -> Json:
     error = agent.fault or {}
     remedy = remedy_for_start(wish.name, wish.install, update.get("status"), given.stderr, error)
     return update | {"lived": round(lived, 3), "stderr": given.stderr[-20:], "remedy": remedy}
+
+
+def worker_parked(session: str, starts: int, window: float, said: list[str]) -> Json:
+    """`said`: the end of the worker's log."""
+    remedy = (
+        f"It died after each of its last {starts} starts, all within {duration(window)}: the "
+        f"session is parked. To start it again: rookery restart {session}. Its log: rookery logs "
+        f"--worker {session}"
+    )
+    update: Json = {"sessionUpdate": "_agent", "state": "parked", "reason": WORKER_DIED}
+    return update | {"remedy": remedy, "stderr": said[-20:]}

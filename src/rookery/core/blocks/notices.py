@@ -11,7 +11,7 @@ from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries
 from rookery.core.turn.rate_limit import epoch_of
-from rookery.core.turn.remedies import remedy_for
+from rookery.core.turn.remedies import WORKER_DIED, remedy_for
 from rookery.core.vendors import detection
 from rookery.core.vendors.errors import error_words, exit_title, last_words
 
@@ -104,8 +104,11 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             recap = _recap(before, event)
             return put(block_of_event(after, event, "divider", title=title, actions=recap))
         case "parked":
+            worker = update.get("reason") == WORKER_DIED
+            who = "The session's worker" if worker else who
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
-            actions = [RETRY, LOG, {**ANOTHER, "command": {"do": "switch"}}]
+            actions = [RETRY, LOG]
+            actions += [] if worker else [{**ANOTHER, "command": {"do": "switch"}}]
             said = {"title": title, "text": last_words(update), "actions": actions}
             return put(block_of_event(after, event, "error", **said))
         case "exited" if update.get("status") not in (0, None):

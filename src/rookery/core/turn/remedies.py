@@ -8,6 +8,9 @@ from rookery.core.vendors import detection, logins
 OWN = detection.OWN
 """Our own agent, which says itself what to do where it lacks a model or a key."""
 
+WORKER_DIED = "worker_died"
+"""Why a session is parked whose worker keeps dying, not its agent."""
+
 
 def remedy_for(reason: str, error: Json, agent: str) -> str:
     """The sentence that goes with a turn's end, or ""."""

@@ -88,7 +88,14 @@ def state_of(head: Json, *, awake: bool) -> str:
         return "running"
     if head.get("waiting") and not awake:  # the head of an earlier build has none
         return "waiting"
-    return "failed" if head["reason"] in FAILED else "idle" if awake else "asleep"
+    if head["reason"] in FAILED or is_parked(head):
+        return "failed"
+    return "idle" if awake else "asleep"
+
+
+def is_parked(head: Json) -> bool:
+    """Its agent, or its worker, died too often: it is not started again by itself."""
+    return bool(head["process"] == "parked")
 
 
 def is_judged(head: Json) -> bool:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from rookery.client import create, fleet
 from rookery.client.config import in_force
 from rookery.core.json import Json
-from rookery.core.view.fleet import is_hidden, state_of
+from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
 from rookery.daemon.api.bodies import Change, Strict
@@ -94,6 +94,7 @@ def _row(head: Json) -> Json:
         **shown,
         "status": state_of(head, awake=head["awake"]),
         "events": head["seq"],
+        "parked": is_parked(head),
         "process": process if head["awake"] else None,
     }
 

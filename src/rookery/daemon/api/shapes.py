@@ -48,6 +48,9 @@ class Session(Open):
     snoozed: int = Field(description=f"Until when it is hidden; 0: it is not. {WHEN}")
     unread: bool
     awake: bool = Field(description="Whether it has a worker.")
+    parked: bool = Field(
+        description="Its agent or its worker died too often: only `restart` starts it again."
+    )
     model: str | None = None
     mode: str | None = None
     usage: Usage | None = None

@@ -20,6 +20,7 @@ from rookery.daemon.process import record, welcome
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
 from rookery.daemon.upkeep import Upkeep
+from rookery.home import worker_starts
 
 
 async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
@@ -28,6 +29,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
     with record.only_one(home):
         sockets = Sockets(home, options)
         options = options._replace(port=sockets.port)
+        worker_starts.forget_all(home)  # workers that died too often get another chance
         fleet = Fleet(home)
         hub = Hub(home, fleet)
         now = time.time_ns() // 1_000_000

@@ -12,6 +12,7 @@ from rookery.core.blocks import Block, captions
 from rookery.core.json import Json, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.turn import retries
+from rookery.core.turn.remedies import WORKER_DIED
 from rookery.render.local_time import clock_time
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
@@ -197,6 +198,8 @@ def _state(header: Json, at: int) -> tuple[str, str]:
         return "warn", _retrying(header, at, elapsed)
     if header["state"] == "running":
         return "running", f"{'starting' if process == 'starting' else 'working'} · {elapsed}"
+    if lenient.text(header["process"], "reason") == WORKER_DIED:
+        return "failed", "does not start"
     if reason == "rate_limited":
         return "warn", _limited(header, at)
     if reason not in ("", "end_turn", "cancelled", "forced", "waiting"):

@@ -15,7 +15,7 @@ from rookery.client.liveness import Asked
 from rookery.core.json import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
-from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_snoozed, state_of
+from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_parked, is_snoozed, state_of
 from rookery.home import paths
 
 SHAPE = (
@@ -123,6 +123,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
     since = duration(max(0.0, now - (_began(head) or now)) / 1000)
     words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
     words += " (asleep)" if status == "needs-you" and not head["awake"] else ""
+    words += " (parked)" if is_parked(head) else ""
     words += " (pinned)" if head["pinned"] else ""
     words += " (archived)" if head["archived"] else ""
     words += " (snoozed)" if is_snoozed(head, now) else ""
