@@ -28,6 +28,7 @@ from rookery.tui.splash import SetUp
 from rookery.tui.surroundings import Surroundings
 from rookery.tui.system.garbage_collection import GarbageCollection
 from rookery.tui.system.notifications import Notifications
+from rookery.tui.system.painted_at_once import after_this_key
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets import feedback
@@ -200,6 +201,9 @@ class Rookery(Focus, TranscriptTools):
             self.reader.typed = monotonic()
             self.heed(event)
         await super().on_event(event)
+        if isinstance(event, Key):
+            after_this_key(self.screen)
+            await asyncio.sleep(0)  # its widget comes before the news that wait here
 
     def on_news(self, message: messages.News) -> None:
         if message.session != self.session:

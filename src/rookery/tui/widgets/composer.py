@@ -6,12 +6,16 @@ from typing import override
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 from textual.widgets import TextArea
 
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of, label
 from rookery.tui.record import Record
 from rookery.tui.system.kept_lines import KeptLines
+from rookery.tui.system.painted_at_once import PaintedAtOnce
 from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.writing.history import Past
 
@@ -24,7 +28,7 @@ HIGHEST = 8
 """Lines of the field at most, as the style sheet says, without its border."""
 
 
-class Composer(KeptLines, TextArea):
+class Composer(PaintedAtOnce, KeptLines, TextArea):
     BINDINGS = bindings.WRITING
 
     class Submitted(Record):
@@ -67,6 +71,8 @@ class Composer(KeptLines, TextArea):
         self.has_files = False
         self._dismissed = ""
         """The text whose suggestions were closed."""
+        self._styled: object = None
+        """The theme of the text area that has the colours of the style sheet."""
 
     session = ""
     """The session it writes to; empty: a new one."""
@@ -89,6 +95,20 @@ class Composer(KeptLines, TextArea):
         if self.styles.overflow_y != wanted:
             self.styles.overflow_y = wanted
         super()._refresh_size()
+
+    @override
+    def made_lines(self, crop: Region) -> list[Strip]:
+        """A text area asks the style sheet for all its colours at every key: half of what a key
+        costs."""
+        if self._styled is not None and self._styled is self._theme:
+            return ScrollView.render_lines(self, crop)
+        self._styled = self._theme
+        return super().made_lines(crop)
+
+    @override
+    def notify_style_update(self) -> None:
+        self._styled = None
+        super().notify_style_update()
 
     async def _on_key(self, event: events.Key) -> None:
         """Before the text area takes these keys as letters or moves."""
