@@ -67,6 +67,34 @@ async def test_I13_9_the_panel_follows_the_news_and_its_files_can_be_chosen() ->
         assert not panel.display
 
 
+async def test_I13_12_a_plan_is_shown_once() -> None:
+    """Beside the transcript where there is room, else in it. The user's own choice wins."""
+    app = Still(gallery.opened(CHANGED))
+    async with app.run_test(size=(160, 50)) as pilot:
+        await pilot.pause()
+        panel, step = app.below(SidePanel), "Run the tests"
+        assert step in shown(panel)
+        assert "▸ Plan 1/3" in text_of(app)
+        assert step not in text_of(app)
+        await pilot.press("f12")
+        await pilot.pause()
+        assert not panel.display
+        assert step in text_of(app)
+        await pilot.press("f12")
+        await pilot.pause()
+        assert step not in text_of(app)
+        plan = next(item for item in app.window.items() if item.block["role"] == "plan")
+        app.transcript.go_to(plan.name)
+        app.transcript.focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert step in text_of(app)
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause()
+        assert not panel.display
+        assert step in text_of(app)
+
+
 # --- thoughts and commands ---------------------------------------------------------------------
 
 THINKING = [prompt("Why?"), running(), chunk("thought", "One.\n\n" + "It may be the cache. " * 40)]

@@ -71,6 +71,9 @@ class TranscriptTools(Windows):
         elif not panel.toggle() and not panel.closed:
             self.notify("The side panel opens once there is a plan or a changed file.")
 
+    def on_side_panel_fitted(self, message: SidePanel.Fitted) -> None:
+        self.transcript.fold_plan(beside=message.has_plan)
+
     def on_side_panel_chosen(self, message: SidePanel.Chosen) -> None:
         self.transcript.go_to(message.call, begin=True)
         self.transcript.focus()

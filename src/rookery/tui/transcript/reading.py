@@ -3,6 +3,7 @@
 Only keys pressed here act on a block: what is typed elsewhere can never answer an ask.
 """
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, override
 
@@ -49,6 +50,8 @@ class Transcript(Answerable, Finding):
         """The name of the current item."""
         self.split = False
         self.asks = AskKeys(self)
+        self._plan_beside = ""
+        """The plan that the side panel shows: here it is one line."""
 
     def show(self, window: Window) -> None:
         self.cursor = ""
@@ -68,6 +71,25 @@ class Transcript(Answerable, Finding):
                 keys=self.app._keymap,
             )
         )
+
+    @override
+    def is_open(self, item: Item) -> bool:
+        if item.name == self._plan_beside and item.name not in self.window.opened:
+            return False
+        return super().is_open(item)
+
+    def fold_plan(self, *, beside: bool) -> None:
+        """`beside`: the side panel shows the newest plan."""
+        plans = (block["id"] for block in self.window.blocks() if block["role"] == "plan")
+        newest = deque(plans, maxlen=1)
+        found = newest[0] if beside and newest else ""
+        if found == self._plan_beside:
+            return
+        for item in self.window.items():
+            if item.name in (found, self._plan_beside):
+                item.forget()
+        self._plan_beside = found
+        self.settle()
 
     def gutter_of(self, item: Item, number: int) -> Segment:
         if not self.has_focus or item.name != self.cursor or number < item.gap:

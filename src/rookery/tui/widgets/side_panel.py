@@ -115,6 +115,11 @@ class SidePanel(KeptLines, ScrollView):
 
         call: str
 
+    class Fitted(Record):
+        """It opened, closed, or shows something else."""
+
+        has_plan: bool
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._changes = ChangedFiles()
@@ -159,6 +164,7 @@ class SidePanel(KeptLines, ScrollView):
         room = columns >= LEAST and not self.closed
         self.display = room and bool(self._plan or self._files)
         self.styles.width = next(wide for least, wide in WIDTHS if columns >= least)
+        self.post_message(self.Fitted(bool(self.display and self._plan)))
 
     def toggle(self) -> bool:
         """Whether it is open now."""
