@@ -8,7 +8,7 @@ import pytest
 
 from rookery.acp.bridge.questions import told_call as told
 from rookery.core.blocks import ask_details
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from tests.acp.bridging import asked, update
 from tests.acp.doors import BRIDGE, Door
 from tests.spoofs import EVIL, HIDING, SPOOFS

@@ -11,7 +11,7 @@ import pytest
 
 from rookery.cli.commands.look.ps import in_order
 from rookery.cli.output.safe import columns
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.view.fleet import head_of
 from tests.cli.driving import ROOKERY, Terminal, made, rookery
 from tests.cli.test_table import in_terminal

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.settings.notify import Notify
 from rookery.core.view.fleet import head_of
 from rookery.daemon.notify import desktop, shapes

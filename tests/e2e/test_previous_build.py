@@ -12,7 +12,7 @@ import pytest
 from rookery.client import fleet
 from rookery.client.session import Rejected
 from rookery.core.blocks.document import Document, join
-from rookery.core.header import VERSION
+from rookery.core.empty_header import VERSION
 from rookery.core.json.events import kind_of
 from rookery.core.view.reduce import fold
 from rookery.log.reader import Reader

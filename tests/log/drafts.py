@@ -5,7 +5,8 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event
 
 

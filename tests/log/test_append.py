@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Draft, kind_of
 from rookery.log.errors import Repeated, StoreError
 from rookery.log.reader import Reader

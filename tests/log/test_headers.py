@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rookery.core.header import EMPTY, VERSION
+from rookery.core.empty_header import EMPTY, VERSION
 from rookery.log import headers, rows
 from rookery.log.reader import Reader
 from rookery.log.store import Writer

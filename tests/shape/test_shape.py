@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src" / "rookery").rglob("*.py"))

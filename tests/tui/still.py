@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from rookery.client.attach import Attachment
 from rookery.core.blocks.document import Block
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Json
 from rookery.core.limits import Interface
 from rookery.core.view.fleet import fleet_block, head_of, in_order

@@ -4,9 +4,11 @@ import asyncio
 
 import pytest
 from pygments.lexer import ExtendedRegexLexer
+from textual._compositor import ChopsUpdate
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.geometry import Region
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widgets import Label
 
@@ -206,3 +208,24 @@ async def test_news_that_come_with_a_key_are_told_after_it() -> None:
     await done.wait()
     assert not busy
     assert told == [[["append", "1.1", "one two"]]]
+
+
+async def test_I13_12_a_key_is_seen_before_the_next_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else waits to be painted."""
+    seen: list[str] = []
+    display = App._display
+
+    def displayed(self: App[str], screen: Screen[object], update: object) -> None:
+        if isinstance(update, ChopsUpdate):
+            seen.append(update.render_segments(self.console))
+        display(self, screen, update)  # type: ignore[arg-type]
+
+    app = Still(gallery.opened(gallery.TALK))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(App, "_display", displayed)
+        app.screen._update_timer.stop()  # no frame comes any more
+        app.transcript.refresh()
+        await pilot.press("ü")
+        assert ["ü" in each for each in seen] == [True]
+        assert "Markdown" not in seen[0]

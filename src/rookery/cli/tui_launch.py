@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rookery.home import paths
+from rookery.processes import without_tls
 
 if TYPE_CHECKING:
     from rookery.core.limits import Interface
@@ -38,6 +39,7 @@ def why_not(session: str = "") -> str:
 def open_screen(**asked: Any) -> int:
     """`asked`: what tui.shell.Start takes."""
     gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
+    without_tls.load_asyncio()  # a session's socket is a file; what calls a model loads its own
     _paint_often()
     from rookery.tui.entry import run
     from rookery.tui.shell import Start

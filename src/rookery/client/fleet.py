@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from rookery.client.offline import left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.view.fleet import head_of, is_sound, is_unread
 from rookery.home import paths

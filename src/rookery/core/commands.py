@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.turn import clearing

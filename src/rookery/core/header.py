@@ -5,7 +5,6 @@ Fields that begin with `_` are the fold's own memory: no client is sent them, no
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from rookery.core.agent import message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
@@ -13,6 +12,7 @@ from rookery.core.agent.ingest import is_aside
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
 from rookery.core.critic import state
+from rookery.core.empty_header import EMPTY
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.settings import held
@@ -22,30 +22,7 @@ from rookery.core.turn.queue import listed
 from rookery.core.vendors import detection
 from rookery.core.vendors.options import confirmed, offered, value_of
 
-VERSION = 9
-"""Of the header's shape. A stored header of another version is ignored and folded again."""
 PLAN_KEPT = 1000
-
-
-def _each(names: str, value: Any) -> Json:
-    return dict.fromkeys(names.split(), value)
-
-
-EMPTY: Json = {
-    "v": VERSION,
-    **_each("id cwd agent vendor title reason last mode model effort retrying", ""),
-    **_each("created snoozed turn since news recap", 0),
-    **_each("archived pinned continues steers neverAsks decides _ran _dropped", False),
-    **_each("error agentSession unattended rateLimit fold _open _plan", None),
-    **_each("roots mcpServers argv commands options plan queue _said _started", []),
-    **_each("wanted titles capabilities info usage asks retry _offers _tools _terminals", {}),
-    "state": "idle",
-    "process": {"state": "absent"},
-    "confirm": "every",
-    "_confirm": ["", ""],
-    "settings": held.EMPTY,
-    "critic": state.EMPTY,
-}
 
 
 def advance(header: Json, event: Event) -> Json:
@@ -303,7 +280,7 @@ def _ends_message(header: Json, event: Event) -> Json:
     return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
 
 
-_STEPS: dict[str, Callable[[Json, Event], dict[str, Any]]] = {
+_STEPS: dict[str, Callable[[Json, Event], Json]] = {
     "_session": _session,
     "_prompt": _prompt,
     "_turn": _turn,

@@ -8,7 +8,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json import Json
 from rookery.log import marks
 from rookery.log.rows import BEGINS, BULK, COLUMNS, cell, event_of, header_of, selected

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from rookery.core.header import EMPTY, VERSION
+from rookery.core.empty_header import EMPTY, VERSION
 from rookery.core.json import Event, Json, dumps, kind_of, loads
 
 type Row = tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""The style sheet."""
+"""The style sheets: of the screen, and of windows over it, which the first paint does without."""
 
 SHEET = """
 Screen { background: $background; color: $foreground; }
@@ -21,11 +21,10 @@ Screen { background: $background; color: $foreground; }
     overflow-y: scroll; overflow-x: hidden;
 }
 #queue { height: 1; display: none; background: $background; }
-#feedback, #shell, #suggestions, #chips, #found { height: 1; background: $background; }
+#feedback, #shell, #suggestions, #chips { height: 1; background: $background; }
 #shell, #feedback { margin: 1 0 0 0; }
 #suggestions { background: $card; margin: 0 1; }
 #queue:focus { background: $card; }
-#found { margin: 0 0 1 0; background: $card; }
 #composer {
     height: auto; max-height: 10; min-height: 1; margin: 0 1; padding: 0 1;
     border: round $line; background: $background; scrollbar-size: 1 1;
@@ -39,6 +38,10 @@ ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
 Toast { background: $card; }
 ModalScreen { align: center middle; background: $background 80%; }
 ModalScreen.over { background: $background; }
+"""
+
+WINDOWS = """
+#found { height: 1; margin: 0 0 1 0; background: $card; }
 .window {
     width: 64; max-width: 94%; height: auto; max-height: 90%; padding: 1 2;
     border: round $accent; background: $card;

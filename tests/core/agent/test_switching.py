@@ -12,7 +12,7 @@ from rookery.core.agent import machine as agent_machine
 from rookery.core.agent import messages as agent_messages
 from rookery.core.agent import switching
 from rookery.core.agent.messages import Agent
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
 from rookery.core.turn import clearing

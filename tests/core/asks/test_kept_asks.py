@@ -7,7 +7,8 @@ from hypothesis import given
 
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import Refusal
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event
 from tests.core.hostile import foreign_json
 from tests.core.making import Json, asked, blocks, call, idle, news, play, prompt, running, update

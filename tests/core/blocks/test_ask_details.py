@@ -6,7 +6,7 @@ import pytest
 
 from rookery.core.blocks import ask_details, asks
 from rookery.core.blocks.document import OP_BYTES, Document, size_of
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Event
 from rookery.core.policy import call_input, danger, rules
 from rookery.core.view.reduce import fold, reduce

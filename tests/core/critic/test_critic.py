@@ -11,7 +11,8 @@ from rookery.core.critic import state, verdicts
 from rookery.core.critic.loop import Loop
 from rookery.core.critic.state import ORIGIN
 from rookery.core.critic.verdicts import INFRASTRUCTURE, Issue, Verdict
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json
 from rookery.core.limits import CriticPolicy
 from rookery.core.turn.idle import post_mortem

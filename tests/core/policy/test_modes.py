@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from rookery.core import commands
 from rookery.core.agent import machine, messages
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.limits import Policy
 from rookery.core.policy import modes as policy_modes
 from rookery.core.policy import rules

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core import commands
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.policy import modes, rules, unattended
 from rookery.core.policy.modes import ALL, EVERY, RISKY
 from rookery.core.policy.rules import Rule, Verdict

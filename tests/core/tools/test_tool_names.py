@@ -6,7 +6,7 @@ import pytest
 
 from rookery.core.blocks import ask_details
 from rookery.core.blocks import asks as blocks_asks
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.policy import call_input, rules
 from rookery.core.policy.danger import gist
 from rookery.core.tools.names import name_of

@@ -11,7 +11,8 @@ import pytest
 
 from rookery.core.agent import ingest
 from rookery.core.asks import asks
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json.events import Event, Json
 from rookery.core.limits import Policy
 from rookery.core.turn import watchdogs

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json.events import Event
 from rookery.core.limits import Policy
 from rookery.core.turn.idle import Rest, deadline, is_idle, is_put_away

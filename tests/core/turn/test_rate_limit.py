@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.limits import Policy
 from rookery.core.turn.messages import Answered, Prompted
 from rookery.core.turn.rate_limit import ORIGIN, epoch_of, is_limit, limit_of, resume_at

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rookery.core.agent.switching import OF_THE_AGENT
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from tests.core.making import Json, asked, call, idle, news, play, prompt, running, text, update
 
 

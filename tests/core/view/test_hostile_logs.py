@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.core.blocks.document import Document, join, size_of
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Event, dumps, loads
 from rookery.core.turn.idle import post_mortem
 from rookery.core.view.fleet import head_of

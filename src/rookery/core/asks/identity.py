@@ -3,7 +3,6 @@ agent, the worker and the machine were gone."""
 
 import json
 from collections.abc import Iterable
-from hashlib import sha256
 
 from rookery.core.json import Json, dumps, lenient
 
@@ -55,4 +54,6 @@ def _digest(value: object) -> str:
         text = json.dumps(value, sort_keys=True)
     except (ValueError, TypeError, RecursionError):
         text = dumps(value)
+    from hashlib import sha256  # 4 ms to load: not before the first screen
+
     return sha256(text.encode()).hexdigest()[:32]

@@ -8,7 +8,7 @@ than it tells.
 from typing import Any
 
 from rookery.core.blocks.parts import outline
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json import Event, Json, dumps
 from rookery.core.tools.calls import block_id
 

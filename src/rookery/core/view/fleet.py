@@ -3,7 +3,7 @@
 
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, make_block
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}

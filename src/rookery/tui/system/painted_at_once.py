@@ -30,7 +30,7 @@ class PaintedAtOnce(Base):
         return shown and not moves
 
 
-def after_this_key(screen: "Screen") -> None:
+def after_this_key(screen: "Screen[object]") -> None:
     """The screen's next frame waits until the widget with the focus has taken its key."""
     screen._update_timer.pause()
     screen.check_idle()

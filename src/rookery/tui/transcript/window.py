@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rookery.core.blocks.document import HEADER, Block, Document, Op, extend, join, make_block
-from rookery.core.header import EMPTY
+from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.outline import Outline

@@ -12,7 +12,8 @@ from rookery.acp.bridge.updates.terminals import Screens
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
 from rookery.core.blocks.notices import verdict
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools import terminals

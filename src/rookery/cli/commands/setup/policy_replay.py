@@ -5,7 +5,8 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rookery.core.header import EMPTY, advance
+from rookery.core.empty_header import EMPTY
+from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import call_input, danger, reach, rules
 from rookery.core.turn.calls import TurnCalls

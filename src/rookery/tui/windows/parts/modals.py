@@ -15,6 +15,7 @@ from textual.widgets import Input, Label
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.runs import clean, clean_line
+from rookery.tui.sheet import WINDOWS
 from rookery.tui.shell import Shell
 
 
@@ -33,10 +34,18 @@ class Modal[Answer](ModalScreen[Answer | None]):
         self._heading = heading or self.HEADING
 
     def compose(self) -> ComposeResult:
+        self._load_sheet()
         with Vertical(classes=self.KIND):
             yield Label(clean_line(self._heading), classes="title", markup=False)
             yield from self.body()
             yield Label(self.keys_line(), classes="keys")
+
+    def _load_sheet(self) -> None:
+        """The first window brings the style sheet of all."""
+        sheet, place = self.app.stylesheet, ("windows", "")
+        if not sheet.has_source(*place):
+            sheet.add_source(WINDOWS, read_from=place)
+            sheet.reparse()
 
     def body(self) -> ComposeResult:
         raise NotImplementedError

@@ -1,0 +1,32 @@
+"""The header of a session in which nothing has happened, apart from the fold: the first paint needs
+no more than this."""
+
+from typing import Any
+
+from rookery.core.critic import state
+from rookery.core.json import Json
+from rookery.core.settings import held
+
+VERSION = 9
+"""Of the header's shape. A stored header of another version is ignored and folded again."""
+
+
+def _each(names: str, value: Any) -> Json:
+    return dict.fromkeys(names.split(), value)
+
+
+EMPTY: Json = {
+    "v": VERSION,
+    **_each("id cwd agent vendor title reason last mode model effort retrying", ""),
+    **_each("created snoozed turn since news recap", 0),
+    **_each("archived pinned continues steers neverAsks decides _ran _dropped", False),
+    **_each("error agentSession unattended rateLimit fold _open _plan", None),
+    **_each("roots mcpServers argv commands options plan queue _said _started", []),
+    **_each("wanted titles capabilities info usage asks retry _offers _tools _terminals", {}),
+    "state": "idle",
+    "process": {"state": "absent"},
+    "confirm": "every",
+    "_confirm": ["", ""],
+    "settings": held.EMPTY,
+    "critic": state.EMPTY,
+}
