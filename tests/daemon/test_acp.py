@@ -51,7 +51,9 @@ async def test_D8_an_editor_over_the_network(daemon: Served, tmp_path: Path) -> 
     assert "".join(said) == "x" * 100
     heads = await asyncio.to_thread(lambda: daemon.ask("GET", "/api/sessions").json())
     assert session in json.dumps(heads)
+    last = link._socket
     peer.close()
+    last.abort()  # the loop ends here, maybe before the daemon has said goodbye
 
 
 async def test_D8_who_is_not_let_in(daemon: Served) -> None:

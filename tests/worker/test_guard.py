@@ -168,6 +168,7 @@ async def test_I9_1_P10_an_answer_goes_to_nobody_in_between(aviary: Aviary) -> N
     with pytest.raises(Refused):
         await bird.answer(ask, "allow")
     heard = await fake.stdout.read()
+    await fake.wait()
     assert b"hello" in heard
     assert ask["nonce"].encode() not in heard
     assert len(bird.header()["asks"]) == 1
