@@ -18,6 +18,7 @@ from rookery.core.view.reduce import fold
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from tests.core.making import blocks
+from tests.daemon.adoption import adopt
 from tests.worker.aviary import Aviary, Bird, Steps, is_ask, is_text, kinds, text_of
 
 pytestmark = pytest.mark.long
@@ -162,3 +163,12 @@ async def test_log_of_an_earlier_build_goes_on(aviary: Aviary, commit: str) -> N
     assert shown[0] == "first answer"
     assert shown[-1] == "today"
     assert [block["status"] for block in blocks(document, "ask")] == ["moved", "cancelled"]
+
+
+@each_build
+async def test_D3_W7_the_daemon_adopts_a_live_worker_of_an_earlier_build(
+    aviary: Aviary, commit: str
+) -> None:
+    """Read, answered, cancelled and prompted through the API of today's daemon."""
+    bird = left_at_its_ask(aviary, commit)
+    await adopt(bird, bird.record["build"])

@@ -9,9 +9,11 @@ from rookery.build import build
 from rookery.cli.commands.look.ps import is_stale
 from rookery.client import fleet
 from rookery.client.liveness import Asked, hung
+from rookery.client.session import Link
 from rookery.client.start import start_worker
 from rookery.core.json.events import Event
-from tests.worker.aviary import Aviary, Bird, is_agent, is_text
+from tests.daemon.adoption import adopt
+from tests.worker.aviary import Aviary, Bird, Steps, blocks, is_agent, is_ask, is_text
 
 OLDER = str(Path(__file__).parent / "older.py")
 
@@ -42,6 +44,24 @@ async def test_an_idle_worker_of_another_build_is_replaced_by_the_next_prompt_w7
     assert stopped.update["reason"] == "stale"
     [head] = fleet.heads(aviary.home)
     assert not is_stale(head)
+
+
+async def test_D3_W7_the_daemon_adopts_it_in_mid_turn(aviary: Aviary) -> None:
+    bird = older(aviary)
+    async with bird.client() as client:
+        steps: Steps = [
+            {"ask": "Really?", "allowed": [{"text": "thank you"}]},
+            {"text": "still at it"},
+            {"until": "cancel"},
+        ]
+        # As its own client did: a prompt of today's would have replaced it first.
+        link = await Link.open(bird.socket, "earlier", client.log.last_seq())
+        assert link is not None
+        link.command({"id": "earlier", "do": "prompt", "prompt": blocks(steps)})
+        await bird.until(is_ask)
+        await link.close()
+    await adopt(bird, "0.0.1+older")
+    assert bird.record["build"] == build(), "replaced once it was idle"
 
 
 async def test_in_mid_turn_it_is_kept_until_it_is_idle_w7(aviary: Aviary) -> None:
