@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -21,7 +22,7 @@ class Pipe:
         self.end = asyncio.Event()
 
     def reader(self, rest: float) -> PipeReader:
-        return PipeReader(self.reading, self._take, self.end.set, rest)
+        return PipeReader(self.reading, self._take, self.end.set, lambda _late: rest)
 
     def _take(self, data: bytes) -> None:
         self.heard.append(data)
@@ -56,6 +57,9 @@ async def test_what_is_written_while_it_rests_comes_together(pipe: Pipe) -> None
         await asyncio.sleep(0)
     assert pipe.heard == [b"one\n"]
     reader.resume()
+    await asyncio.sleep(0)
+    assert pipe.heard == [b"one\n"], "who lets it go on does not cut its rest"
+    reader.end_rest()
     assert await pipe.next() == b"two\nthree\nfour\n"
     reader.close()
 
@@ -86,3 +90,40 @@ async def test_a_resting_reader_hands_over_what_is_there_and_closes(pipe: Pipe) 
     reader.close()
     assert pipe.heard == [b"one\n", b"two\n"]
     assert not pipe.end.is_set()
+
+
+async def test_a_bug_in_what_hears_it_does_not_end_the_reading(pipe: Pipe) -> None:
+    """Neither while it is polled nor after a rest."""
+    faults = list[BaseException | None]()
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _loop, context: faults.append(context.get("exception")))
+
+    def take(data: bytes) -> None:
+        pipe._take(data)
+        if data == b"bad":
+            raise ValueError
+
+    reader = PipeReader(pipe.reading, take, pipe.end.set, lambda _late: 0.001)
+    for word in (b"bad", b"bad", b"good"):
+        pipe.write(word)
+        assert await pipe.next() == word
+    assert [type(fault) for fault in faults] == [ValueError, ValueError]
+    reader.close()
+
+
+async def test_it_says_how_late_it_looked(pipe: Pipe) -> None:
+    told = list[float]()
+
+    def rest(late: float) -> float:
+        told.append(late)
+        return 0.001
+
+    reader = PipeReader(pipe.reading, pipe._take, pipe.end.set, rest)
+    pipe.write(b"one")
+    await pipe.next()
+    time.sleep(0.05)  # the loop is held up for longer than the rest
+    pipe.write(b"two")
+    await pipe.next()
+    reader.close()
+    assert told[0] == 0.0
+    assert told[1] >= 0.04

@@ -1,6 +1,6 @@
 """How a JSON-RPC request fails."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from rookery.core.json import dumps
 
@@ -29,6 +29,13 @@ class RpcError(RpcFailure):
 class ConnectionClosed(RpcFailure):
     def __init__(self, message: str = "the connection is closed") -> None:
         super().__init__(message)
+
+
+class Answer(NamedTuple):
+    """How a request of ours ended: with a result, or with an error."""
+
+    result: Any
+    error: RpcFailure | None
 
 
 class TooLarge(ValueError):

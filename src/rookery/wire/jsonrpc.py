@@ -10,7 +10,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from rookery.core.json import dumps, loads
 from rookery.wire.failures import (
@@ -20,6 +20,7 @@ from rookery.wire.failures import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
+    Answer,
     ConnectionClosed,
     RpcError,
     RpcFailure,
@@ -62,13 +63,6 @@ HIGH_WATER = 256 * 1024
 CANCEL_REQUEST = "$/cancel_request"
 
 type Id = int | str | None
-
-
-class Answer(NamedTuple):
-    """How a request of ours ended: with a result, or with an error."""
-
-    result: Any
-    error: RpcFailure | None
 
 
 class Incoming:
@@ -130,6 +124,7 @@ class Peer:
         on_closed: Callable[[], None] | None = None,
         answer_noise: bool = False,
         ceilings: Ceilings = Ceilings(),  # noqa: B008 (immutable)
+        splitter: LineSplitter | None = None,
     ) -> None:
         self.on_request = on_request
         self.on_notification = on_notification
@@ -142,7 +137,7 @@ class Peer:
         self._ceilings = ceilings
         self._reader: PipeReader | Carrier | None = None
         self._writer: PipeWriter | Carrier | None = None
-        self._splitter = LineSplitter(ceilings.line)
+        self._splitter = splitter or LineSplitter(ceilings.line)
         self._lines: deque[Line] = deque()
         self._at_end = False
         self._last_id = 0
@@ -155,7 +150,9 @@ class Peer:
     def attach(self, read_fd: int, write_fd: int) -> Self:
         """Speak over two descriptors of any kind (not the same number); they are ours from now."""
         self._writer = PipeWriter(write_fd, lambda error: self._noise("write failed", error))
-        self._reader = PipeReader(read_fd, self.data_received, self.eof_received)
+        self._reader = PipeReader(
+            read_fd, self.data_received, self.eof_received, self._splitter.rest
+        )
         return self
 
     def carried_by(self, carrier: Carrier) -> Self:

@@ -53,6 +53,10 @@ class LineSplitter:
         """The last line, where its newline never came."""
         return [self._finish()] if self._tail or self._skipped else []
 
+    def rest(self, _late: float) -> float:
+        """Seconds for which nothing more is worth reading (see PipeReader)."""
+        return 0.0
+
     def _keep(self, part: bytes) -> None:
         if self._skipped:
             self._skipped += len(part)

@@ -20,8 +20,9 @@ FULL = 64 * 1024
 class PipeReader:
     """Hands what arrives to `on_data`, then calls `on_end` once. Owns the descriptor.
 
-    `rest`: seconds until it looks again after a read that left the pipe empty. A program that
-    writes line by line without an end would otherwise wake us for each of them.
+    `rest(late)`: seconds until it looks again after a read that left the pipe empty, where the last
+    look was `late` seconds later than it should have been. A program that writes line by line
+    without an end would otherwise wake us for each of them.
     """
 
     def __init__(
@@ -29,16 +30,19 @@ class PipeReader:
         fd: int,
         on_data: Callable[[bytes], None],
         on_end: Callable[[], None],
-        rest: float = 0.0,
+        rest: Callable[[float], float] | None = None,
     ) -> None:
         self._fd = fd
         self._rest = rest
+        self._resting: asyncio.TimerHandle | None = None
+        self._late = 0.0
         self._on_data = on_data
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
         self._reading = False
         self._ended = False
         self._pollable = True
+        self._polled = False
         self._soon: asyncio.Handle | None = None
         os.set_blocking(fd, False)
         self.resume()
@@ -48,14 +52,19 @@ class PipeReader:
         return self._ended
 
     def resume(self) -> None:
-        if self._reading or self._ended:
+        """Go on where it was paused; a rest is not cut short."""
+        if self._reading or self._ended or self._resting is not None:
             return
         if self._soon is not None:
             self._soon.cancel()
         self._reading = True
-        if self._pollable:
+        self._poll()
+
+    def _poll(self) -> None:
+        if self._pollable and not self._polled:
             try:
                 self._loop.add_reader(self._fd, self._ready)
+                self._polled = True
             except PermissionError:  # a regular file or /dev/null: always ready, never polled
                 self._pollable = False
         if not self._pollable:
@@ -63,10 +72,14 @@ class PipeReader:
 
     def pause(self) -> None:
         """Stop asking for more. What was read already has been handed over."""
-        if self._reading and self._pollable:
+        if self._polled:
+            self._polled = False
             self._loop.remove_reader(self._fd)
         if self._soon is not None:
             self._soon.cancel()
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
         self._reading = False
 
     def take_now(self) -> None:
@@ -94,19 +107,43 @@ class PipeReader:
         try:
             data = os.read(self._fd, READ_SIZE)
         except (BlockingIOError, InterruptedError):
+            self._poll()
             return
         except OSError:  # a pty whose other side is gone says EIO
             data = b""
-        if data:
-            if not self._pollable:
-                self._soon = self._loop.call_soon(self._ready)
-            elif self._rest and len(data) < FULL:
-                self.pause()
-                self._soon = self._loop.call_later(self._rest, self.resume)
-            self._on_data(data)
-        else:
+        if not data:
             self.close()
             self._on_end()
+            return
+        try:
+            self._on_data(data)
+        finally:  # a bug in there is not the end of the reading
+            if self._reading:
+                self._go_on(len(data))
+
+    def _go_on(self, size: int) -> None:
+        late, self._late = self._late, 0.0
+        rest = self._rest(late) if self._rest is not None and size < FULL else 0.0
+        if rest > 0 and self._pollable:
+            self.pause()
+            self._resting = self._loop.call_later(rest, self._rested)
+        else:
+            self._poll()
+
+    def _rested(self) -> None:
+        """Looks at once: a pipe that is worth a rest is one that has something by now."""
+        assert self._resting is not None
+        self._late = self._loop.time() - self._resting.when()
+        self._resting = None
+        self._reading = True
+        self._ready()
+
+    def end_rest(self) -> None:
+        """Look again now, where it rests."""
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
+            self.resume()
 
 
 class PipeWriter:

@@ -28,7 +28,7 @@ class Chunks:
         return self._open_until if self._held is not None else None
 
     def push(self, update: Json, now: float) -> list[Json]:
-        text = _text_of(update)
+        text = text_of(update)
         if text is None:
             return [*self.flush(now), update]
         if self._held is not None and _alike(self._held, update):
@@ -54,7 +54,7 @@ class Chunks:
         return [{**held, "content": {**held["content"], "text": "".join(texts)}}]
 
 
-def _text_of(update: Json) -> str | None:
+def text_of(update: Json) -> str | None:
     if update.get("sessionUpdate") not in CHUNK_KINDS:
         return None
     content = update.get("content")

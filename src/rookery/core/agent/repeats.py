@@ -89,6 +89,11 @@ class Repeats:
         """Whether something is held."""
         return self._doubt is not None and bool(self._doubt.held)
 
+    @property
+    def are_over(self) -> bool:
+        """Whether all that the agent says of its own is news."""
+        return not self._late and self._told is None and self._doubt is None
+
     def release(self) -> list[Json]:
         """What was held: it counts as news from now on."""
         held = self._doubt.held if self._doubt is not None else []

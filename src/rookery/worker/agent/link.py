@@ -18,6 +18,7 @@ from rookery.processes import MARK, strays, tree
 from rookery.processes.child import Child
 from rookery.wire.failures import ConnectionClosed, RpcError, error_to_json
 from rookery.wire.jsonrpc import Answer, Ceilings, OnNotification, OnRequest, Peer
+from rookery.worker.agent.chunk_lines import ChunkLines
 from rookery.worker.agent.process import AgentProcess
 from rookery.worker.agent.surviving_commands import left_running
 from rookery.worker.session import Session
@@ -47,8 +48,11 @@ class AgentLink:
         on_request: OnRequest,
         on_notification: OnNotification,
         on_exit: OnExit,
+        may_merge: Callable[[], bool],
     ) -> None:
+        """`may_merge`: whether a run of text may be taken as one piece."""
         self._session = session
+        self._may_merge = may_merge
         self._on_request = on_request
         self._on_notification = on_notification
         self._on_exit = on_exit
@@ -105,12 +109,15 @@ class AgentLink:
 
     def _peer(self) -> Peer:
         session = self._session
+        policy = session.policy
+        lines = ChunkLines(policy.line_bytes, policy.chunk_window, self._may_merge)
         return Peer(
             on_request=self._on_request,
             on_notification=self._on_notification,
             on_noise=self._heard_noise,
             on_batch_end=session.wake,
-            ceilings=Ceilings(line=session.policy.line_bytes),
+            ceilings=Ceilings(line=policy.line_bytes),
+            splitter=lines,
         )
 
     def _exited(self, status: int, stderr: list[str], link: str) -> None:

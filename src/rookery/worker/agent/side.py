@@ -50,7 +50,8 @@ class AgentSide:
         self.terminals = Terminals(session, self._files, self._privileges)
         self.auto_answer = AutoAnswer(session)
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
-        self.link = AgentLink(session, self.requested, self.notified, self.exited)
+        heard = self.requested, self.notified, self.exited
+        self.link = AgentLink(session, *heard, lambda: self.replays.repeats.are_over)
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
         """Why an agent cannot take over here, by the configuration of this moment."""

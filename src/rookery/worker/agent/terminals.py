@@ -92,7 +92,7 @@ class Terminal:
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
         )
-        self._reader = PipeReader(stdout, self._wrote, self._finish, REST)
+        self._reader = PipeReader(stdout, self._wrote, self._finish, lambda _late: REST)
 
     def output(self) -> str:
         """What the agent gets: the end of it, cut at the front between two characters."""
@@ -152,6 +152,7 @@ class Terminal:
     def _exited(self, _status: int) -> None:
         asyncio.get_running_loop().call_later(SETTLE, self._finish)
         if self._reader is not None:
+            self._reader.end_rest()
             self._reader.resume()
             if self._reader.ended:
                 self._finish()

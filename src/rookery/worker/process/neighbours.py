@@ -3,7 +3,7 @@
     $ROOKERY_HOME/places/<hash of the directory>/<session id>
 
 An awake worker keeps an empty file there, so that a look costs one listing of a small directory.
-The file decides nothing: the socket shows who is awake. A session counts while it works or a client
+The file decides nothing: its worker shows who is awake. A session counts while it works or a client
 is attached: a notice with each new `run` would teach users to ignore it.
 """
 
@@ -16,6 +16,7 @@ from rookery.core.json import Draft, Json, lenient, notice
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.processes import tree
 
 PLACES = "places"
 
@@ -83,9 +84,15 @@ class Neighbours:
             os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
     def _is_awake(self, session: str) -> bool:
-        """One that was killed leaves its file: it is taken away here."""
+        """One that was killed leaves its file: it is taken away here. Its process is looked at
+        before its socket: fifty that begin together would wake each other for every look."""
         with suppress(OSError, paths.PathError):
-            if connectable(paths.socket_path(paths.session_dir(self._home, session))):
+            directory = paths.session_dir(self._home, session)
+            worker = paths.read_json(os.path.join(directory, paths.WORKER))
+            pid, start = lenient.integer(worker, "pid"), lenient.text(worker, "start")
+            if pid and start and tree.alive(pid, start):
+                return True
+            if connectable(paths.socket_path(directory)):
                 return True
             os.unlink(os.path.join(self._place, session))
         return False
