@@ -121,7 +121,7 @@ async def test_it_says_how_late_it_looked(pipe: Pipe) -> None:
     reader = PipeReader(pipe.reading, pipe._take, pipe.end.set, rest)
     pipe.write(b"one")
     await pipe.next()
-    time.sleep(0.05)  # the loop is held up for longer than the rest
+    time.sleep(0.05)  # noqa: ASYNC251 (the loop is held up for longer than the rest)
     pipe.write(b"two")
     await pipe.next()
     reader.close()
