@@ -17,7 +17,7 @@ FILES = (
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
     "search",
-    "daemon_load",
+    *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption"),
     *("tui_transcript", "tui_paint", "tui_keys", "tui_open", "open_large"),
 )
 RESULTS = os.path.join(HERE, "results.json")

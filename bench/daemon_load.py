@@ -12,18 +12,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from time import sleep
-from typing import NamedTuple
 
 from bench.bytecode import HERE
+from bench.daemons import Place, served
 from bench.figures import Aim, Benchmark, progress, run_alone, spread
 from bench.flood import wake
 from bench.idle_cpu import spent
-from bench.roost import PLAYER, Roost, play, roost, take_turn
-from rookery.daemon.options import Options
-from rookery.daemon.process import lifecycle
+from bench.roost import PLAYER, play, roost, take_turn
 from tests.acp.packages import PYTHON_SDK, python_with
 
 SESSIONS, CLIENTS = 50, 2
@@ -34,35 +31,11 @@ FLOOD = 100_000
 PATIENCE = 180.0
 
 
-class Place(NamedTuple):
-    roost: Roost
-    address: str
-    token: str
-    pid: int
-
-
-@contextmanager
-def served(place: Roost) -> Iterator[Place]:
-    record = lifecycle.start(place.home, Options(port=0))
-    try:
-        yield Place(place, record["address"], _token(place.home), record["pid"])
-    finally:
-        lifecycle.stop(place.home)
-
-
-def _token(home: str) -> str:
-    from rookery.daemon.access.devices import Devices
-
-    _, token = Devices(home).add("bench")
-    return token
-
-
 class Followers:
     """Processes that follow all sessions."""
 
     def __init__(self, place: Place, sessions: list[str]) -> None:
-        address = place.address.replace("http", "ws", 1) + "/api/stream"
-        argv = [sys.executable, "-m", "bench.followers", address, place.token, *sessions]
+        argv = [sys.executable, "-m", "bench.followers", place.stream, place.token, *sessions]
         self._running = [
             subprocess.Popen(
                 argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=os.path.dirname(HERE)

@@ -39,6 +39,8 @@ class Fleet:
         self._home = home
         self._stamps: dict[str, Stamp] = {}
         self._heads: dict[str, Json] = {}
+        self._shown = self._heads
+        """The heads that the document was made of."""
         self._seen = Seen()
         self._looking = threading.Lock()
         self.epoch = os.urandom(4).hex()
@@ -68,10 +70,10 @@ class Fleet:
     def _read(self) -> None:
         heads: dict[str, Json] = {}
         stamps: dict[str, Stamp] = {}
+        place = paths.sessions(self._home)
         for name in paths.session_ids(self._home):
-            directory = paths.session_dir(self._home, name)
             try:
-                found = os.stat(directory)
+                found = os.stat(f"{place}/{name}")
             except OSError:
                 continue
             stamps[name] = found.st_mtime_ns, found.st_ino
@@ -97,11 +99,15 @@ class Fleet:
     def _changed_to(self) -> Seen:
         now = time.time() * 1000
         seen, blocks, ops = self._seen, dict[str, Block](), list[Op]()
+        shown, self._shown = self._shown, self._heads
         for name, head in self._heads.items():
+            snoozed, old = is_snoozed(head, now), seen.blocks.get(name)
+            if old is not None and shown.get(name) is head and old["snoozed"] == snoozed:
+                blocks[name] = old
+                continue
             block = fleet_block(head, awake=head["awake"])
-            block |= {"archived": head["archived"], "snoozed": is_snoozed(head, now)}
+            block |= {"archived": head["archived"], "snoozed": snoozed}
             blocks[name] = block
-            old = seen.blocks.get(name)
             if old is None:
                 ops.append(["put", block])
             elif old != block:
