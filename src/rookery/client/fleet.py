@@ -120,7 +120,11 @@ def find(home: str, name: str) -> str:
     """The session with that id, unique prefix of one, or title. Raises UnknownSession,
     Ambiguous."""
     known = heads(home)
-    known += unreadable(home, known)
+    return named(name, [*known, *unreadable(home, known)])
+
+
+def named(name: str, known: list[Json]) -> str:
+    """The same among sessions that were listed."""
     if any(head["id"] == name for head in known):
         return name
     lowered = name.lower()

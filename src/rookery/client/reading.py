@@ -13,7 +13,7 @@ from rookery.core.view import carried
 from rookery.core.view.recap import Recap, recap_of
 from rookery.core.view.reduce import fold, reduce
 from rookery.log.ending import ROOM
-from rookery.log.reader import Reader
+from rookery.log.history import History
 
 
 class Excerpt(NamedTuple):
@@ -28,7 +28,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(
-    log: Reader, upto: int | None = None, room: int = ROOM, *, folded: bool = True
+    log: History, upto: int | None = None, room: int = ROOM, *, folded: bool = True
 ) -> Excerpt:
     """Of the session's end, or of what stands up to an event; of one turn. Not `folded`: before its
     events, to follow from there."""
@@ -48,7 +48,7 @@ BESIDE, AFTER, NEAR = 2, 100, 512 * 1024
 """Blocks beside one, events after one, and bytes that are read for them."""
 
 
-def block_at(log: Reader, seq: int) -> str:
+def block_at(log: History, seq: int) -> str:
     """The block that an event made or changed, by its id; "": none."""
     header, events, _ = log.part(seq, NEAR)
     document = fold(header, events[:-1])
@@ -59,7 +59,7 @@ def block_at(log: Reader, seq: int) -> str:
     return ""
 
 
-def around(log: Reader, seq: int) -> Document:
+def around(log: History, seq: int) -> Document:
     """The block of an event and those beside it, of the same turn."""
     end = log.first_seq(log.turn_of(seq) + 1)
     found = excerpt(log, min(seq + AFTER, end - 1) if end else seq + AFTER, NEAR)
@@ -73,7 +73,7 @@ def around(log: Reader, seq: int) -> Document:
     return found.document
 
 
-def recap(log: Reader, before: int | None = None) -> Recap:
+def recap(log: History, before: int | None = None) -> Recap:
     """Of the turns before the event `before`; None: before the agent last lost its memory (a
     reset, a clear, a switch), or of all turns where it never did."""
     if before is None:
@@ -81,7 +81,7 @@ def recap(log: Reader, before: int | None = None) -> Recap:
     return recap_of(_pages(log, before))
 
 
-def _pages(log: Reader, before: int) -> Iterator[Document]:
+def _pages(log: History, before: int) -> Iterator[Document]:
     """Newest first, each up to there; read as they are asked for."""
     numbers = range(1, log.turns() + 1)
     last = bisect_left(numbers, before, key=log.first_seq)

@@ -8,6 +8,8 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 
 from rookery.build import build
+from rookery.daemon.access.devices import Device
+from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.api.answers import READS
 from rookery.daemon.api.documentation import page
 from rookery.daemon.state import Daemon
@@ -19,6 +21,8 @@ STYLE = os.path.join(os.path.dirname(__file__), "style.css")
 
 class About(BaseModel):
     build: str
+    directory: str = Field(description="Its user's own directory, where sessions may work.")
+    device: str = Field(description="Which device this is; empty: it needs no login.")
     since: int = Field(description="When it started, in milliseconds since the epoch.")
     auth: str
     read_only: bool
@@ -27,11 +31,14 @@ class About(BaseModel):
 
 
 @router.get("/api/about", responses=READS)
-async def read_about(daemon: Daemon) -> About:
+async def read_about(daemon: Daemon, request: Request) -> About:
     """What this daemon is and how many sessions it serves."""
     heads = daemon.fleet.heads
+    device: Device | None = request.scope.get(DEVICE)
     return About(
         build=build(),
+        directory=os.path.expanduser("~"),
+        device=device.id if device else "",
         since=daemon.since,
         auth=daemon.options.auth,
         read_only=daemon.options.read_only,

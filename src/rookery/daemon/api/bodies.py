@@ -100,7 +100,10 @@ class PromptCommand(_Command):
     """Send a prompt; it waits in the queue while a turn runs."""
 
     do: Literal["prompt"]
-    prompt: Blocks
+    prompt: Annotated[list[Content], Field(max_length=100)] = []
+    attachments: list[Attached] = Field(
+        default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
+    )
     steer: bool = Field(False, description="Into the running turn, if the agent can take it.")
 
 
@@ -109,7 +112,9 @@ class QueueCommand(_Command):
 
     do: Literal["queue"]
     op: Literal["edit", "move", "remove", "send"]
-    item: Name = Field(description="Its id, as the header's `queue` has it.")
+    item: str = Field(
+        "", max_length=500, description="Its id, as the header's `queue` has it; `send`: or all."
+    )
     prompt: Blocks | None = Field(None, description="With `edit`: the new prompt.")
     to: Whole = Field(0, description="With `move`: its new place, from 0.")
 
@@ -126,6 +131,10 @@ class SetCommand(_Command):
     do: Literal["set"]
     option: Name = Field(examples=["model"])
     value: Annotated[str, Field(min_length=1, max_length=1000)] | bool
+    destructive: bool = Field(
+        False, description="With `unattended` set to `all`: also what cannot be undone."
+    )
+    told: str = Field("", max_length=80, description="Who chose it, in words, for the log.")
 
 
 class RenameCommand(_Command):
@@ -158,11 +167,11 @@ class SettingsCommand(_Command):
 
 
 class PlainCommand(_Command):
-    """Cancel the turn, end it by force, stop or restart the agent, hide it from lists or show it
-    again, pin it, or start the conversation over."""
+    """Cancel the turn, end it by force, start, stop or restart the agent, hide it from lists or
+    show it again, pin it, or start the conversation over."""
 
     do: (
-        Literal["cancel", "force_end", "stop", "restart"]
+        Literal["cancel", "force_end", "start", "stop", "restart"]
         | Literal["archive", "unarchive", "pin", "unpin", "clear"]
     )
 

@@ -2,15 +2,17 @@
 
 import asyncio
 import base64
+import json
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from rookery.client import attach, fleet
 from rookery.core.json import Json, lenient
-from rookery.daemon.api import bodies
+from rookery.core.json.secrets import encoded
+from rookery.daemon.api import bodies, shapes
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.sending import send
 from rookery.daemon.errors import Problem
@@ -24,6 +26,10 @@ router = APIRouter(tags=["commands"])
 class Outcome(BaseModel):
     seq: int = Field(description="The event that is the command's outcome.")
     kind: str = Field(description="That event's kind.", examples=["_prompt", "_done"])
+    at: int = Field(description=shapes.WHEN)
+    cause: str | None = Field(description="The command's id.")
+    by: str | None = Field(description="Which client sent it.")
+    update: dict[str, Any] = Field(description="What the event says.")
 
 
 class Killed(BaseModel):
@@ -40,13 +46,19 @@ async def send_command(
     ],
 ) -> Outcome:
     """Send a command; which fields it has depends on `do`."""
-    return await sent(daemon, session, given.model_dump(exclude_defaults=True))
+    command = given.model_dump(exclude_defaults=True)
+    if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
+        directory = paths.session_dir(daemon.home, session)
+        staged = await asyncio.to_thread(_staged, directory, given.attachments)
+        command["prompt"] = [*command.get("prompt", ()), *staged]
+    return await sent(daemon, session, command)
 
 
 async def sent(daemon: State, session: str, command: Json) -> Outcome:
     outcome = await send(daemon, session, command)
     await daemon.hub.look()
-    return Outcome(seq=outcome.seq, kind=str(outcome.update.get("sessionUpdate")))
+    event = json.loads(encoded(outcome._asdict()))  # with its secrets masked, as everywhere
+    return Outcome(kind=str(outcome.update.get("sessionUpdate")), **event)
 
 
 @router.post("/api/sessions/{session}/prompt", responses=WRITES)

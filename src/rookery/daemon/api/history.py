@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client import attach, reading
-from rookery.core.json import Json
+from rookery.core.json import Event, Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads, sends
@@ -20,6 +20,7 @@ from rookery.daemon.state import Daemon, SessionId
 from rookery.export import Turns, files, pieces
 from rookery.export.session import TYPES
 from rookery.home import paths
+from rookery.log.ending import ROOM
 from rookery.log.reader import LAST, Reader
 
 router = APIRouter(tags=["history"])
@@ -48,6 +49,12 @@ async def read_document(daemon: Daemon, session: SessionId, before: Seq = None) 
     return await asyncio.to_thread(lambda: Masked(read()))
 
 
+Turn = Annotated[int | None, Query(ge=0, le=10**9)]
+Numbers = Annotated[
+    str, Query(max_length=4000, pattern=r"^([0-9]{1,18}(,[0-9]{1,18})*)?$", examples=["3,14"])
+]
+
+
 @router.get(
     "/api/sessions/{session}/events", responses=reads(shapes.Events, 409), response_class=Masked
 )
@@ -57,20 +64,91 @@ async def read_events(
     after: Seq = None,
     before: Seq = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    turn: Turn = None,
+    cause: Annotated[str, Query(max_length=200)] = "",
+    seqs: Numbers = "",
 ) -> Response:
     """Raw events: the first after `after`, or the last before `before`, aligned to turns where more
-    stand above."""
+    stand above. Or those of one `turn`, the outcome of the command with the id `cause`, or those
+    with these numbers (`seqs`)."""
+
+    def found(log: Reader) -> Sequence[Event]:
+        if seqs:
+            return log.some(map(int, seqs.split(",")))
+        if cause:
+            outcome = log.find(cause)
+            return [outcome] if outcome else []
+        if turn is not None:
+            return log.page(turn)
+        if after is not None or before is None:
+            return log.read(after or 0, limit, None if before is None else before - 1)
+        return log.before(before, limit)
 
     def read() -> Json:
         with Reader.open(paths.session_dir(daemon.home, session)) as log:
-            if after is not None or before is None:
-                found = log.read(after or 0, limit, None if before is None else before - 1)
-            else:
-                found = log.before(before, limit)
-            last = log.last_seq()
-        return {"events": [event._asdict() for event in found], "last": last}
+            events = found(log)
+            return {"events": [event._asdict() for event in events], "last": log.last_seq()}
 
     return await asyncio.to_thread(lambda: Masked(read()))
+
+
+@router.get(
+    "/api/sessions/{session}/part", responses=reads(shapes.Part, 409), response_class=Masked
+)
+async def read_part(
+    daemon: Daemon,
+    session: SessionId,
+    upto: Seq = None,
+    room: Annotated[int, Query(ge=1, le=ROOM, description="Bytes, about.")] = ROOM,
+) -> Response:
+    """The end of the last turn as raw events with the header before them, or what stands up to an
+    event."""
+
+    def read() -> Json:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            header, events, above = log.part(upto, room)
+        return {
+            "header": header,
+            "events": [event._asdict() for event in events],
+            "above": above,
+        }
+
+    return await asyncio.to_thread(lambda: Masked(read()))
+
+
+@router.get(
+    "/api/sessions/{session}/header", responses=reads(shapes.Header, 409), response_class=Masked
+)
+async def read_header(
+    daemon: Daemon,
+    session: SessionId,
+    turn: Annotated[Turn, Query(description="As that turn began; empty: as it is now.")] = None,
+) -> Response:
+    """Agent, model, mode, options, commands, plan, open asks, queue, usage."""
+
+    def read() -> Json:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            header = log.header() if turn is None else log.header_before(turn)
+            return {"header": header, "seq": log.last_seq()}
+
+    return await asyncio.to_thread(lambda: Masked(read()))
+
+
+@router.get("/api/sessions/{session}/turns", responses=reads(shapes.Turns, 409))
+async def read_turns(
+    daemon: Daemon, session: SessionId, turn: Turn = None, seq: Seq = None
+) -> shapes.Turns:
+    """Where a turn begins and when it was: one `turn`, that of the event `seq`, or the last."""
+
+    def read() -> shapes.Turns:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            every = log.turns()
+            n = turn if turn is not None else every if seq is None else log.turn_of(seq)
+            begins, ends = log.spans(n)
+            place = {"turn": n, "first": log.first_seq(n), "begins": begins, "ends": ends}
+            return shapes.Turns(turns=every, last=log.last_seq(), **place)
+
+    return await asyncio.to_thread(read)
 
 
 @router.get("/api/sessions/{session}/recap", responses=TEXT, response_class=PlainTextResponse)

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from rookery.client import create, fleet
+from rookery.build import build
+from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
 from rookery.core.json import Json
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
@@ -21,13 +22,16 @@ from rookery.daemon.api.sending import send
 from rookery.daemon.errors import Problem
 from rookery.daemon.idempotency import KeyReused, Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
-from rookery.home import paths
+from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
 
 router = APIRouter(tags=["sessions"])
 
 PAGE = 100
 Which = Literal["live", "archived", "all"]
+Probe = Annotated[
+    bool, Query(description="Ask the worker whether it responds (`hung`); it may take 2 s.")
+]
 
 
 class New(Strict):
@@ -67,15 +71,24 @@ async def list_sessions(
         Which, Query(description="Those in lists, the archived ones, or all.")
     ] = "live",
     page: Annotated[int, Query(ge=0, le=1_000_000, description="Of 100, from 0.")] = 0,
+    probe: Probe = False,
 ) -> Response:
     """Sessions, newest news first, 100 to a page."""
     await daemon.hub.look()
-    return Masked(_listed(daemon, show, page))
+    found = _listed(daemon, show, page)
+    if probe:
+        names = [row["id"] for row in found["sessions"] if row["awake"]]
+        silent = await asyncio.to_thread(liveness.hung, daemon.home, names)
+        for row in found["sessions"]:
+            row["hung"] = row["id"] in silent
+    return Masked(found)
 
 
 def _listed(daemon: State, show: Which, page: int) -> Json:
     now = time.time() * 1000
     heads = daemon.fleet.heads
+    if show == "all":
+        heads += daemon.fleet.damaged()
     if show == "live":
         heads = [head for head in heads if not is_hidden(head, now)]
     elif show == "archived":
@@ -96,16 +109,21 @@ def _row(head: Json) -> Json:
         "events": head["seq"],
         "parked": is_parked(head),
         "process": process if head["awake"] else None,
+        "stale": bool(head["awake"] and worker.get("build", build()) != build()),
+        "hung": False,
     }
 
 
 @router.get("/api/sessions/{session}", responses=reads(shapes.Session, 409), response_class=Masked)
-async def read_session(daemon: Daemon, session: SessionId) -> Response:
+async def read_session(daemon: Daemon, session: SessionId, probe: Probe = False) -> Response:
     """One session as lists show it."""
     head = await asyncio.to_thread(fleet.head_of_session, daemon.home, session)
     if head is None:
         raise fleet.UnknownSession(session)
-    return Masked(_row(head))
+    row = _row(head)
+    if probe and head["awake"]:
+        row["hung"] = bool(await asyncio.to_thread(liveness.hung, daemon.home, [session]))
+    return Masked(row)
 
 
 @router.post("/api/sessions", status_code=201, responses=WRITES)
@@ -163,6 +181,22 @@ def _directory(path: str) -> str:
             "Use a whole path.",
         )
     return os.path.realpath(place)
+
+
+class Seen(Strict):
+    seq: Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+class Noted(BaseModel):
+    seen: int = Field(description="The last event that was seen.")
+
+
+@router.post("/api/sessions/{session}/seen", responses=WRITES)
+async def mark_seen(daemon: Daemon, session: SessionId, given: Seen) -> Noted:
+    """The events up to `seq` were seen: the session is not unread for them any more."""
+    directory = paths.session_dir(daemon.home, session)
+    await asyncio.to_thread(seen.mark, directory, given.seq)
+    return Noted(seen=seen.seen(directory))
 
 
 @router.delete("/api/sessions/{session}", responses=WRITES)

@@ -55,6 +55,8 @@ class Session(Open):
     mode: str | None = None
     usage: Usage | None = None
     process: Process | None = Field(description="Its worker, while it is awake.")
+    stale: bool = Field(description="Whether its worker is of another build than the daemon.")
+    hung: bool = Field(description="Whether its worker does not respond; only if asked for.")
 
 
 class Sessions(BaseModel):
@@ -103,6 +105,26 @@ class Event(BaseModel):
 class Events(BaseModel):
     events: list[Event]
     last: int = Field(description="The last event of the session.")
+
+
+class Part(BaseModel):
+    header: dict[str, Any] = Field(description="Before its events.")
+    events: list[Event] = Field(description="Of one turn.")
+    above: bool = Field(description="Whether the turn has more above.")
+
+
+class Header(BaseModel):
+    header: dict[str, Any]
+    seq: int = Field(description="The last event of the session.")
+
+
+class Turns(BaseModel):
+    turns: int = Field(description="The number of the last turn; 0: there is none yet.")
+    last: int = Field(description="The last event of the session.")
+    turn: int
+    first: int = Field(description="Its first event, or that of the next turn; 0: there is none.")
+    begins: int = Field(description=f"Its first event; 0: it has none. {WHEN}")
+    ends: int = Field(description=f"Its last event. {WHEN}")
 
 
 class Agent(Open):

@@ -3,7 +3,7 @@
 from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, shown
 from rookery.core.json import Json
-from rookery.log.reader import Reader
+from rookery.log.history import History
 from rookery.tui.transcript.window import Page
 
 FIRST = 20
@@ -19,7 +19,7 @@ MOST_PAGES = 20
 """Pages read at once."""
 
 
-def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
+def last_pages(log: History) -> tuple[Document, int, list[Page]]:
     """The end of the last turn as a document, the number of the last event, and the last pages."""
     opened = excerpt(log, room=FIRST_ROOM)
     document, page = opened.document, page_of(opened)
@@ -29,7 +29,7 @@ def last_pages(log: Reader) -> tuple[Document, int, list[Page]]:
     return document, opened.last, [*older_pages(log, page.first, room), page]
 
 
-def older_pages(log: Reader, before: int, enough: int = ENOUGH) -> list[Page]:
+def older_pages(log: History, before: int, enough: int = ENOUGH) -> list[Page]:
     """Pages before an event, oldest first, until there are enough blocks: whole turns, or a stretch
     of a long one."""
     found: list[Page] = []

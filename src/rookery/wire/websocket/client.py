@@ -48,6 +48,8 @@ class Target(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
     ca: str = ""
     fingerprint: str = ""
+    in_the_clear: bool = False
+    """The user allowed headers to be sent where others could read them."""
 
 
 class ConnectError(Exception):
@@ -102,7 +104,7 @@ def _place(target: Target) -> tuple[streams.Place, addresses.Address]:
     for name, value in target.headers.items():
         if not name or not f"{name}{value}".isprintable() or ":" in name or not name.isascii():
             raise addresses.BadAddress(f"the header {name[:40]!r} cannot be sent")
-        if not address.is_private:
+        if not address.is_private and not target.in_the_clear:
             raise addresses.BadAddress(
                 f"{target.url}: {name} would be sent in the clear; use wss:// there"
             )

@@ -1,0 +1,58 @@
+"""What can stand between us and the Rookery of another machine.
+
+RemoteError
+├── NotLoggedIn     no login is saved, or it was revoked
+├── Unreachable     nobody answers; it may pass
+├── Untrusted       its certificate is not one to trust
+├── OtherVersion    it does not know what we ask for
+├── ReadOnly        it takes no changes
+├── Denied          any other refusal, in its own words
+└── OnlyThere       what can be done on that machine alone
+"""
+
+
+class RemoteError(Exception):
+    """The message says what is wrong and what helps."""
+
+
+class NotLoggedIn(RemoteError):
+    def __init__(self, url: str, why: str = "") -> None:
+        words = why or f"You are not logged in to {url}."
+        super().__init__(f"{words} To log in: rookery login {url}")
+
+
+class Unreachable(RemoteError):
+    def __init__(self, url: str, why: str, *, sent: bool = False) -> None:
+        super().__init__(f"{url} cannot be reached: {why}. Is the daemon running there?")
+        self.sent = sent
+        """The request may have arrived all the same."""
+
+
+class Untrusted(RemoteError):
+    def __init__(self, message: str, fingerprint: str = "") -> None:
+        super().__init__(message)
+        self.fingerprint = fingerprint
+        """Of the certificate that was shown, if it is known."""
+
+
+class OtherVersion(RemoteError):
+    def __init__(self, url: str, what: str) -> None:
+        super().__init__(
+            f"The Rookery at {url} does not know {what}: it is of another version, or this is not "
+            "the address of a daemon. Update the older one."
+        )
+
+
+class ReadOnly(RemoteError):
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url} only shows its sessions (--read-only): nothing was changed.")
+
+
+class Denied(RemoteError):
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class OnlyThere(RemoteError):
+    """It would have to happen on the other machine, and cannot be asked for from here."""

@@ -1,0 +1,275 @@
+"""Requests to the daemon of another machine, over HTTP, and its refusals as errors of ours."""
+
+import base64
+import http.client
+import json
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, override
+from urllib.parse import quote, urlencode, urlsplit
+
+from rookery.client.daemon.errors import (
+    Denied,
+    NotLoggedIn,
+    OtherVersion,
+    ReadOnly,
+    Unreachable,
+    Untrusted,
+)
+from rookery.client.daemon.local import Answer
+from rookery.client.daemon.logins import Login
+from rookery.client.guard import FromAgent
+from rookery.core.json import Json, lenient
+from rookery.wire.websocket import streams
+
+PATIENCE = 75.0
+"""Seconds for an answer: a command may take 60 until its outcome is known."""
+CONNECTS = 15.0
+"""Seconds for a connection to stand."""
+DEAD = 15
+"""Seconds without a sign of life after which a connection counts as broken, where the system can
+tell: a network that is gone says nothing."""
+MOST_IDLE = 4
+
+
+class Door:
+    """One daemon, with the login there. May be used from any thread."""
+
+    def __init__(self, login: Login) -> None:
+        """Raises Denied: the address would send the token in the clear."""
+        if not login.is_private and not login.http:
+            raise Denied(
+                "in_the_clear",
+                f"{login.url} is not encrypted: others on the network could read your token and "
+                "use it. Use https://, or say that you accept this: rookery login --allow-http "
+                f"{login.url}",
+            )
+        self.login = login
+        self.url = login.url
+        parts = urlsplit(login.url)
+        self._host = parts.hostname or ""
+        self._port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._context = _context(login) if parts.scheme == "https" else None
+        self._idle: list[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for link in idle:
+            link.close()
+
+    def json(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        **headers: str,
+    ) -> Any:
+        """The answer's JSON. Raises what `ask` and `refusal` do."""
+        answer = self.ask(method, address(path, query), body, **headers)
+        if answer.status >= 400:
+            raise refusal(self.url, path, answer)
+        try:
+            return answer.json()
+        except ValueError:
+            raise OtherVersion(self.url, path) from None
+
+    def ask(self, method: str, path: str, body: Json | None = None, **headers: str) -> Answer:
+        """One request; the answer, whatever it says. Raises Unreachable, Untrusted."""
+        data = None if body is None else json.dumps(body).encode("ascii")
+        given = {"Content-Type": "application/json"} if data is not None else {}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.send(method, path, data, given)
+
+    def send(
+        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        given = {**headers, "Accept": "application/json"}
+        if self.login.token:
+            given["Authorization"] = f"Bearer {self.login.token}"
+        while True:
+            link, used = self._link()
+            try:
+                return self._answer(link, method, path, data, given)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                link.close()
+                # A connection that was kept may have ended meanwhile. All that is changed by a
+                # request is changed once, however often it comes.
+                if not used:
+                    raise Unreachable(self.url, _why(error), sent=True) from None
+
+    def _answer(
+        self,
+        link: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+    ) -> Answer:
+        with suppress(BrokenPipeError):  # it answered, and closed, before it had heard it all
+            link.request(method, path, data, dict(headers))
+        answer = link.getresponse()
+        found = Answer(answer.status, answer.headers.get_content_type(), answer.read())
+        with self._lock:
+            kept = not answer.will_close and len(self._idle) < MOST_IDLE
+            if kept:
+                self._idle.append(link)
+        if not kept:
+            link.close()
+        return found
+
+    def _link(self) -> tuple[http.client.HTTPConnection, bool]:
+        """A connection that stands, and whether it was used before. Raises Unreachable,
+        Untrusted."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop(), True
+        if self._context is None:
+            link = http.client.HTTPConnection(self._host, self._port, timeout=CONNECTS)
+        else:
+            link = _Tls(self._host, self._port, self._context, self.login)
+        try:
+            link.connect()
+        except ssl.SSLCertVerificationError as error:
+            raise self._untrusted(error.verify_message or str(error)) from None
+        except ssl.SSLError as error:
+            raise Unreachable(self.url, f"no TLS connection ({error.reason or error})") from None
+        except (OSError, ValueError) as error:
+            raise Unreachable(self.url, _why(error)) from None
+        _watch(link.sock)
+        link.sock.settimeout(PATIENCE)
+        return link, False
+
+    def _untrusted(self, why: str) -> Untrusted:
+        found = shown_fingerprint(self._host, self._port)
+        shown = f" Its fingerprint is {streams.spelled(found)}." if found else ""
+        return Untrusted(
+            f"The certificate of {self.url} is not trusted: {why}.{shown} Compare it with the one "
+            f"on that machine; if it is the same: rookery login {self.url} --fingerprint "
+            f"{streams.spelled(found) if found else 'sha256:…'}",
+            found,
+        )
+
+
+class _Tls(http.client.HTTPSConnection):
+    """With a fingerprint, that certificate alone is trusted; nothing is sent before it was seen."""
+
+    def __init__(self, host: str, port: int, context: ssl.SSLContext, login: Login) -> None:
+        super().__init__(host, port, timeout=CONNECTS, context=context)
+        self._login = login
+
+    @override
+    def connect(self) -> None:
+        super().connect()
+        pinned = self._login.fingerprint
+        if not pinned:
+            return
+        found = streams.fingerprint(self.sock.getpeercert(binary_form=True) or b"")
+        if found != pinned:
+            self.close()
+            url = self._login.url
+            raise Untrusted(
+                f"The certificate of {url} has changed: it is {streams.spelled(found)}, and you "
+                f"trust {streams.spelled(pinned)}. If it was renewed, compare the new one on that "
+                f"machine, then: rookery login {url} --fingerprint {streams.spelled(found)}. If "
+                "not, somebody may be between you and it; nothing was sent.",
+                found,
+            )
+
+
+def _context(login: Login) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=login.ca or None)
+    except (OSError, ssl.SSLError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise Untrusted(f"The certificate file {login.ca} cannot be used: {why}.") from None
+    if login.fingerprint:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def shown_fingerprint(host: str, port: int) -> str:
+    """Of the certificate that a server shows, by a connection over which nothing is sent; "": it
+    cannot be read."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with (
+            socket.create_connection((host, port), CONNECTS) as plain,
+            context.wrap_socket(plain, server_hostname=host) as secured,
+        ):
+            return streams.fingerprint(secured.getpeercert(binary_form=True) or b"")
+    except (OSError, ValueError):
+        return ""
+
+
+def _watch(link: socket.socket) -> None:
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("KEEPIDLE", 5), ("KEEPINTVL", 5), ("KEEPCNT", DEAD // 5 - 1)):
+        if (option := getattr(socket, f"TCP_{name}", None)) is not None:
+            link.setsockopt(socket.IPPROTO_TCP, option, value)
+    if (option := getattr(socket, "TCP_USER_TIMEOUT", None)) is not None:
+        link.setsockopt(socket.IPPROTO_TCP, option, DEAD * 1000)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    if isinstance(error, http.client.RemoteDisconnected | ConnectionResetError):
+        return "the connection was closed"
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+# --- addresses and answers -----------------------------------------------------------------------
+
+
+def address(path: str, query: Mapping[str, Any] | None = None) -> str:
+    """A path with the parameters that have a value."""
+    given = {name: value for name, value in (query or {}).items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def of_session(session: str, rest: str = "") -> str:
+    return f"/api/sessions/{quote(session, safe='')}{rest}"
+
+
+def attached(name: str, data: bytes) -> Json:
+    """A file as a request carries it."""
+    shown = "".join(
+        c if c.isprintable() and c not in "/\\" else "_" for c in os.path.basename(name)
+    )
+    return {"name": shown[:200] or "file", "data": base64.b64encode(data).decode("ascii")}
+
+
+def refusal(url: str, path: str, answer: Answer) -> Exception:
+    """An answer that says no, as what a face knows: of another machine's login, version and mode
+    here; what is about sessions is for the caller."""
+    try:
+        said = answer.json()
+    except ValueError:
+        said = None
+    name, message = lenient.text(said, "error"), lenient.text(said, "message")
+    remedy = lenient.text(said, "remedy")
+    if not name:
+        return OtherVersion(url, f"{path.partition('?')[0]} (HTTP {answer.status})")
+    match answer.status, name:
+        case 401, "bad_token":
+            return NotLoggedIn(url, f"Your login on {url} was revoked, or is not known there.")
+        case 401, "no_token":
+            return NotLoggedIn(url)
+        case 403, "read_only":
+            return ReadOnly(url)
+        case 403, "from_the_agent":
+            return FromAgent(message)
+        case 404 | 405, "not_found" | "wrong_method":
+            return OtherVersion(url, path.partition("?")[0])
+    return Denied(name, f"{message} {remedy}".strip())

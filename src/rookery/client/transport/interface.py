@@ -1,0 +1,127 @@
+"""What a face can do with a Rookery and with one of its sessions, wherever they are."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, Self
+
+from rookery.core.blocks import Block
+from rookery.core.json import Event, Json
+from rookery.log.history import History
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+    from rookery.core.policy.unattended import Order
+
+type Told = Callable[[str], object]
+
+
+class Session(Protocol):
+    """One session. One task at a time follows it, any number send."""
+
+    session: str
+    on_silence: Callable[[], object]
+    """Called once for a command that the session's worker takes no notice of."""
+    on_link: Told
+    """Called with why the connection broke, and with "" when it stands again; never for a session
+    of this machine."""
+
+    @property
+    def log(self) -> History: ...
+
+    def follow(self, since: int = 0) -> AsyncIterator[Event]:
+        """Every event after `since`, in order, each once, for ever."""
+        ...
+
+    async def send(self, command: Json, *, files: "Sequence[Attachment]" = ()) -> Event:
+        """Send a command, and files with a prompt, until its outcome is known; the outcome."""
+        ...
+
+    async def renew(self, command: Json) -> str:
+        """Give an agent that the command starts again this terminal's environment; what changed,
+        in words."""
+        ...
+
+    def mark_seen(self, seq: int) -> None:
+        """The events up to there were shown to the user."""
+        ...
+
+    def is_gone(self) -> bool:
+        """Whether it was deleted."""
+        ...
+
+    def discard_unbegun(self) -> None:
+        """Delete it, where no prompt ever reached it."""
+        ...
+
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
+
+
+class Rookery(Protocol):
+    """All sessions of one home."""
+
+    url: str
+    """Of the daemon; "": it is this machine's."""
+
+    def heads(self, *, probe: bool = False) -> list[Json]:
+        """Every session as lists know it, newest news first, those that cannot be read last.
+        `probe`: with `hung`, whether its worker does not respond."""
+        ...
+
+    def tidy(self, heads: list[Json]) -> list[str]:
+        """End what killed workers left behind and wake what is due; what there is to say of it."""
+        ...
+
+    def head(self, session: str) -> Json | None: ...
+
+    def find(self, name: str) -> str:
+        """The session with that id, unique prefix of one, or title. Raises UnknownSession,
+        Ambiguous."""
+        ...
+
+    def history(self, session: str) -> History: ...
+    def open(self, session: str, client: str = "cli") -> Session: ...
+
+    def create(
+        self,
+        *,
+        agent: str,
+        cwd: str,
+        argv: Sequence[str] = (),
+        roots: Sequence[str] = (),
+        title: str = "",
+        confirm: str = "",
+        order: "Order | None" = None,
+        **chosen: bool | None,
+    ) -> str:
+        """A new session's id. Nothing is started: the first prompt does that."""
+        ...
+
+    def kill(self, session: str) -> list[str]:
+        """End its processes; what could not be ended."""
+        ...
+
+    def remove(self, session: str, stays: Told) -> str: ...
+
+    def falls_asleep(self, session: str, within: float) -> bool:
+        """Whether its worker has gone within that many seconds."""
+        ...
+
+    def resumes_at(self, session: str) -> float | None:
+        """Of a session that is put to sleep: when it goes on by itself; milliseconds of the
+        epoch."""
+        ...
+
+    def recap(self, session: str, before: int | None) -> str: ...
+
+    def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
+        """The session list, in order, each time that it changed. `looked`: look now."""
+        ...
+
+    def files(self, session: str, query: str, limit: int) -> list[str]:
+        """Of the session's directory, by some letters of their names."""
+        ...
+
+    def hung(self, session: str, patience: float) -> bool: ...
+    def close(self) -> None: ...

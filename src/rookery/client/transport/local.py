@@ -1,0 +1,162 @@
+"""The Rookery of this machine: files and sockets of a home. It needs no daemon."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self, override
+
+from rookery.client import fleet, reading, waking
+from rookery.client.session import SessionClient
+from rookery.client.transport.interface import Rookery, Told
+from rookery.core.blocks import Block
+from rookery.core.json import Event, Json
+from rookery.core.view.fleet import fleet_block, in_order, is_hidden
+from rookery.home import paths, seen
+from rookery.log.lock import becomes_free
+from rookery.log.reader import Reader
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+
+GLANCE, SHARE = 1.0, 20
+"""Least seconds between two looks at the sessions, and times as long as one takes."""
+
+
+class LocalSession(SessionClient):
+    def __init__(self, home: str, session: str, client: str) -> None:
+        super().__init__(home, session, client)
+        self.on_link: Callable[[str], object] = lambda _: None
+
+    @override
+    def __enter__(self) -> Self:
+        return self
+
+    @override
+    async def send(
+        self, command: Json, *, files: "Sequence[Attachment]" = (), wake: bool | None = None
+    ) -> Event:
+        if files:  # the bytes go next to the log; the command names them
+            from rookery.client.attach import stage
+
+            staged = await asyncio.to_thread(stage, self.directory, files)
+            command = {**command, "prompt": [*command["prompt"], *staged]}
+        return await super().send(command, wake=wake)
+
+    def mark_seen(self, seq: int) -> None:
+        seen.mark(self.directory, seq)
+
+    def is_gone(self) -> bool:
+        return not os.path.isdir(self.directory)
+
+    def discard_unbegun(self) -> None:
+        from rookery.client.create import discard_unbegun
+
+        discard_unbegun(self.home, self.session)
+
+
+class LocalRookery(Rookery):
+    url = ""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+
+    @override
+    def heads(self, *, probe: bool = False) -> list[Json]:
+        from rookery.client.liveness import Asked
+
+        asked = Asked(self.home, paths.session_ids(self.home)) if probe else None
+        found = fleet.heads(self.home)
+        found += fleet.unreadable(self.home, found)
+        if asked is None:
+            return found
+        silent = asked.silent()
+        return [head | {"hung": head["awake"] and head["id"] in silent} for head in found]
+
+    @override
+    def tidy(self, heads: list[Json]) -> list[str]:
+        from rookery.client.leftovers import end_leftovers
+
+        sound = [head for head in heads if not head.get("damaged")]
+        said = [str(left) for left in end_leftovers(self.home, sound)]
+        waking.look_after(self.home, sound)
+        return said
+
+    @override
+    def head(self, session: str) -> Json | None:
+        return fleet.head_of_session(self.home, session)
+
+    @override
+    def find(self, name: str) -> str:
+        return fleet.find(self.home, name)
+
+    @override
+    def history(self, session: str) -> Reader:
+        return Reader.open(paths.session_dir(self.home, session))
+
+    @override
+    def open(self, session: str, client: str = "cli") -> LocalSession:
+        return LocalSession(self.home, session, client)
+
+    @override
+    def create(self, **given: Any) -> str:
+        from rookery.client.create import create_session
+
+        return create_session(self.home, **{"argv": [], **given})
+
+    @override
+    def kill(self, session: str) -> list[str]:
+        return fleet.kill(self.home, session)
+
+    @override
+    def remove(self, session: str, stays: Told) -> str:
+        return fleet.remove(self.home, session, stays)
+
+    @override
+    def falls_asleep(self, session: str, within: float) -> bool:
+        return becomes_free(paths.session_dir(self.home, session), within)
+
+    @override
+    def resumes_at(self, session: str) -> float | None:
+        return waking.resume_later(self.home, session)
+
+    @override
+    def recap(self, session: str, before: int | None) -> str:
+        with self.history(session) as log:
+            return reading.recap(log, before).text()
+
+    @override
+    async def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
+        before: object = None
+        while True:
+            began = time.monotonic()
+            found = await asyncio.to_thread(fleet.heads, self.home)
+            await asyncio.to_thread(waking.look_after, self.home, found)
+            shown = [head for head in found if not is_hidden(head, time.time() * 1000)]
+            blocks = in_order([fleet_block(head, awake=head["awake"]) for head in shown])
+            if blocks != before:
+                before = blocks
+                yield blocks
+            took = time.monotonic() - began
+            looked.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(GLANCE, SHARE * took)):
+                    await looked.wait()
+
+    @override
+    def files(self, session: str, query: str, limit: int) -> list[str]:
+        from rookery.client.work_tree.files import Finder
+
+        head = self.head(session)
+        return Finder().find(str(head["cwd"]), query, limit) if head else []
+
+    @override
+    def hung(self, session: str, patience: float) -> bool:
+        from rookery.client.liveness import hung
+
+        return bool(hung(self.home, [session], patience))
+
+    @override
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,204 @@
+"""The Rookery of another machine, through its daemon's API and stream."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, override
+
+from rookery.client.daemon.errors import Denied, OnlyThere, Unreachable
+from rookery.client.daemon.logins import load
+from rookery.client.daemon.remote import Door, of_session, refusal
+from rookery.client.fleet import named
+from rookery.client.transport.interface import Rookery, Told
+from rookery.client.transport.remote_history import RemoteHistory
+from rookery.client.transport.remote_session import AGAIN, PATIENCE, RemoteSession
+from rookery.client.transport.stream import news
+from rookery.core.blocks import Block
+from rookery.core.blocks.document import Document
+from rookery.core.json import Json, lenient
+from rookery.core.view.fleet import in_order
+
+if TYPE_CHECKING:
+    from rookery.core.policy.unattended import Order
+
+LOOKS = 0.2
+"""Seconds between two looks whether a worker has gone."""
+
+
+class RemoteRookery(Rookery):
+    def __init__(self, door: Door, patience: float = PATIENCE) -> None:
+        """`patience`: seconds for which a command waits for a link that is broken; more than
+        usual: also where nothing was sent yet."""
+        self.door = door
+        self.url = door.url
+        self._patience = patience
+
+    def about(self) -> Json:
+        return dict(self.door.json("GET", "/api/about"))
+
+    @override
+    def heads(self, *, probe: bool = False) -> list[Json]:
+        found, page = list[Json](), 0
+        query: Json = {"show": "all"} | ({"probe": "true"} if probe else {})
+        while True:
+            said = self.door.json("GET", "/api/sessions", query={**query, "page": page})
+            found += map(_head, said["sessions"])
+            if said["next"] is None:
+                return found
+            page = int(said["next"])
+
+    @override
+    def head(self, session: str) -> Json | None:
+        try:
+            return _head(self.door.json("GET", of_session(session)))
+        except Denied as error:
+            if error.name == "unknown_session":
+                return None
+            raise
+
+    @override
+    def find(self, name: str) -> str:
+        return named(name, self.heads())
+
+    @override
+    def history(self, session: str) -> RemoteHistory:
+        return RemoteHistory(self.door, session)
+
+    @override
+    def open(self, session: str, client: str = "cli") -> RemoteSession:
+        return RemoteSession(self.door, session, self._patience)
+
+    @override
+    def create(
+        self,
+        *,
+        agent: str,
+        cwd: str,
+        argv: Sequence[str] = (),
+        roots: Sequence[str] = (),
+        title: str = "",
+        confirm: str = "",
+        order: "Order | None" = None,
+        **chosen: bool | None,
+    ) -> str:
+        if argv:
+            raise OnlyThere("--cmd names a program: run rookery on the other machine for that.")
+        body: Json = {"agent": agent, "cwd": cwd, "title": title, "confirm": confirm}
+        body |= {"roots": list(roots)} if roots else {}
+        session = self._created(body)
+        for command in _choices(order, chosen):
+            path = of_session(session, "/commands")
+            self.door.json("POST", path, {"id": os.urandom(8).hex(), **command})
+        return session
+
+    def _created(self, body: Json) -> str:
+        """The key lets it be asked for again: it is made once."""
+        key, until = os.urandom(16).hex(), time.monotonic() + self._patience
+        while True:
+            try:
+                said = self.door.json("POST", "/api/sessions", body, Idempotency_Key=key)
+                return str(said["id"])
+            except Unreachable as error:
+                if not error.sent or time.monotonic() > until:
+                    raise
+            time.sleep(AGAIN)
+
+    @override
+    def tidy(self, heads: list[Json]) -> list[str]:
+        """The daemon does it."""
+        return []
+
+    @override
+    def kill(self, session: str) -> list[str]:
+        return list(self.door.json("POST", of_session(session, "/kill"), {})["left"])
+
+    @override
+    def remove(self, session: str, stays: Told) -> str:
+        for words in self.door.json("DELETE", of_session(session))["kept"]:
+            stays(words)
+        return ""
+
+    @override
+    def falls_asleep(self, session: str, within: float) -> bool:
+        until = time.monotonic() + within
+        while (head := self.head(session)) is not None and head["awake"]:
+            if time.monotonic() > until:
+                return False
+            time.sleep(LOOKS)
+        return True
+
+    @override
+    def resumes_at(self, session: str) -> float | None:
+        """The daemon sees to it, and the session's notice says when."""
+        return None
+
+    @override
+    def recap(self, session: str, before: int | None) -> str:
+        path = of_session(session, "/recap") + ("" if before is None else f"?before={before}")
+        answer = self.door.ask("GET", path)
+        if answer.status >= 400:
+            raise refusal(self.url, path, answer)
+        return answer.body.decode("utf-8", "replace")
+
+    @override
+    async def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
+        """The daemon tells by itself: `looked` is not needed."""
+        document, place = Document(), dict[str, Any]()
+
+        def subscribe() -> Json:
+            return {"topic": "fleet", **place}
+
+        async with aclosing(news(self.door, subscribe, on_link)) as frames:  # type: ignore[type-var]
+            async for kind, said in frames:
+                if kind == "snapshot":
+                    document.blocks = {block["id"]: block for block in said["blocks"]}
+                else:
+                    document.apply(said["ops"])
+                place = {"epoch": said["epoch"], "after": said["seq"]}
+                shown = [each for each in document.blocks.values() if not _is_hidden(each)]
+                yield in_order(shown)
+
+    @override
+    def files(self, session: str, query: str, limit: int) -> list[str]:
+        path = of_session(session, "/files")
+        return lenient.texts(
+            self.door.json("GET", path, query={"query": query, "limit": limit}), "files"
+        )
+
+    @override
+    def hung(self, session: str, patience: float) -> bool:
+        found = self.door.json("GET", of_session(session), query={"probe": "true"})
+        return found.get("hung") is True
+
+    @override
+    def close(self) -> None:
+        self.door.close()
+
+
+def reach(home: str, url: str, patience: float = PATIENCE) -> RemoteRookery:
+    """The Rookery at an address, with the login that is saved for it. Raises BadUrl, Unusable,
+    FromAgent, Denied."""
+    return RemoteRookery(Door(load(home, url)), patience)
+
+
+def _head(row: Json) -> Json:
+    """A row of the API as what a list knows here."""
+    return {**row, "worker": row["process"]}
+
+
+def _is_hidden(block: Block) -> bool:
+    return bool(block.get("archived") or block.get("snoozed"))
+
+
+def _choices(order: "Order | None", chosen: dict[str, bool | None]) -> list[Json]:
+    found: list[Json] = []
+    if order is not None:
+        given: Json = {"option": "unattended", "value": order.approve, "told": order.told}
+        given |= {"destructive": True} if order.destructive else {}
+        found.append({"do": "set", **given})
+    for name, value in chosen.items():
+        if value is not None:
+            found.append({"do": "set", "option": name, "value": "on" if value else "off"})
+    return found

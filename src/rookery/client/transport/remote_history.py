@@ -1,0 +1,109 @@
+"""A session's log behind a daemon: each call is a request."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
+
+from rookery.client.daemon.errors import Denied, OtherVersion
+from rookery.client.daemon.remote import Door, of_session, refusal
+from rookery.core.json import Event, Json
+from rookery.core.json.events import event_from_json
+from rookery.log.ending import ROOM, Part
+from rookery.log.errors import LogError, NoSession
+
+PAGE = 1000
+SOME = 100
+"""Events that are asked for by number at once."""
+
+
+class RemoteHistory:
+    """Blocks. Raises LogError, and RemoteError where the daemon cannot be asked."""
+
+    def __init__(self, door: Door, session: str) -> None:
+        self._door = door
+        self._session = session
+
+    def last_seq(self) -> int:
+        return int(self._get("/turns")["last"])
+
+    def read(self, after: int, limit: int = PAGE, upto: int | None = None) -> list[Event]:
+        before = None if upto is None else upto + 1
+        return self._events(after=after, limit=limit, before=before)
+
+    def events(self, after: int = 0, upto: int | None = None) -> Iterator[Event]:
+        while page := self.read(after, upto=upto):
+            yield from page
+            after = page[-1].seq
+
+    def turns(self) -> int:
+        return int(self._get("/turns")["turns"])
+
+    def page(self, n: int) -> list[Event]:
+        return self._events(turn=n)
+
+    def header(self) -> Json:
+        return dict(self._get("/header")["header"])
+
+    def header_before(self, n: int) -> Json:
+        return dict(self._get("/header", turn=n)["header"])
+
+    def part(self, upto: int | None = None, room: int = ROOM) -> Part:
+        found = self._get("/part", upto=upto, room=room)
+        return Part(found["header"], _events(found), found["above"])
+
+    def some(self, numbers: Iterable[int]) -> list[Event]:
+        wanted, found = list(numbers), list[Event]()
+        for place in range(0, len(wanted), SOME):
+            found += self._events(seqs=",".join(map(str, wanted[place : place + SOME])))
+        return found
+
+    def spans(self, n: int) -> tuple[int, int]:
+        found = self._get("/turns", turn=n)
+        return found["begins"], found["ends"]
+
+    def first_seq(self, n: int) -> int:
+        return int(self._get("/turns", turn=n)["first"])
+
+    def turn_of(self, seq: int) -> int:
+        return int(self._get("/turns", seq=seq)["turn"])
+
+    def find(self, cause: str) -> Event | None:
+        found = self._events(cause=cause)
+        return found[0] if found else None
+
+    def blob(self, name: str) -> bytes | None:
+        path = of_session(self._session, f"/blobs/{name}")
+        answer = self._door.ask("GET", path)
+        if answer.status < 400:
+            return answer.body
+        if answer.status == 404:
+            return None
+        raise refusal(self._door.url, path, answer)
+
+    def close(self) -> None:
+        """Nothing is held: the door's owner closes it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _events(self, **query: Any) -> list[Event]:
+        return _events(self._get("/events", **query))
+
+    def _get(self, rest: str, **query: Any) -> Json:
+        try:
+            found = self._door.json("GET", of_session(self._session, rest), query=query)
+        except Denied as error:
+            if error.name == "unknown_session":
+                raise NoSession(f"There is no session {self._session} any more.") from None
+            if error.name == "unreadable_log":
+                raise LogError(str(error)) from None
+            raise
+        if not isinstance(found, dict):
+            raise OtherVersion(self._door.url, rest)
+        return found
+
+
+def _events(found: Json) -> list[Event]:
+    return [event_from_json(each) for each in found["events"]]

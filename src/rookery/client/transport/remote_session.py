@@ -1,0 +1,176 @@
+"""A session of another machine: its events as they come, and commands that are sent until they are
+done, over a link that may break at any moment."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Self, override
+
+from rookery.client.daemon.errors import (
+    Denied,
+    OnlyThere,
+    OtherVersion,
+    RemoteError,
+    Unreachable,
+)
+from rookery.client.daemon.local import Answer
+from rookery.client.daemon.remote import Door, attached, of_session, refusal
+from rookery.client.session import Refused, Rejected, Trouble
+from rookery.client.start import StartError
+from rookery.client.transport.interface import Session
+from rookery.client.transport.remote_history import RemoteHistory
+from rookery.client.transport.stream import news
+from rookery.core.json import Event, Json, lenient
+from rookery.core.json.events import event_from_json
+from rookery.log.errors import LogError, NoSession
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+
+AGAIN = 0.5
+"""Seconds until a command is sent again whose fate is unknown."""
+PATIENCE = 30.0
+"""Seconds for a link that broke under a command to come back."""
+
+
+class RemoteSession(Session):
+    def __init__(self, door: Door, session: str, patience: float = PATIENCE) -> None:
+        self.session = session
+        self.on_silence: Callable[[], object] = lambda: None
+        self.on_link: Callable[[str], object] = lambda _: None
+        self._door = door
+        self._patience = patience
+        self._log = RemoteHistory(door, session)
+
+    @property
+    @override
+    def log(self) -> RemoteHistory:
+        return self._log
+
+    @override
+    async def follow(self, since: int = 0) -> AsyncIterator[Event]:
+        last = since
+
+        def subscribe() -> Json:
+            return {"topic": self.session, "form": "events", "after": last}
+
+        async with aclosing(news(self._door, subscribe, self.on_link)) as frames:  # type: ignore[type-var]
+            async for kind, said in frames:
+                for each in said["events"] if kind == "events" else ():
+                    event = event_from_json(each)
+                    if event.seq > last:
+                        last = event.seq
+                        yield event
+
+    @override
+    async def send(self, command: Json, *, files: "Sequence[Attachment]" = ()) -> Event:
+        """Its id lets it be sent again without harm: until an answer comes, or the link stays
+        broken. Raises Rejected and its like, RemoteError, and Unreachable."""
+        if command.get("argv"):
+            raise OnlyThere("--cmd names a program: run rookery on the other machine for that.")
+        body = {"id": os.urandom(8).hex(), **command}
+        if files:
+            body["attachments"] = [attached(each.path, each.data) for each in files]
+        path = of_session(self.session, "/commands")
+        until, arrived, silent = time.monotonic() + self._patience, False, False
+        while True:
+            try:
+                answer = await asyncio.to_thread(self._door.ask, "POST", path, body)
+            except Unreachable as error:
+                arrived = arrived or error.sent
+                if time.monotonic() > until or not (arrived or self._patience > PATIENCE):
+                    raise _lost(error, command, arrived=arrived) from None
+                await asyncio.sleep(AGAIN)
+                continue
+            if answer.status < 400:
+                return _outcome(self._door.url, answer)
+            problem = self._refusal(path, answer, command)
+            if not isinstance(problem, _Silent):
+                raise problem
+            if not silent:
+                self.on_silence()
+            silent = True
+
+    @override
+    async def renew(self, command: Json) -> str:
+        """Its agents have that machine's environment, not this terminal's."""
+        return ""
+
+    @override
+    def mark_seen(self, seq: int) -> None:
+        path = of_session(self.session, "/seen")
+        with suppress(RemoteError):  # of one that only shows, what was read stays unread
+            self._door.json("POST", path, {"seq": seq})
+
+    @override
+    def is_gone(self) -> bool:
+        try:
+            self._door.json("GET", of_session(self.session))
+        except Denied as error:
+            return error.name == "unknown_session"
+        except RemoteError:
+            return False
+        return False
+
+    @override
+    def discard_unbegun(self) -> None:
+        """The daemon was told to make it, and it is there: its user decides."""
+
+    @override
+    def close(self) -> None:
+        self._log.close()
+
+    @override
+    def __enter__(self) -> Self:
+        return self
+
+    @override
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def _refusal(self, path: str, answer: Answer, command: Json) -> Exception:
+        problem = refusal(self._door.url, path, answer)
+        if not isinstance(problem, Denied):
+            return problem
+        message = lenient.text(answer.json(), "message")
+        match answer.status, problem.name:
+            case 404, "unknown_session":
+                return NoSession(f"There is no session {self.session} any more.")
+            case 409, "worker_refused":
+                return Refused(message)
+            case 409, "unreadable_log" | "bad_settings" | "ambiguous":
+                return LogError(message)
+            case 409, reason:
+                return Rejected({"reason": reason, "message": message})
+            case 503, "no_answer":
+                return _Silent()
+            case 502 | 503, reason:
+                return StartError(reason, message)
+            case 507, _:
+                return Trouble("the disk is full", str(command["do"]))
+        return problem
+
+
+class _Silent(Exception):
+    """The worker does not respond; the same command is sent again."""
+
+
+def _lost(error: Unreachable, command: Json, *, arrived: bool) -> RemoteError:
+    if not arrived:
+        return error
+    what = "prompt" if command["do"] == "prompt" else f"command ({command['do']})"
+    return Denied(
+        "lost",
+        f"The connection broke before an answer came: {error} The {what} may have arrived; look "
+        "before you send it again.",
+    )
+
+
+def _outcome(url: str, answer: Answer) -> Event:
+    try:
+        said: Json = answer.json()
+        return event_from_json(said)
+    except (ValueError, AttributeError):
+        raise OtherVersion(url, "the outcome of a command") from None

@@ -1,0 +1,112 @@
+"""News from a daemon on another machine: a WebSocket that is opened again after each break and
+subscribed from what is known by then. Nothing is lost, nothing comes twice."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+
+from rookery.client.daemon.errors import Denied, NotLoggedIn, RemoteError, Unreachable, Untrusted
+from rookery.client.daemon.remote import Door
+from rookery.client.transport.interface import Told
+from rookery.core.json import Json, dumps, lenient, loads
+from rookery.log.errors import LogError, NoSession
+from rookery.wire import frames
+from rookery.wire.lines import TooLong
+from rookery.wire.websocket.client import UNAUTHORIZED, ConnectError, Target, WebSocket, connect
+
+LOGGED_OUT = 1008
+FIRST, SLOWEST = 0.5, 10.0
+"""Seconds until it is tried again, at first and at most."""
+MANY, FEW = 64, 16
+"""Messages that wait: the server is held back from the first number on, down to the second."""
+
+type Frame = tuple[str, Json]
+type Subscribe = Callable[[], Json]
+"""What to subscribe to, from where it is known."""
+
+
+async def news(door: Door, subscribe: Subscribe, on_link: Told) -> AsyncIterator[Frame]:
+    """Frames for ever. Raises RemoteError where there never was a connection, or where trying
+    again does not help, and LogError where the session is gone."""
+    stood, delay = False, FIRST
+    while True:
+        try:
+            socket = await _connected(door)
+        except Unreachable as error:
+            if not stood:
+                raise
+            on_link(str(error))
+            await asyncio.sleep(delay * random.uniform(0.7, 1.0))  # noqa: S311 - guards nothing
+            delay = min(2 * delay, SLOWEST)
+            continue
+        stood, delay = True, FIRST
+        try:
+            async with aclosing(_frames(door, socket, subscribe)) as found:  # type: ignore[type-var]
+                on_link("")
+                async for frame in found:
+                    yield frame
+        finally:
+            socket.close()
+        on_link("The connection was lost.")
+
+
+async def _connected(door: Door) -> WebSocket:
+    login = door.login
+    address = f"ws{door.url.removeprefix('http')}/api/stream"
+    headers = {"Authorization": f"Bearer {login.token}"} if login.token else {}
+    target = Target(address, headers, login.ca, login.fingerprint, in_the_clear=login.http)
+    try:
+        return await connect(target)
+    except ConnectError as error:
+        if error.status == UNAUTHORIZED:
+            raise NotLoggedIn(door.url, f"Your login on {door.url} is not valid.") from None
+        if error.passes:
+            raise Unreachable(door.url, str(error).rstrip(".")) from None
+        if not error.status:
+            raise Untrusted(str(error)) from None
+        raise Denied("no_stream", str(error)) from None
+
+
+async def _frames(door: Door, socket: WebSocket, subscribe: Subscribe) -> AsyncIterator[Frame]:
+    """Until the connection ends."""
+    inbox: asyncio.Queue[bytes | int] = asyncio.Queue()
+
+    def take(text: bytes | TooLong) -> None:
+        if isinstance(text, TooLong):
+            socket.abort()  # and on from what is known
+            return
+        inbox.put_nowait(text)
+        if inbox.qsize() > MANY:
+            socket.pause()
+
+    socket.begin(take, lambda code, _reason: inbox.put_nowait(code), resumes=True)
+    socket.send(_subscription(subscribe))
+    while not isinstance(message := await inbox.get(), int):
+        if inbox.qsize() == FEW:
+            socket.resume()
+        kind, body = frames.kind_and_body(loads(message))
+        match kind, body if isinstance(body, dict) else {}:
+            case "lagged", _:
+                socket.send(_subscription(subscribe))
+            case "ended", said:
+                raise NoSession(lenient.text(said, "message") or "The session is gone.")
+            case "error", said:
+                raise _fault(said)
+            case _, said:
+                yield kind, said
+    if message == LOGGED_OUT:
+        raise NotLoggedIn(door.url, f"Your login on {door.url} was revoked.")
+
+
+def _subscription(subscribe: Subscribe) -> bytes:
+    return dumps({"subscribe": subscribe()}).encode("ascii")
+
+
+def _fault(said: Json) -> LogError | RemoteError:
+    name, message = lenient.text(said, "error"), lenient.text(said, "message")
+    if name == "unknown_session":
+        return NoSession(message)
+    if name == "unreadable_log":
+        return LogError(message)
+    return Denied(name, f"{message} {lenient.text(said, 'remedy')}".strip())
