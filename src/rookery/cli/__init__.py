@@ -1,6 +1,7 @@
 """The command line. What needs no library is answered here, before one is loaded."""
 
 import gc
+import os
 import sys
 
 from rookery import __version__
@@ -54,7 +55,7 @@ def _begin(arguments: list[str]) -> int:
 
             without_tls.load_asyncio()
         return int(import_module(EARLY[word]).main(arguments[1:]))
-    if not arguments:
+    if not arguments and not os.environ.get("ROOKERY_URL"):
         # So is the first picture of the terminal interface.
         from rookery.cli.tui_launch import can_open, open_screen
 

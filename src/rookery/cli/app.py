@@ -8,7 +8,7 @@ from typing import Any, override
 
 import click
 
-from rookery.cli import aliases, errors, exits, no_command
+from rookery.cli import aliases, errors, exits, no_command, target
 from rookery.cli.commands import COMPLETING, EVERYTHING
 from rookery.cli.output.screen import PipeClosed
 from rookery.core.vendors.environment import OVERRIDE
@@ -71,6 +71,8 @@ GROUPS = {
     },
     "Remote access": {
         "serve": "Serve all sessions to browsers, phones and other machines.",
+        "login": "Log in to the daemon of another machine.",
+        "logout": "Log out of the daemon of another machine.",
         "api": "Send a request to the daemon.",
         "devices": "List and revoke devices that are logged in.",
         "notify": "Try out the notifications.",
@@ -150,6 +152,12 @@ class Table(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
 )
 @no_command.options
+@click.option(
+    "--daemon",
+    default="",
+    metavar="URL",
+    help="Use the sessions of another machine: its daemon's address (or set ROOKERY_URL).",
+)
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
 def rookery(context: click.Context, /, version: bool, **given: Any) -> int | None:
@@ -164,6 +172,7 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
     rookery run "Fix the failing test"             default agent, in this directory
     rookery run --agent claude "Review my diff"    another agent
     rookery ps                                     list sessions
+    rookery --daemon https://box:7433 ps           those of another machine (rookery login)
 
     Name a session by its id, the start of its id, or its title.
 
@@ -175,6 +184,8 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
         click.echo(f"rookery {__version__}")
         return exits.DONE
+    target.choose(given.pop("daemon"))
+    target.check(context.invoked_subcommand or "")
     if given["override"]:
         os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
     if context.invoked_subcommand not in UNTRUSTING and not context.obj:

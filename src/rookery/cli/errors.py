@@ -66,6 +66,9 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.agents.install import InstallError
     from rookery.client.config.in_force import Changed, Waiting
     from rookery.client.config.rules import NotEdited
+    from rookery.client.daemon.errors import RemoteError
+    from rookery.client.daemon.logins import BadUrl
+    from rookery.client.daemon.logins import Unusable as UnusableLogins
     from rookery.client.fleet import StillAlive
     from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
@@ -75,8 +78,8 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.log.errors import LogError
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
-    of_files = (Busy, Changed, LogError, NotEdited, Unusable)
-    return (*ours, *of_files, paths.PathError, OSError)
+    of_files = (Busy, Changed, LogError, NotEdited, Unusable, UnusableLogins)
+    return (*ours, *of_files, RemoteError, BadUrl, paths.PathError, OSError)
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
@@ -131,9 +134,9 @@ def _ways_out(agent: str) -> str:
 def _unknown_session(name: str) -> str:
     from difflib import get_close_matches
 
-    from rookery.client.fleet import heads
+    from rookery.cli import target
 
-    known = heads(paths.home())
+    known = target.rookery().heads()
     if not known:
         none = f"There is no session {name!r}: there are no sessions yet."
         return f'{none} To start one: rookery run "…"'

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from rookery.cli import target
 from rookery.home import paths
 
 if TYPE_CHECKING:
@@ -94,23 +95,24 @@ def confirmed(screen: "Screen", question: str, done: str, *, as_json: bool) -> b
 
 
 def find_session(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
-    from rookery.client.fleet import find
-
+    if value is None or value == ():
+        return value
+    find = target.rookery().find
     if isinstance(value, tuple):
-        return tuple(dict.fromkeys(find(paths.home(), name) for name in value))
-    return value if value is None else find(paths.home(), value)
+        return tuple(dict.fromkeys(find(name) for name in value))
+    return find(value)
 
 
 def complete_sessions(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
+    from rookery.cli import errors
     from rookery.cli.output import clean_line
-    from rookery.client.fleet import heads
 
     found = []
     try:
-        known = heads(paths.home())
-    except (OSError, paths.PathError):
+        known = target.rookery().heads()
+    except errors.faults():
         return []
     for head in known:
         title = clean_line(head["title"])
@@ -125,8 +127,14 @@ def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     from rookery.agents import registry
+    from rookery.cli import errors
     from rookery.home import config
 
+    try:
+        if names := target.agents():
+            return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    except errors.faults():
+        return []
     try:
         custom = config.load(paths.home()).agents
     except config.ConfigError:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TextIO
 
 import click
 
-from rookery.cli import exits, flags
+from rookery.cli import exits, flags, target
 
 LISTED = 10
 
@@ -135,7 +135,7 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
 def _open(given: Given, task: str) -> int:
     from rookery.cli import tui_launch
 
-    if given.agent and not _is_ready(given.agent):
+    if given.agent and not target.url() and not _is_ready(given.agent):
         return exits.DONE
     if tui_launch.can_open():
         session = tui_launch.session_of(given.resume, given.last)
@@ -177,12 +177,11 @@ def _overview() -> int:
     from rookery.cli.commands.look.ps import write_table
     from rookery.cli.output import standard
     from rookery.cli.output.wrap import wrapped
-    from rookery.client.fleet import heads
     from rookery.core.view.fleet import is_hidden
-    from rookery.home import paths
 
     screen = standard()
-    found = [head for head in heads(paths.home()) if not is_hidden(head, time.time() * 1000)]
+    known = target.rookery().heads()
+    found = [head for head in known if not is_hidden(head, time.time() * 1000)]
     if found:
         write_table(screen, found, LISTED)
         screen.line()

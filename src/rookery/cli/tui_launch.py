@@ -98,10 +98,10 @@ def _is_sound(name: str, value: object) -> bool:
 
 def session_of(resume: str | None, last: bool) -> str:
     """The session to open; "": none. Raises UnknownSession, Ambiguous."""
-    from rookery.client.fleet import find, heads
+    from rookery.cli import target
 
-    home = paths.home()
+    rookery = target.rookery()
     if last and not resume:
-        found = heads(home)
+        found = rookery.heads()
         return str(found[0]["id"]) if found else ""
-    return find(home, resume) if resume else ""
+    return rookery.find(resume) if resume else ""

@@ -6,6 +6,7 @@ hears no more of that session, and asks again from the event that it has.
 """
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import AsyncExitStack, ExitStack, aclosing, closing, suppress
@@ -138,9 +139,13 @@ class _Followed:
                 async for event in events:
                     self._take(event)
         except (LogError, Refused, OSError) as error:
-            self._tell_all({"ended": {"topic": self._session, "message": str(error)}})
-            self._gone(self._session)
+            self.end(str(error))
             self._client.close()
+
+    def end(self, why: str) -> None:
+        """Nothing more comes of it."""
+        self._tell_all({"ended": {"topic": self._session, "message": why}})
+        self._gone(self._session)
 
     def _take(self, event: Event) -> None:
         self.header, ops = step(self.header, event)
@@ -339,6 +344,11 @@ class Hub:
         news = await asyncio.to_thread(self._fleet.look)
         if news is None:
             return
+        for gone in [op[1] for op in news["ops"] if op[0] == "drop"]:
+            followed = self._followed.get(gone)
+            if followed is not None and not os.path.isdir(followed.directory):
+                followed.end("The session was deleted.")
+                await followed.close()
         message = encoded({"ops": news})
         for watcher in list(self._listed):
             if not watcher.send(message, FLEET):

@@ -30,7 +30,10 @@ def name_for(home: str, session: str, form: str) -> str:
     from rookery.export.turns import about
 
     with Reader.open(session_dir(home, session)) as log:
-        title = about(log)["title"] or session
+        return named(about(log)["title"] or session, form)
+
+
+def named(title: str, form: str) -> str:
     words = re.sub(r"[^\w]+", "-", clean_line(title).lower()).strip("-")
     return f"{words[:LONGEST_NAME].strip('-') or 'session'}.{form}"
 
@@ -66,14 +69,16 @@ def to_file(
     now: float = 0.0,
 ) -> None:
     """Raises Exists, OSError, LogError."""
+    keep(path, pieces(home, session, form, turns, now), force=force)
+
+
+def keep(path: str, data: Iterable[bytes], *, force: bool) -> None:
+    """Write a transcript to a file. Raises Exists, OSError, and what `data` raises.
+
+    Only this user may read it: a transcript holds what an agent saw. Under another name until it
+    is whole; one that came meanwhile is not replaced, either."""
     if not force and os.path.lexists(path):
         raise Exists(f"{path} exists")
-    _write(path, pieces(home, session, form, turns, now), force=force)
-
-
-def _write(path: str, data: Iterable[bytes], *, force: bool) -> None:
-    """Only this user may read it: a transcript holds what an agent saw. Under another name until it
-    is whole; one that came meanwhile is not replaced, either."""
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:

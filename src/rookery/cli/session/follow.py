@@ -8,19 +8,16 @@ import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from typing import Any
 
-from rookery.cli.output import Screen
+from rookery.cli import target
+from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.answer import Answer
 from rookery.cli.output.transcript import Transcript
-from rookery.client.fleet import head_of_session
-from rookery.client.session import SessionClient
+from rookery.client.transport.interface import Session
 from rookery.core.blocks import Document
 from rookery.core.json import Event, Json, dumps
 from rookery.core.view.fleet import state_of
 from rookery.core.view.reduce import reduce
-from rookery.home import paths
-from rookery.home.seen import mark
 from rookery.log.errors import NoSession
-from rookery.log.reader import Reader
 
 TICK = 1.0
 
@@ -33,7 +30,7 @@ class Watch:
 
     def __init__(
         self,
-        client: SessionClient,
+        client: Session,
         screen: Screen,
         document: Document,
         transcript: Transcript | None,
@@ -48,6 +45,8 @@ class Watch:
         self._transcript = transcript
         self._answer = answer
         self._gone = False
+        self._broken = False
+        client.on_link = self._say_link
 
     async def events(self, since: int) -> AsyncGenerator[Event, None]:
         """Each event after it was applied and written, without end."""
@@ -57,6 +56,8 @@ class Watch:
         try:
             async for event in self.client.follow(since):
                 self._take(event)
+                if self.showing and self.document.header["news"] == event.seq:
+                    await asyncio.to_thread(self.client.mark_seen, event.seq)
                 yield event
         except asyncio.CancelledError:
             if not self._gone:
@@ -66,6 +67,14 @@ class Watch:
         finally:
             ticking.cancel()
             self.finish()
+
+    def _say_link(self, broken: str) -> None:
+        """Of a session on another machine: each break is said once, and that it is over."""
+        if broken and not self._broken:
+            self.screen.note(clean_line(f"{broken} Trying again; the session keeps running."))
+        elif self._broken and not broken:
+            self.screen.note("Connected again.")
+        self._broken = bool(broken)
 
     def finish(self) -> None:
         if self._answer is not None:
@@ -77,8 +86,6 @@ class Watch:
         ops = reduce(self.document, event)
         if not self.showing:
             return
-        if self.document.header["news"] == event.seq:
-            mark(self.client.directory, event.seq)
         if self._transcript is None:
             self.screen.line(dumps(event._asdict()))
             return
@@ -90,7 +97,7 @@ class Watch:
     async def _tick(self, watcher: "asyncio.Task[Any]") -> None:
         while True:
             await asyncio.sleep(TICK)
-            if not os.path.isdir(self.client.directory):
+            if self.client.is_gone():
                 self._gone = True
                 watcher.cancel()
                 return
@@ -143,10 +150,11 @@ def attend(
 
 def farewell(session: str, command: str = "") -> str:
     """`command`: the id of the prompt, which may not have arrived."""
-    head = head_of_session(paths.home(), session)
+    rookery = target.rookery()
+    head = rookery.head(session)
     if head is None:
         return f"Session {session} was deleted."
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    with rookery.history(session) as log:
         if command and log.find(command) is None:
             return f"Left before the prompt was sent. The session is {session}."
         header = log.header()

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import click
 
 from rookery.agents import registry
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line
 from rookery.core.vendors.environment import OVERRIDE, overriding
@@ -32,18 +32,29 @@ class Wanted(NamedTuple):
 
     def create(self, order: "Order | None" = None) -> str:
         """The session's id. `order`: how asks are answered if the user is not asked."""
-        from rookery.client.create import create_session
-
         given = self._asdict() | {"agent": self.agent.name}
-        return create_session(paths.home(), order=order, **given)
+        return target.rookery().create(order=order, **given)
 
 
 AGENT = "Name of the agent; `--agent help` lists them."
 ROOT = "Another directory the agent may use. Repeatable."
 
 
+class Directory(click.Path):
+    """One that exists; on another machine, that machine looks."""
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if target.url() else super().convert(value, param, ctx)
+
+
+def _work_directory() -> str:
+    """A directory of this machine says nothing about another."""
+    return "" if target.url() else paths.work_directory()
+
+
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    directory = click.Path(exists=True, file_okay=False, resolve_path=True)
+    directory = Directory(exists=True, file_okay=False, resolve_path=True)
     for option in (
         click.option("--title", default="", help="Title (default: the prompt's first line)."),
         flags.several("--root", "roots", type=directory, metavar="DIR", help=ROOT),
@@ -51,7 +62,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--cwd",
             type=directory,
-            default=paths.work_directory,
+            default=_work_directory,
             show_default=False,
             metavar="DIR",
             help="Working directory (default: $ROOKERY_WORK_DIR, or the current one).",
@@ -78,6 +89,8 @@ def wanted(  # noqa: PLR0913 - each is an option
     """None for `--agent help`: the agents are listed instead."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
+    if target.url():
+        return _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -91,6 +104,31 @@ def wanted(  # noqa: PLR0913 - each is an option
     argv = [] if line is None else found.argv
     critic = False if no_critic else None
     return Wanted(found, argv, cwd, roots, title, critic, refine=refine or None)
+
+
+def _elsewhere(
+    screen: Screen,
+    agent: str | None,
+    line: str | None,
+    cwd: str,
+    roots: tuple[str, ...],
+    title: str,
+    no_critic: bool,
+    refine: bool,
+) -> Wanted | None:
+    """On another machine, which knows its own agents and directories."""
+    if line is not None:
+        target.only_here("--cmd")
+    if agent == "help":
+        door = target.door()
+        for row in door.json("GET", target.AGENTS)["agents"] if door else []:
+            state = "" if row["installed"] else "  (not installed there)"
+            screen.line(clean_line(f"{row['name']}  {row['title']}{state}"))
+        return None
+    if not cwd:
+        raise click.UsageError(f"Name a directory of {target.url()}: --cwd DIR")
+    named = registry.Agent(agent or "", [])
+    return Wanted(named, [], cwd, roots, title, False if no_critic else None, refine or None)
 
 
 def _chosen(screen: Screen, settings: config.Config, named: str | None) -> registry.Agent:

@@ -2,15 +2,13 @@
 
 from typing import NamedTuple
 
+from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
-from rookery.client.fleet import head_of_session
 from rookery.client.reading import excerpt
 from rookery.core.asks.asks import options_of
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import Json, lenient
-from rookery.home import paths
-from rookery.log.reader import Reader
 
 
 class Asked(NamedTuple):
@@ -40,8 +38,9 @@ class Asked(NamedTuple):
 
 def open_asks(session: str) -> list[Asked]:
     """A session's asks, oldest first."""
-    head_of_session(paths.home(), session)  # a dead worker is logged first
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    rookery = target.rookery()
+    rookery.head(session)  # a dead worker is logged first
+    with rookery.history(session) as log:
         document = excerpt(log).document
         header, blocks = document.header, dict(document.blocks)
         for ask in header["asks"].values():

@@ -32,12 +32,9 @@ class Message(NamedTuple):
     text: str
     attachments: "list[Attachment]"
 
-    def blocks(self, directory: str) -> list[Json]:
-        """Its content blocks; the files are copied into the session's directory."""
-        from rookery.client.attach import stage
-
-        text: list[Json] = [{"type": "text", "text": self.text}] if self.text.strip() else []
-        return [*text, *stage(directory, self.attachments)] if self.attachments else text
+    def blocks(self) -> list[Json]:
+        """Its content blocks, without the files."""
+        return [{"type": "text", "text": self.text}] if self.text.strip() else []
 
 
 def message_of(words: tuple[str, ...], files: tuple[str, ...]) -> Message:

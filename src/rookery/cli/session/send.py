@@ -2,21 +2,20 @@
 the others from it."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rookery.cli import errors, exits
+from rookery.cli import errors, exits, target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output import Screen, clean_line, standard
-from rookery.client.fleet import head_of_session
 from rookery.core.json import Event, Json, kind_of, lenient
-from rookery.home import paths
 
 if TYPE_CHECKING:
-    from rookery.client.session import SessionClient
+    from rookery.client.attach import Attachment
+    from rookery.client.transport.interface import Session
 
 
 type Say = Callable[[str], None]
@@ -26,18 +25,16 @@ MOST = 1000
 
 
 def header_of(session: str) -> Json:
-    from rookery.log.reader import Reader
-
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    with target.rookery().history(session) as log:
         return log.header()
 
 
-def send(session: str, command: Json) -> Event:
-    """Send a command; its outcome, as soon as that is in the log."""
+def send(session: str, command: Json, files: "Sequence[Attachment]" = ()) -> Event:
+    """Send a command, and files with a prompt; its outcome, as soon as that is in the log."""
 
-    async def sending(client: "SessionClient") -> Event:
+    async def sending(client: "Session") -> Event:
         client.on_silence = partial(say_silent, session)
-        return await client.send(command)
+        return await client.send(command, files=files)
 
     return _with_client(session, sending)
 
@@ -56,7 +53,7 @@ def awaited[Found](
     """The first thing found in the events after `since`; None if nothing comes in time."""
     import asyncio
 
-    async def watching(client: "SessionClient") -> Found | None:
+    async def watching(client: "Session") -> Found | None:
         try:
             async with asyncio.timeout(seconds):
                 async for event in client.follow(since):
@@ -69,15 +66,11 @@ def awaited[Found](
     return _with_client(session, watching)
 
 
-def _with_client[Result](
-    session: str, work: Callable[["SessionClient"], Awaitable[Result]]
-) -> Result:
+def _with_client[Result](session: str, work: Callable[["Session"], Awaitable[Result]]) -> Result:
     import asyncio
 
-    from rookery.client.session import SessionClient
-
     async def working() -> Result:
-        with SessionClient(paths.home(), session) as client:
+        with target.rookery().open(session) as client:
             return await work(client)
 
     return asyncio.run(working())
@@ -93,10 +86,9 @@ def say_silent(session: str) -> None:
 def tell_left_running(say: Say, session: str, since: int) -> None:
     """What the log says, after an event, about processes that could not be ended."""
     from rookery.log.errors import LogError
-    from rookery.log.reader import Reader
 
     try:
-        with Reader.open(paths.session_dir(paths.home(), session)) as log:
+        with target.rookery().history(session) as log:
             events = log.read(since, MOST)
     except LogError:
         return
@@ -107,9 +99,7 @@ def tell_left_running(say: Say, session: str, since: int) -> None:
 
 def tell_resumption(say: Say, session: str) -> None:
     """A session that hit a rate limit continues by itself, even asleep."""
-    from rookery.client.waking import resume_later
-
-    at = resume_later(paths.home(), session)
+    at = target.rookery().resumes_at(session)
     if at is not None:
         when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
         say(
@@ -153,6 +143,6 @@ def _one(screen: Screen, session: str, work: Work, given: dict[str, Any]) -> int
 
 def head_line(screen: Screen, session: str, *, first: bool) -> None:
     """Above each of several sessions that are printed."""
-    head = head_of_session(paths.home(), session)
+    head = target.rookery().head(session)
     title = clean_line(head["title"]) if head else ""
     screen.line(("" if first else "\n") + screen.paint.faint(f"== {session}  {title}".rstrip()))

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import NamedTuple
 
-from rookery.cli import exits
+from rookery.cli import exits, target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.answer import Answer
 from rookery.cli.output.queue import placeless, strip
@@ -16,17 +16,15 @@ from rookery.cli.session.follow import Watch, attend, farewell
 from rookery.cli.session.prompt_input import Message
 from rookery.cli.session.send import say_silent
 from rookery.cli.settings import shows_durations
-from rookery.client.create import discard_unbegun
 from rookery.client.reading import excerpt
-from rookery.client.session import SessionClient
 from rookery.client.start import StartError
+from rookery.client.transport.interface import Session
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import Document
 from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.units import duration
-from rookery.home import paths
 from rookery.log.errors import StoreError
 
 HEADLESS = "headless"
@@ -68,13 +66,13 @@ def run_turn(screen: Screen, create: Callable[[], str], wish: Wish) -> int:
 
     async def main() -> int:
         progress.session = create()
-        with SessionClient(paths.home(), progress.session, wish.name) as client:
+        with target.rookery().open(progress.session, wish.name) as client:
             turn = _Turn(client, screen, Document(), wish)
             turn.introduce()
             try:
                 code = await turn.play(0, progress)
             except (StartError, StoreError):  # the prompt was not taken: a full disk, say
-                discard_unbegun(client.home, client.session)
+                client.discard_unbegun()
                 raise
             if wish.stop:
                 await client.send({"do": "stop"})
@@ -88,7 +86,7 @@ def continue_turn(screen: Screen, session: str, wish: Wish) -> int:
     progress = Progress(session)
 
     async def main() -> int:
-        with SessionClient(paths.home(), session, wish.name) as client:
+        with target.rookery().open(session, wish.name) as client:
             client.on_silence = partial(say_silent, session)
             document, _, since, *_ = excerpt(client.log)
             turn = _Turn(client, screen, document, wish)
@@ -99,9 +97,7 @@ def continue_turn(screen: Screen, session: str, wish: Wish) -> int:
 
 
 class _Turn:
-    def __init__(
-        self, client: SessionClient, screen: Screen, document: Document, wish: Wish
-    ) -> None:
+    def __init__(self, client: Session, screen: Screen, document: Document, wish: Wish) -> None:
         alone = screen.piped and not wish.verbose and not wish.as_json
         where = screen.beside() if alone else screen
         durations = shows_durations()
@@ -130,8 +126,9 @@ class _Turn:
 
     async def play(self, since: int, progress: Progress) -> int:
         name, steer = progress.command, {"steer": True} if self.wish.steer else {}
-        blocks = self.wish.message.blocks(self.client.directory)
-        outcome = await self.client.send({"id": name, "do": "prompt", "prompt": blocks, **steer})
+        message = self.wish.message
+        command = {"id": name, "do": "prompt", "prompt": message.blocks(), **steer}
+        outcome = await self.client.send(command, files=message.attachments)
         if outcome.update.get("placeless") is True:
             self.screen.note(placeless())
         elif kind_of(outcome.update) == "_queue" and not steer:

@@ -38,6 +38,8 @@ class Answer(NamedTuple):
     kind: str
     """Its content type, without parameters."""
     body: bytes
+    place: str = ""
+    """Of a log: where it ends, to ask for what follows."""
 
     def json(self) -> Any:
         return json.loads(self.body)

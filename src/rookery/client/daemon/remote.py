@@ -34,6 +34,7 @@ DEAD = 15
 """Seconds without a sign of life after which a connection counts as broken, where the system can
 tell: a network that is gone says nothing."""
 MOST_IDLE = 4
+LOG_PLACE = "Rookery-Log-Place"
 
 
 class Door:
@@ -81,6 +82,13 @@ class Door:
         except ValueError:
             raise OtherVersion(self.url, path) from None
 
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Answer:
+        """What is not JSON. Raises what `json` does."""
+        answer = self.ask("GET", address(path, query))
+        if answer.status >= 400:
+            raise refusal(self.url, path, answer)
+        return answer
+
     def ask(self, method: str, path: str, body: Json | None = None, **headers: str) -> Answer:
         """One request; the answer, whatever it says. Raises Unreachable, Untrusted."""
         data = None if body is None else json.dumps(body).encode("ascii")
@@ -116,7 +124,8 @@ class Door:
         with suppress(BrokenPipeError):  # it answered, and closed, before it had heard it all
             link.request(method, path, data, dict(headers))
         answer = link.getresponse()
-        found = Answer(answer.status, answer.headers.get_content_type(), answer.read())
+        kind, place = answer.headers.get_content_type(), answer.headers.get(LOG_PLACE, "")
+        found = Answer(answer.status, kind, answer.read(), place)
         with self._lock:
             kept = not answer.will_close and len(self._idle) < MOST_IDLE
             if kept:

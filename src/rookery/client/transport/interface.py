@@ -1,6 +1,5 @@
 """What a face can do with a Rookery and with one of its sessions, wherever they are."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -9,6 +8,8 @@ from rookery.core.json import Event, Json
 from rookery.log.history import History
 
 if TYPE_CHECKING:
+    import asyncio
+
     from rookery.client.attach import Attachment
     from rookery.core.policy.unattended import Order
 
@@ -115,8 +116,12 @@ class Rookery(Protocol):
 
     def recap(self, session: str, before: int | None) -> str: ...
 
-    def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
+    def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
         """The session list, in order, each time that it changed. `looked`: look now."""
+        ...
+
+    def mark_seen(self, session: str, seq: int) -> None:
+        """The events up to there were shown to the user."""
         ...
 
     def files(self, session: str, query: str, limit: int) -> list[str]:

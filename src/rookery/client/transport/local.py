@@ -1,59 +1,26 @@
 """The Rookery of this machine: files and sockets of a home. It needs no daemon."""
 
-import asyncio
-import os
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self, override
+from typing import TYPE_CHECKING, Any, override
 
-from rookery.client import fleet, reading, waking
-from rookery.client.session import SessionClient
+from rookery.client import fleet, waking
 from rookery.client.transport.interface import Rookery, Told
 from rookery.core.blocks import Block
-from rookery.core.json import Event, Json
+from rookery.core.json import Json
 from rookery.core.view.fleet import fleet_block, in_order, is_hidden
 from rookery.home import paths, seen
 from rookery.log.lock import becomes_free
 from rookery.log.reader import Reader
 
 if TYPE_CHECKING:
-    from rookery.client.attach import Attachment
+    import asyncio
+
+    from rookery.client.transport.local_session import LocalSession
 
 GLANCE, SHARE = 1.0, 20
 """Least seconds between two looks at the sessions, and times as long as one takes."""
-
-
-class LocalSession(SessionClient):
-    def __init__(self, home: str, session: str, client: str) -> None:
-        super().__init__(home, session, client)
-        self.on_link: Callable[[str], object] = lambda _: None
-
-    @override
-    def __enter__(self) -> Self:
-        return self
-
-    @override
-    async def send(
-        self, command: Json, *, files: "Sequence[Attachment]" = (), wake: bool | None = None
-    ) -> Event:
-        if files:  # the bytes go next to the log; the command names them
-            from rookery.client.attach import stage
-
-            staged = await asyncio.to_thread(stage, self.directory, files)
-            command = {**command, "prompt": [*command["prompt"], *staged]}
-        return await super().send(command, wake=wake)
-
-    def mark_seen(self, seq: int) -> None:
-        seen.mark(self.directory, seq)
-
-    def is_gone(self) -> bool:
-        return not os.path.isdir(self.directory)
-
-    def discard_unbegun(self) -> None:
-        from rookery.client.create import discard_unbegun
-
-        discard_unbegun(self.home, self.session)
 
 
 class LocalRookery(Rookery):
@@ -96,7 +63,9 @@ class LocalRookery(Rookery):
         return Reader.open(paths.session_dir(self.home, session))
 
     @override
-    def open(self, session: str, client: str = "cli") -> LocalSession:
+    def open(self, session: str, client: str = "cli") -> "LocalSession":
+        from rookery.client.transport.local_session import LocalSession  # a list does without
+
         return LocalSession(self.home, session, client)
 
     @override
@@ -123,11 +92,15 @@ class LocalRookery(Rookery):
 
     @override
     def recap(self, session: str, before: int | None) -> str:
+        from rookery.client import reading
+
         with self.history(session) as log:
             return reading.recap(log, before).text()
 
     @override
-    async def fleet(self, looked: asyncio.Event, on_link: Told) -> AsyncIterator[list[Block]]:
+    async def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
+        import asyncio
+
         before: object = None
         while True:
             began = time.monotonic()
@@ -143,6 +116,10 @@ class LocalRookery(Rookery):
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(GLANCE, SHARE * took)):
                     await looked.wait()
+
+    @override
+    def mark_seen(self, session: str, seq: int) -> None:
+        seen.mark(paths.session_dir(self.home, session), seq)
 
     @override
     def files(self, session: str, query: str, limit: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, override
 
 from rookery.client.daemon.errors import Denied, OnlyThere, Unreachable
 from rookery.client.daemon.logins import load
-from rookery.client.daemon.remote import Door, of_session, refusal
+from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
 from rookery.client.transport.interface import Rookery, Told
 from rookery.client.transport.remote_history import RemoteHistory
@@ -136,10 +136,7 @@ class RemoteRookery(Rookery):
 
     @override
     def recap(self, session: str, before: int | None) -> str:
-        path = of_session(session, "/recap") + ("" if before is None else f"?before={before}")
-        answer = self.door.ask("GET", path)
-        if answer.status >= 400:
-            raise refusal(self.url, path, answer)
+        answer = self.door.get(of_session(session, "/recap"), {"before": before})
         return answer.body.decode("utf-8", "replace")
 
     @override
@@ -159,6 +156,10 @@ class RemoteRookery(Rookery):
                 place = {"epoch": said["epoch"], "after": said["seq"]}
                 shown = [each for each in document.blocks.values() if not _is_hidden(each)]
                 yield in_order(shown)
+
+    @override
+    def mark_seen(self, session: str, seq: int) -> None:
+        self.open(session).mark_seen(seq)
 
     @override
     def files(self, session: str, query: str, limit: int) -> list[str]:

@@ -1,6 +1,7 @@
 """What happened in a session: its end as a document, raw events, the recap, its logs."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Generator, Iterator, Sequence
 from typing import Annotated, Literal
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client import attach, reading
+from rookery.client.daemon.remote import LOG_PLACE
 from rookery.core.json import Event, Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
@@ -168,21 +170,33 @@ async def read_log(
     session: SessionId,
     of: Literal["worker", "agent"],
     bytes_: Annotated[int, Query(alias="bytes", ge=1, le=1_048_576)] = 65_536,
+    after: Annotated[
+        str,
+        Query(
+            max_length=50,
+            pattern=r"^([0-9]+\.[0-9]+)?$",
+            description=f"What {LOG_PLACE} said: only what was logged since then.",
+        ),
+    ] = "",
 ) -> Response:
     """The end of what the session's worker or agent logged."""
 
-    def read() -> str:
+    def read() -> tuple[str, str]:
         name = paths.WORKER_LOG if of == "worker" else paths.AGENT_LOG
         place = f"{paths.session_dir(daemon.home, session)}/{name}"
         try:
             with open(place, "rb") as file:
-                size = file.seek(0, 2)
-                file.seek(max(0, size - bytes_))
-                return file.read().decode(errors="replace")
+                inode, size = os.fstat(file.fileno()).st_ino, file.seek(0, 2)
+                known, _, offset = after.partition(".")
+                since = int(offset) if known == str(inode) else 0  # else it was put aside
+                file.seek(max(0, size - bytes_, since if since <= size else 0))
+                text = file.read().decode(errors="replace")
+                return text, f"{inode}.{file.tell()}"
         except FileNotFoundError:
-            return ""
+            return "", ""
 
-    return PlainTextResponse(masked(await asyncio.to_thread(read)))
+    text, place = await asyncio.to_thread(read)
+    return PlainTextResponse(masked(text), headers={LOG_PLACE: place})
 
 
 @router.get(

@@ -4,15 +4,13 @@ import time
 
 import click
 
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
-from rookery.client.fleet import heads
 from rookery.core.blocks import Block
 from rookery.core.blocks import asks as blocks_asks
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.units import duration
-from rookery.home import paths
 
 
 @click.command()
@@ -27,7 +25,7 @@ def asks(as_json: bool) -> None:
     rookery asks --json | jq -r 'select(.danger == "").session'
     """
     screen = standard()
-    waiting = [head for head in heads(paths.home()) if head["asks"]]
+    waiting = [head for head in target.rookery().heads() if head["asks"]]
     found = [
         (head, place, asked)
         for head in waiting

@@ -4,14 +4,16 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 import click
 
+from rookery.cli import target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import PipeClosed, standard
-from rookery.export import FORMATS, Turns, files, write
+from rookery.export import FORMATS, Turns, files, pieces
 from rookery.home import paths
 
 STDOUT = "-"
@@ -70,7 +72,8 @@ def export(
     rookery export 3f2a 77c1 -f html -o exports/
     """
     form = form or files.form_of(output or "") or "md"
-    check_installed(form)
+    if not target.url():
+        check_installed(form)
     if output == STDOUT:
         if len(sessions) > 1 and form != "jsonl":
             raise click.UsageError("With -o -, name one session.")
@@ -83,7 +86,7 @@ def export(
     for session in sessions:
         path = output or ""
         if directory is not None:
-            name = files.name_for(paths.home(), session, form)
+            name = _name(session, form)
             if name in taken:  # by another session of the same title
                 name = f"{name.removesuffix(f'.{form}')}-{session}.{form}"
             taken.add(name)
@@ -114,17 +117,33 @@ def _directory(output: str | None, *, several: bool) -> str | None:
     return None
 
 
+def _name(session: str, form: str) -> str:
+    if not target.url():
+        return files.name_for(paths.home(), session, form)
+    head = target.rookery().head(session) or {}
+    return files.named(str(head.get("title") or session), form)
+
+
+def _pieces(session: str, form: str, turns: Turns) -> Iterable[bytes]:
+    """Raises LogError, RemoteError."""
+    door = target.door()
+    if door is None:
+        return pieces(paths.home(), session, form, turns, time.time() * 1000)
+    given = {"format": form, "first": turns.first, "last": turns.last}
+    return [door.get(f"/api/sessions/{session}/export", given).body]
+
+
 def _write(session: str, form: str, path: str, turns: Turns, *, force: bool) -> None:
-    now = time.time() * 1000
     try:
-        files.to_file(paths.home(), session, form, path, turns, force=force, now=now)
+        files.keep(path, _pieces(session, form, turns), force=force)
     except files.Exists:
         raise click.ClickException(f"{path} exists. To replace it: --force") from None
 
 
 def _print(session: str, form: str, turns: Turns) -> None:
     try:
-        write(paths.home(), session, form, sys.stdout.buffer, turns, time.time() * 1000)
+        for piece in _pieces(session, form, turns):
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise PipeClosed from None

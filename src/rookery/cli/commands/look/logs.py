@@ -2,17 +2,26 @@
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 import click
 
+from rookery.cli import target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output import Screen, clean_output, standard
 from rookery.cli.session.send import head_line
 from rookery.home import paths
 from rookery.home.log_rotation import BEFORE
 
+if TYPE_CHECKING:
+    from rookery.client.daemon.remote import Door
+
 PAUSE = 0.25
 """Seconds between two looks at a log that is followed."""
+SLOWER = 1.0
+"""The same for one on another machine."""
+MOST = 1024 * 1024
+OF = {paths.AGENT_LOG: "agent", paths.WORKER_LOG: "worker"}
 
 
 @click.command()
@@ -39,8 +48,12 @@ def logs(sessions: tuple[str, ...], which: str | None, follow: bool) -> None:
 def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool) -> None:
     directory = paths.session_dir(paths.home(), session)
     names = [which] if which else [paths.AGENT_LOG, paths.WORKER_LOG]
-    logs = [os.path.join(directory, name) for name in names]
-    files = [_File(path, path + BEFORE) for path in logs]
+    files: list[_File] | list[_Distant]
+    if door := target.door():
+        files = [_Distant(door, session, name) for name in names]
+    else:
+        logs = [os.path.join(directory, name) for name in names]
+        files = [_File(path, path + BEFORE) for path in logs]
     found = False
     while True:
         for file in files:
@@ -52,12 +65,29 @@ def _print_logs(screen: Screen, session: str, which: str | None, *, follow: bool
                 found = file.titled = True
         if not follow:
             break
-        if not os.path.isdir(directory):
+        if not door and not os.path.isdir(directory):
             screen.note("The session is gone.")
             break
-        time.sleep(PAUSE)
+        time.sleep(SLOWER if door else PAUSE)
     if not found and not follow:
         screen.note("The logs are empty.")
+
+
+class _Distant:
+    """A log on another machine: at most its last MiB."""
+
+    def __init__(self, door: "Door", session: str, name: str) -> None:
+        self.path = name
+        self.titled = False
+        self._door = door
+        self._address = f"/api/sessions/{session}/logs/{OF[name]}"
+        self._place = ""
+
+    def news(self) -> str:
+        """What was not read yet."""
+        answer = self._door.get(self._address, {"bytes": MOST, "after": self._place})
+        self._place = answer.place
+        return answer.body.decode("utf-8", "replace")
 
 
 class _File:

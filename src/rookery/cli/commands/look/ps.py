@@ -6,12 +6,8 @@ from contextlib import suppress
 import click
 
 from rookery.build import build
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
-from rookery.client import waking
-from rookery.client.fleet import heads, unreadable
-from rookery.client.leftovers import end_leftovers
-from rookery.client.liveness import Asked
 from rookery.core.json import Json, dumps
 from rookery.core.policy import confinement, modes
 from rookery.core.units import duration
@@ -46,18 +42,13 @@ def ps(everything: bool, as_json: bool) -> None:
     rookery ps
     rookery ps --json | jq -r 'select(.status == "needs-you").id'
     """
-    screen = standard()
-    home = paths.home()
+    screen, rookery = standard(), target.rookery()
     now = time.time() * 1000
-    asked = Asked(home, paths.session_ids(home))
-    known = heads(home)
-    for left in end_leftovers(home, known):
-        screen.note(clean_line(str(left)))
-    waking.look_after(home, known)
-    known += unreadable(home, known)
+    known = rookery.heads(probe=True)
+    for left in rookery.tidy(known):
+        screen.note(clean_line(left))
     found = [head for head in known if everything or not is_hidden(head, now)]
-    silent = asked.silent() & {head["id"] for head in found if head["awake"]}
-    found = [head | {"hung": head["id"] in silent} for head in found]
+    silent = {head["id"] for head in found if head["hung"]}
     if as_json:
         for head in in_order(found):
             status = state_of(head, awake=head["awake"])
@@ -68,7 +59,8 @@ def ps(everything: bool, as_json: bool) -> None:
             screen.note(f"{name} does not respond. To end it: rookery stop --now {name}")
         if any(head.get("damaged") for head in found):
             screen.note("To recover a damaged log: rookery doctor")
-        _say_held(screen, home)
+        if not rookery.url:
+            _say_held(screen, paths.home())
     else:
         screen.note('No sessions yet. rookery run "…" starts one.')
 
@@ -89,6 +81,8 @@ def _say_held(screen: Screen, home: str) -> None:
 
 def is_stale(head: Json) -> bool:
     """Whether its worker is from another build: it is replaced when idle."""
+    if "stale" in head:  # said by its own machine
+        return bool(head["stale"])
     return bool(head["awake"] and head["worker"] and head["worker"].get("build") != build())
 
 

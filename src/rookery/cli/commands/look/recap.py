@@ -2,11 +2,9 @@
 
 import click
 
+from rookery.cli import target
 from rookery.cli.flags import session_argument
 from rookery.cli.output import clean, standard
-from rookery.client.reading import recap as recap_of
-from rookery.home import paths
-from rookery.log.reader import Reader
 
 
 @click.command()
@@ -25,8 +23,7 @@ def recap(session: str, before: int | None) -> None:
     rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md
     """
     screen = standard()
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
-        text = recap_of(log, before).text()
+    text = target.rookery().recap(session, before)
     if not text:
         screen.note("Nothing to recap.")
         return

@@ -3,11 +3,11 @@
 import os
 import time
 from datetime import datetime
-from typing import Any, override
+from typing import TYPE_CHECKING, Any, override
 
 import click
 
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli.flags import complete_agents
 from rookery.cli.output import Screen, clean_line, cut, standard
 from rookery.cli.output.units import AGE
@@ -17,8 +17,12 @@ from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
 from rookery.render.local_time import clock_time
 from rookery.search.query import LIMIT, MOST_HITS, Answer, Filters, Hit, query
+from rookery.search.snippets import Snippet
 from rookery.search.texts import ROLES
 from rookery.search.update import Progress, update
+
+if TYPE_CHECKING:
+    from rookery.client.daemon.remote import Door
 
 PATIENCE = 3.0
 """Seconds for another process that updates the index."""
@@ -95,8 +99,11 @@ def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted:
         since=0 if since is None else int(since * 1000),
         role=wanted["role"] or "",
     )
-    progress = _updated(screen, home)
-    answer = query(home, _text(words), filters, wanted["limit"])
+    if door := target.door():
+        progress, answer = _asked(door, _text(words), filters, place, wanted["limit"])
+    else:
+        progress = _updated(screen, home)
+        answer = query(home, _text(words), filters, wanted["limit"])
     now = time.time() * 1000
     for number, hit in enumerate(answer.hits):
         if as_json:
@@ -104,6 +111,23 @@ def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted:
         else:
             _write(screen, hit, now, first=number == 0)
     _say(screen, answer, progress, wanted["limit"])
+
+
+def _asked(
+    door: "Door", words: str, filters: Filters, place: str, limit: int
+) -> tuple[Progress, Answer]:
+    """On another machine: paths are those of that machine, as they were written."""
+    given = {"agent": filters.agent, "in": place, "role": filters.role, "limit": limit}
+    given |= {"since": filters.since or None}
+    said = door.json("GET", "/api/search", query={"q": words, **given})
+    hits = [
+        Hit(
+            **{key: row[key] for key in Hit._fields if key != "snippet"},
+            snippet=Snippet(row["text"], tuple((start, end) for start, end in row["marks"])),
+        )
+        for row in said["hits"]
+    ]
+    return Progress(done=said["whole"]), Answer(hits, said["more"], said["problem"])
 
 
 def _text(words: tuple[str, ...]) -> str:

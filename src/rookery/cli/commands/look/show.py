@@ -5,21 +5,19 @@ from typing import Any
 
 import click
 
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import head_line
-from rookery.client.offline import missing
 from rookery.client.reading import around, excerpt
 from rookery.core.blocks import Document
-from rookery.core.json import Event, Json, dumps
+from rookery.core.json import Event, Json, dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
 from rookery.core.settings import held
 from rookery.core.turn.clearing import is_folded
 from rookery.core.view.reduce import fold
 from rookery.home import paths
-from rookery.home.seen import mark
-from rookery.log.reader import Reader
+from rookery.log.history import History
 
 
 @click.command()
@@ -69,7 +67,7 @@ def show(sessions: tuple[str, ...], **wanted: Any) -> None:
 
 
 def _show_around(screen: Screen, session: str, seq: int, *, full: bool, as_json: bool) -> None:
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    with target.rookery().history(session) as log:
         if seq > (last := log.last_seq()):
             raise click.BadParameter(f"the last event is {last}.", param_hint="--at")
         document = around(log, seq)
@@ -92,20 +90,21 @@ def _show(
     as_json: bool,
     as_events: bool,
 ) -> None:
-    directory = paths.session_dir(paths.home(), session)
-    with Reader.open(directory) as log:
+    rookery = target.rookery()
+    told = lenient.integer(rookery.head(session), "seq") or 0
+    with rookery.history(session) as log:
         last = log.turns()
         if turn is not None and turn > last:
             raise click.BadParameter(f"the last turn is {last}.", param_hint="--turn")
         first, final = (
             (0, last) if everything else (turn, turn) if turn is not None else (last,) * 2
         )
-        if lost := missing(directory, log.last_seq()):
+        if (lost := told - (seq := log.last_seq())) > 0:
             words = f"The last {count(lost, 'event')} of this session are gone"
             screen.note(f"{words}: {paths.LOG}-wal was lost.")
         ends = turn is None and not everything
         if final == last:
-            mark(directory, log.last_seq())
+            rookery.mark_seen(session, seq)
         if as_events:
             for event in _events(log, first, final):
                 screen.line(dumps(event._asdict()))
@@ -133,7 +132,7 @@ def asking_words(header: Json) -> str:
     return clean_line(modes.sentence(header)) if modes.brief(header) else ""
 
 
-def _say_fold(screen: Screen, log: Reader, header: Json, last: int) -> bool:
+def _say_fold(screen: Screen, log: History, header: Json, last: int) -> bool:
     """Say what a clear folded away; whether the last turn is part of it."""
     fold_ = header["fold"]
     if not fold_ or not fold_["turn"]:
@@ -151,7 +150,7 @@ def _say_fold(screen: Screen, log: Reader, header: Json, last: int) -> bool:
     return True
 
 
-def _opened(screen: Screen, log: Reader, last: int) -> Document:
+def _opened(screen: Screen, log: History, last: int) -> Document:
     """The end of the last turn, and that there is more of it."""
     document, _, _, above, cut = excerpt(log)
     if above or cut:
@@ -159,11 +158,11 @@ def _opened(screen: Screen, log: Reader, last: int) -> Document:
     return document
 
 
-def _document(log: Reader, first: int, last: int) -> Document:
+def _document(log: History, first: int, last: int) -> Document:
     return fold(log.header_before(first) if first else None, _events(log, first, last))
 
 
-def _events(log: Reader, first: int, last: int) -> Iterator[Event]:
+def _events(log: History, first: int, last: int) -> Iterator[Event]:
     """Of these turns, read as they are asked for."""
     end = (log.first_seq(last + 1) or log.last_seq() + 1) - 1
     return log.events(log.first_seq(first) - 1, end)

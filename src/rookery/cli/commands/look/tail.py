@@ -4,12 +4,11 @@ from contextlib import aclosing
 
 import click
 
-from rookery.cli import exits, flags
+from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, standard
 from rookery.client.reading import excerpt
 from rookery.core.blocks import Document
 from rookery.core.json import Event, kind_of
-from rookery.home import paths
 
 
 @click.command()
@@ -35,9 +34,8 @@ async def _follow(screen: Screen, session: str, since: int | None, as_json: bool
     from rookery.cli.output.transcript import Transcript
     from rookery.cli.session.follow import Watch
     from rookery.cli.settings import shows_durations
-    from rookery.client.session import SessionClient
 
-    with SessionClient(paths.home(), session) as client:
+    with target.rookery().open(session) as client:
         opened = excerpt(client.log, since, folded=since is not None)
         document, after = opened.document, max(0, opened.first - 1) if since is None else since
         transcript = None if as_json else Transcript(screen, durations=shows_durations())

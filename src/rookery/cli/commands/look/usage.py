@@ -6,13 +6,13 @@ import time
 import click
 
 from rookery import usage as room
-from rookery.cli import flags
+from rookery.cli import flags, target
 from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
 from rookery.cli.output.units import AGE
 from rookery.core import units
-from rookery.core.json.events import dumps
+from rookery.core.json.events import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 from rookery.usage import Group
@@ -53,23 +53,38 @@ def usage(by: str, since: float, everything: bool, agent: str, within: str, as_j
     """
     begin = 0.0 if everything else (time.time() - since) * 1000
     skipped: list[str] = []
-    rows = room.collect(paths.home(), room.Filters(begin, agent, within), skipped)
-    groups, whole = room.grouped(rows, by), room.total(rows)
+    if door := target.door():
+        given = {"by": by, "agent": agent, "in": within, "since": int(begin) or None}
+        said = door.json("GET", "/api/usage", query=given)
+        groups, whole = [_group(each) for each in said["groups"]], _group(said["total"])
+        titles = {head["id"]: head["title"] for head in target.rookery().heads()}
+    else:
+        rows = room.collect(paths.home(), room.Filters(begin, agent, within), skipped)
+        groups, whole, titles = room.grouped(rows, by), room.total(rows), dict[str, str]()
     screen = standard()
     if as_json:
         listed = [group.to_json() for group in groups]
         screen.line(dumps({"by": by, "groups": listed, "total": whole.to_json()}))
-    elif not rows:
+    elif not whole.turns and not whole.tokens:
         screen.note("Nothing was used in this time." if not everything else "Nothing was used yet.")
     else:
-        _chart(screen, by, groups, whole)
+        _chart(screen, by, groups, whole, titles)
     if skipped:
         screen.note(
             f"Not counted: {count(len(skipped), 'session')} with a log that cannot be read."
         )
 
 
-def _chart(screen: Screen, by: str, groups: list[Group], whole: Group) -> None:
+def _group(said: Json) -> Group:
+    """As another machine's daemon says it."""
+    numbers = {key: int(said["tokens"][key]) for key in ("input", "output", "cached", "thought")}
+    cost = tuple((str(name), float(amount)) for name, amount in said["cost"].items())
+    return Group(str(said["name"]), int(said["turns"]), cost=cost, **numbers)
+
+
+def _chart(
+    screen: Screen, by: str, groups: list[Group], whole: Group, titles: dict[str, str]
+) -> None:
     measure = "tokens" if whole.tokens else "cost" if len(whole.cost) == 1 else "turns"
     values = [_measured(group, measure) for group in groups]
     wide = WIDEST if screen.width >= NARROW else WIDEST // 2
@@ -77,7 +92,8 @@ def _chart(screen: Screen, by: str, groups: list[Group], whole: Group) -> None:
     bars = [_bar(value, max(values), wide, signs=signs) for value in values]
     shape, shown = _shape(by, f"by {measure}", whole)
     rows = [
-        [_name(by, group), bar, *_numbers(group)] for group, bar in zip(groups, bars, strict=True)
+        [_name(by, group, titles), bar, *_numbers(group)]
+        for group, bar in zip(groups, bars, strict=True)
     ]
     if len(groups) > 1:
         rows.append(["total", "", *_numbers(whole)])
@@ -106,7 +122,9 @@ def _shape(by: str, bar: str, whole: Group) -> tuple[list[table.Column], list[bo
     return [column for column, keep in zip(columns, shown, strict=True) if keep], shown
 
 
-def _name(by: str, group: Group) -> str:
+def _name(by: str, group: Group, titles: dict[str, str]) -> str:
+    if by == "session" and group.name in titles:
+        return f"{group.name} {clean_line(titles[group.name])}".strip()
     return _title(group.name) if by == "session" else clean_line(group.name)
 
 

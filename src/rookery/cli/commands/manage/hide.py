@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 
 import click
 
+from rookery.cli import target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output import standard
 from rookery.cli.output.units import AGE
 from rookery.cli.session.send import send
-from rookery.client.fleet import head_of_session
 from rookery.core.json import Json
 from rookery.core.view.fleet import is_snoozed
-from rookery.home import paths
 
 
 @click.command()
@@ -107,7 +106,7 @@ def _change(
     `done`: what is said afterwards, with {} for the id."""
     screen = standard()
     for session in sessions:
-        head = head_of_session(paths.home(), session)
+        head = target.rookery().head(session)
         if head is not None and (why := needless(head)):
             screen.note(f"{session} {why}.")
             continue

@@ -4,12 +4,9 @@ import os
 
 import click
 
-from rookery.cli import exits, flags
+from rookery.cli import exits, flags, target
 from rookery.cli.output import clean_line, standard
 from rookery.client.deletion import went_wrong
-from rookery.client.fleet import head_of_session
-from rookery.client.fleet import remove as delete
-from rookery.home import paths
 
 
 @click.command()
@@ -26,8 +23,8 @@ def remove(sessions: tuple[str, ...], yes: bool) -> int:
     rookery remove 3f2a
     rookery remove --yes 3f2a 91bc
     """
-    screen, home = standard(), paths.home()
-    heads = {session: head_of_session(home, session) for session in sessions}
+    screen, rookery = standard(), target.rookery()
+    heads = {session: rookery.head(session) for session in sessions}
     if not yes:
         if not flags.in_terminal():
             raise click.UsageError("Not a terminal: pass --yes.")
@@ -37,7 +34,7 @@ def remove(sessions: tuple[str, ...], yes: bool) -> int:
         if not click.confirm(f"Permanently delete {these}?", err=True):
             return exits.CANCELLED
     for session in sessions:
-        said = delete(home, session, lambda words: screen.note(f"  {clean_line(words)}"))
+        said = rookery.remove(session, lambda words: screen.note(f"  {clean_line(words)}"))
         if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
             screen.note(f"  {clean_line(said)}")
         screen.note(f"Deleted {session}.")

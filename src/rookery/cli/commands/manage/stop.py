@@ -2,11 +2,9 @@
 
 import click
 
+from rookery.cli import target
 from rookery.cli.output import clean_line
 from rookery.cli.session.send import Say, for_each, send, tell_left_running, tell_resumption
-from rookery.client.fleet import head_of_session, kill
-from rookery.home import paths
-from rookery.log.lock import becomes_free
 
 WITHIN = 10.0
 """Seconds for the worker to end."""
@@ -23,9 +21,10 @@ def stop(session: str, say: Say, *, now: bool) -> None:
     rookery stop 3f2a 91bc
     rookery stop 3f2a --now
     """
-    head = head_of_session(paths.home(), session)
+    rookery = target.rookery()
+    head = rookery.head(session)
     if now:
-        refused = kill(paths.home(), session)
+        refused = rookery.kill(session)
         asleep = head is not None and not head["awake"]
         ended = "Killed. Its history is kept; the next prompt wakes it."
         say("It was already asleep." if asleep else ended)
@@ -37,7 +36,7 @@ def stop(session: str, say: Say, *, now: bool) -> None:
             say("It was already asleep.")
         else:
             ending = "Stopping: the agent has not ended yet. To kill it: rookery stop --now"
-            gone = becomes_free(paths.session_dir(paths.home(), session), WITHIN)
+            gone = rookery.falls_asleep(session, WITHIN)
             say("Stopped. The next prompt wakes it." if gone else f"{ending} {session}")
             tell_left_running(say, session, outcome.seq)
     tell_resumption(say, session)

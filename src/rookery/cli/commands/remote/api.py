@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, target
 from rookery.client.daemon import local as daemon
 from rookery.home import paths
 
@@ -17,7 +17,8 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 @click.argument("path")
 @click.option("-d", "--data", help="The body, as JSON; @FILE reads a file, @- stdin.")
 def api(method: str, path: str, data: str | None) -> int:
-    """Send a request to the daemon and print its answer. No token is needed.
+    """Send a request to the daemon and print its answer. No token is needed; with --daemon, the
+    saved login is used.
 
     /api/docs of a running daemon explains every address.
 
@@ -27,8 +28,12 @@ def api(method: str, path: str, data: str | None) -> int:
     """
     if not path.startswith("/"):
         path = f"/api/{path}"
+    door = target.door()
     try:
-        answer = daemon.request(paths.home(), method.upper(), path, _body(data))
+        if door is not None:
+            answer = door.ask(method.upper(), path, _body(data))
+        else:
+            answer = daemon.request(paths.home(), method.upper(), path, _body(data))
     except daemon.NoDaemon as error:
         raise click.ClickException(str(error)) from error
     if answer.kind == "application/json":

@@ -1,10 +1,11 @@
 """`devices`: which devices are logged in to the daemon."""
 
 import time
+from urllib.parse import quote
 
 import click
 
-from rookery.cli import exits
+from rookery.cli import exits, target
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
 from rookery.client.daemon import local as daemon
@@ -24,16 +25,23 @@ def devices(revoked: tuple[str, ...], revoke: bool) -> int:
     """
     if revoke != bool(revoked):
         raise click.UsageError("To log a device out: rookery devices --revoke ID")
-    home, screen = paths.home(), standard()
+    screen, door = standard(), target.door()
+
+    def ask(method: str, path: str) -> daemon.Answer:
+        return door.ask(method, path) if door else daemon.request(paths.home(), method, path)
+
     try:
         if revoke:
             for name in revoked:
-                answer = daemon.request(home, "DELETE", f"/api/devices/{name}")
+                answer = ask("DELETE", f"/api/devices/{quote(name, safe='')}")
                 if answer.status != 200:
                     raise click.ClickException(answer.json()["message"])
                 screen.note(f"{clean_line(name)} is logged out.")
             return exits.DONE
-        rows = daemon.request(home, "GET", "/api/devices").json()
+        answer = ask("GET", "/api/devices")
+        if answer.status != 200:
+            raise click.ClickException(answer.json()["message"])
+        rows = answer.json()
     except daemon.NoDaemon as error:
         raise click.ClickException(str(error)) from error
     if not rows:

@@ -2,11 +2,10 @@
 
 import click
 
+from rookery.cli import target
 from rookery.cli.session.send import Say, awaited, for_each, send, tell_left_running
-from rookery.client.fleet import head_of_session
 from rookery.core.json import Event, kind_of, lenient
 from rookery.core.view.fleet import is_judged, state_of
-from rookery.home import paths
 
 WITHIN = 3.0
 """Seconds for the agent to react."""
@@ -26,7 +25,7 @@ def cancel(session: str, say: Say, *, force: bool) -> None:
     rookery cancel 3f2a 91bc
     rookery cancel 3f2a --force
     """
-    head = head_of_session(paths.home(), session)
+    head = target.rookery().head(session)
     outcome = send(session, {"do": "force_end" if force else "cancel"})
     if head is not None and state_of(head, awake=head["awake"]) == "waiting":
         say(f"Nothing was running. To take the prompt back: rookery queue {session} remove 1")

@@ -4,12 +4,11 @@ from typing import Any
 
 import click
 
+from rookery.cli import target
 from rookery.cli.output import clean_line, standard
 from rookery.cli.session import new_session
 from rookery.core.json import kind_of, lenient
 from rookery.core.policy import modes
-from rookery.home import paths
-from rookery.log.reader import Reader
 
 
 @click.command()
@@ -28,7 +27,7 @@ def new(**of_session: Any) -> None:
     session = wanted.create()
     screen.line(session)
     screen.note(f"{clean_line(wanted.agent.name)} in {wanted.cwd}; it starts with the first prompt")
-    with Reader.open(paths.session_dir(paths.home(), session)) as log:
+    with target.rookery().history(session) as log:
         screen.note(clean_line(modes.sentence(log.header())))
         for event in log.page(0):
             if kind_of(event.update) == "_notice":

@@ -8,7 +8,6 @@ from rookery.cli.output.queue import placeless, strip
 from rookery.cli.session.prompt_input import message_of
 from rookery.cli.session.send import awaited, header_of, renew_environment, send
 from rookery.core.json import Event, Json, kind_of, lenient
-from rookery.home import paths
 
 STEERED_WITHIN = 2.0
 """Seconds for an agent to say that it took a prompt into its turn."""
@@ -63,9 +62,8 @@ def prompt(
 
         wish = Wish(message, policy, more["as_json"], more["verbose"], steer)
         return continue_turn(screen, session, wish)
-    blocks = message.blocks(paths.session_dir(paths.home(), session))
-    command: Json = {"do": "prompt", "prompt": blocks} | ({"steer": True} if steer else {})
-    outcome = send(session, command)
+    command: Json = {"do": "prompt", "prompt": message.blocks()}
+    outcome = send(session, command | ({"steer": True} if steer else {}), message.attachments)
     if outcome.update.get("placeless") is True:
         screen.note(placeless())
     elif kind_of(outcome.update) != "_queue":

@@ -6,9 +6,9 @@ import click
 
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
+from rookery.cli import target as place
 from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.cli.session.send import header_of, renew_environment, send
-from rookery.client.fleet import head_of_session
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
 from rookery.core.json import Json, lenient
@@ -39,17 +39,20 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     rookery recap 3f2a | rookery prompt 3f2a - "Go on from there."
     """
     screen = standard()
+    if line is not None:
+        place.only_here("--cmd")
     command = _command(target, line, model)
     before = header_of(session)
-    refusal = switching.refusal(before, command, registry.names(settings.load().agents))
+    known = place.agents() or registry.names(settings.load().agents)
+    refusal = switching.refusal(before, command, known)
     if refusal is not None:  # nothing of a slip is left in the log
         raise click.BadParameter(refusal.message, param_hint="TARGET")
-    if target == registry.OWN:
+    if target == registry.OWN and not place.url():
         _check_own(before["cwd"])
         if model is not None:
             _check_saved(session, model)
     renew_environment(screen.note, session, command)
-    asleep = not (head_of_session(paths.home(), session) or {}).get("awake")
+    asleep = not (place.rookery().head(session) or {}).get("awake")
     outcome = send(session, command).update
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
@@ -71,7 +74,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
     if (target is None) == (line is None) or (target is not None and not target.strip()):
-        known = ", ".join(registry.names(settings.load().agents))
+        known = ", ".join(place.agents() or registry.names(settings.load().agents))
         raise click.UsageError(f"Name the new agent: one of {known}, or --cmd.")
     command: Json = {"do": "switch", "agent": target}
     if line is not None:

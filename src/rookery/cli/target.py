@@ -1,0 +1,84 @@
+"""Which Rookery a command is about: this machine's, or the one that --daemon or ROOKERY_URL
+names."""
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from rookery.home import paths
+
+if TYPE_CHECKING:
+    from rookery.client.daemon.remote import Door
+    from rookery.client.transport.interface import Rookery
+
+VARIABLE = "ROOKERY_URL"
+AGENTS = "/api/agents"
+
+MACHINE = frozenset({"setup", "agents", "mcp", "config", "policy", "prune"})
+"""Commands about the machine that they run on."""
+
+HERE = frozenset({"serve", "doctor", "notify", "uninstall", "acp", "agent", "play", "model"})
+"""The same, where nobody could mean another one: only the option is refused."""
+
+_named = ""
+_reached: "dict[str, Rookery]" = {}
+
+
+def choose(url: str) -> None:
+    """What --daemon says; "": nothing."""
+    global _named  # noqa: PLW0603 - one command line is about one Rookery
+    _named = url
+
+
+def url() -> str:
+    """Of the other Rookery's daemon; "": it is this machine's."""
+    return _named or os.environ.get(VARIABLE, "")
+
+
+def check(command: str) -> None:
+    """Raises click.UsageError for what would act on the wrong machine."""
+    if not url() or not (command in MACHINE or (command in HERE and _named)):
+        return
+    said, other = ("--daemon", "without it") if _named else (VARIABLE, f"after unset {VARIABLE}")
+    raise click.UsageError(
+        f"rookery {command} is about the machine it runs on, and {said} names another. Run it "
+        f"there, or here {other}."
+    )
+
+
+def rookery() -> "Rookery":
+    """Raises RemoteError and its like."""
+    place = url()
+    if place not in _reached:
+        if place:
+            from rookery.client.transport.remote import reach
+
+            _reached[place] = reach(paths.home(), place)
+        else:
+            from rookery.client.transport.local import LocalRookery
+
+            return LocalRookery(paths.home())  # a home may change between two commands of a test
+    return _reached[place]
+
+
+def door() -> "Door | None":
+    """For requests that the interface has no word for; None: it is this machine's."""
+    if not url():
+        return None
+    from rookery.client.transport.remote import RemoteRookery
+
+    found = rookery()
+    return found.door if isinstance(found, RemoteRookery) else None
+
+
+def agents() -> list[str]:
+    """The names of another machine's agents; none: it is this one's."""
+    found = door()
+    return [] if found is None else [row["name"] for row in found.json("GET", AGENTS)["agents"]]
+
+
+def only_here(what: str) -> None:
+    """Raises click.UsageError where another machine is meant."""
+    if url():
+        raise click.UsageError(f"{what} works only on the machine itself, not with {url()}.")
