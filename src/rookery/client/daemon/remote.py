@@ -55,6 +55,8 @@ class Door:
         self._host = parts.hostname or ""
         self._port = parts.port or (443 if parts.scheme == "https" else 80)
         self._context = _context(login) if parts.scheme == "https" else None
+        self.stood = False
+        """It has answered before: a connection that breaks now may come back."""
         self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
@@ -102,14 +104,20 @@ class Door:
         given = {**headers, "Accept": "application/json"}
         if self.login.token:
             given["Authorization"] = f"Bearer {self.login.token}"
+        sent = False
         while True:
-            link, used = self._link()
+            try:
+                link, used = self._link()
+            except Unreachable as error:
+                error.sent = sent
+                raise
             try:
                 return self._answer(link, method, path, data, given)
             except (OSError, http.client.HTTPException, ValueError) as error:
                 link.close()
                 # A connection that was kept may have ended meanwhile. All that is changed by a
                 # request is changed once, however often it comes.
+                sent = True
                 if not used:
                     raise Unreachable(self.url, _why(error), sent=True) from None
 
@@ -126,6 +134,7 @@ class Door:
         answer = link.getresponse()
         kind, place = answer.headers.get_content_type(), answer.headers.get(LOG_PLACE, "")
         found = Answer(answer.status, kind, answer.read(), place)
+        self.stood = True
         with self._lock:
             kept = not answer.will_close and len(self._idle) < MOST_IDLE
             if kept:

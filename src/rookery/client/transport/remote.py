@@ -29,8 +29,7 @@ LOOKS = 0.2
 
 class RemoteRookery(Rookery):
     def __init__(self, door: Door, patience: float = PATIENCE) -> None:
-        """`patience`: seconds for which a command waits for a link that is broken; more than
-        usual: also where nothing was sent yet."""
+        """`patience`: seconds for which a command waits for a link that broke."""
         self.door = door
         self.url = door.url
         self._patience = patience
@@ -101,7 +100,7 @@ class RemoteRookery(Rookery):
                 said = self.door.json("POST", "/api/sessions", body, Idempotency_Key=key)
                 return str(said["id"])
             except Unreachable as error:
-                if not error.sent or time.monotonic() > until:
+                if not (error.sent or self.door.stood) or time.monotonic() > until:
                     raise
             time.sleep(AGAIN)
 

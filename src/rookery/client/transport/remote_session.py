@@ -80,7 +80,7 @@ class RemoteSession(Session):
                 answer = await asyncio.to_thread(self._door.ask, "POST", path, body)
             except Unreachable as error:
                 arrived = arrived or error.sent
-                if time.monotonic() > until or not (arrived or self._patience > PATIENCE):
+                if time.monotonic() > until or not (arrived or self._door.stood):
                     raise _lost(error, command, arrived=arrived) from None
                 await asyncio.sleep(AGAIN)
                 continue

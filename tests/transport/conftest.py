@@ -1,0 +1,49 @@
+"""A Rookery reached in either way: by its files and sockets, or through its daemon."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from rookery.client.daemon.logins import Login
+from rookery.client.daemon.remote import Door
+from rookery.client.transport.interface import Rookery
+from rookery.client.transport.local import LocalRookery
+from rookery.client.transport.remote import RemoteRookery
+from tests.daemon.conftest import daemon, module_home, serving
+from tests.daemon.served import Served, serve
+
+__all__ = ["daemon", "module_home", "serving"]
+
+
+def distant(served: Served, **more: Any) -> RemoteRookery:
+    return RemoteRookery(Door(Login(served.address, served.token, **more)))
+
+
+class Way(NamedTuple):
+    """A way to the Rookery of a home, and how to break it."""
+
+    rookery: Rookery
+    interrupt: Callable[[], object]
+    """What stands between is killed and comes back; of this machine's there is nothing."""
+
+
+@pytest.fixture(scope="module", params=["local", "remote"])
+def way(request: pytest.FixtureRequest, module_home: Path) -> Iterator[Way]:
+    """One for all tests of a file."""
+    home = module_home
+    if request.param == "local":
+        yield Way(LocalRookery(str(home)), lambda: None)
+        return
+    served = serve(home)
+    rookery = distant(served)
+
+    def interrupt() -> None:
+        port = int(served.netloc.rpartition(":")[2])
+        served.kill()
+        served.record = serve(home, port=port).record
+
+    yield Way(rookery, interrupt)
+    rookery.close()
+    served.stop()
