@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -58,16 +59,17 @@ async def asked(client: Session) -> tuple[str, dict[str, Any]]:
 
 
 async def test_D10_a_session_is_created_listed_and_found(way: Way) -> None:
-    first, second = create(way, title="Red robin"), create(way, title="Red kite")
+    red = f"red-{os.urandom(4).hex()}"
+    first, second = create(way, title=f"{red} robin"), create(way, title=f"{red} kite")
     heads = {head["id"]: head for head in way.rookery.heads(probe=True)}
     assert heads.keys() >= {first, second}
-    assert heads[first]["title"] == "Red robin"
+    assert heads[first]["title"] == f"{red} robin"
     assert not heads[first]["hung"]
     assert not heads[first]["awake"]
     assert way.rookery.find(first[:7]) == first
-    assert way.rookery.find("red KITE") == second
+    assert way.rookery.find(f"{red} KITE") == second
     with pytest.raises(Ambiguous) as found:
-        way.rookery.find("red")
+        way.rookery.find(red)
     assert {head["id"] for head in found.value.candidates} == {first, second}
     with pytest.raises(UnknownSession):
         way.rookery.find("blue")

@@ -38,6 +38,9 @@ def why_not(session: str = "") -> str:
 
 def open_screen(**asked: Any) -> int:
     """`asked`: what tui.shell.Start takes."""
+    from rookery.cli import target
+
+    target.only_here("The terminal interface")
     gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
     without_tls.load_asyncio()  # a session's socket is a file; what calls a model loads its own
     _paint_often()

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.export.session import ALL, FORMATS, Turns, pieces
@@ -69,10 +69,10 @@ def to_file(
     now: float = 0.0,
 ) -> None:
     """Raises Exists, OSError, LogError."""
-    keep(path, pieces(home, session, form, turns, now), force=force)
+    keep(path, lambda: pieces(home, session, form, turns, now), force=force)
 
 
-def keep(path: str, data: Iterable[bytes], *, force: bool) -> None:
+def keep(path: str, data: Callable[[], Iterable[bytes]], *, force: bool) -> None:
     """Write a transcript to a file. Raises Exists, OSError, and what `data` raises.
 
     Only this user may read it: a transcript holds what an agent saw. Under another name until it
@@ -87,7 +87,7 @@ def keep(path: str, data: Iterable[bytes], *, force: bool) -> None:
         raise OSError(error.errno, error.strerror, path) from None
     try:
         with os.fdopen(file, "wb") as out:
-            for piece in data:
+            for piece in data():
                 out.write(piece)
             out.flush()
             os.fsync(out.fileno())

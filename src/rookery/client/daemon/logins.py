@@ -56,7 +56,7 @@ def normal(url: str) -> str:
     if "code=" in parts.query:
         place = f"{parts.scheme}://{parts.netloc}"
         raise BadUrl(
-            f"A log-in link is a secret and does not belong on a command line. Run rookery login "
+            f"A login link is a secret and does not belong on a command line. Run rookery login "
             f"{place} and paste the link when you are asked."
         )
     if scheme is None or not host or not url.strip().isprintable() or " " in url.strip():

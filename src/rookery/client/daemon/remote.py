@@ -197,7 +197,7 @@ class _Tls(http.client.HTTPSConnection):
                 f"The certificate of {url} has changed: it is {streams.spelled(found)}, and you "
                 f"trust {streams.spelled(pinned)}. If it was renewed, compare the new one on that "
                 f"machine, then: rookery login {url} --fingerprint {streams.spelled(found)}. If "
-                "not, somebody may be between you and it; nothing was sent.",
+                "not, another machine may stand between; nothing was sent.",
                 found,
             )
 
@@ -241,7 +241,7 @@ def _watch(link: socket.socket) -> None:
 
 def _why(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "it does not answer"
+        return "it does not respond"
     if isinstance(error, http.client.RemoteDisconnected | ConnectionResetError):
         return "the connection was closed"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

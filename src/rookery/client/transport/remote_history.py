@@ -96,7 +96,7 @@ class RemoteHistory:
             found = self._door.json("GET", of_session(self._session, rest), query=query)
         except Denied as error:
             if error.name == "unknown_session":
-                raise NoSession(f"There is no session {self._session} any more.") from None
+                raise NoSession(f"Session {self._session} no longer exists.") from None
             if error.name == "unreadable_log":
                 raise LogError(str(error)) from None
             raise

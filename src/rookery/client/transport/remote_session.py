@@ -132,7 +132,7 @@ class RemoteSession(Session):
         message = lenient.text(answer.json(), "message")
         match answer.status, problem.name:
             case 404, "unknown_session":
-                return NoSession(f"There is no session {self.session} any more.")
+                return NoSession(f"Session {self.session} no longer exists.")
             case 409, "worker_refused":
                 return Refused(message)
             case 409, "unreadable_log" | "bad_settings" | "ambiguous":

@@ -135,7 +135,7 @@ def _pieces(session: str, form: str, turns: Turns) -> Iterable[bytes]:
 
 def _write(session: str, form: str, path: str, turns: Turns, *, force: bool) -> None:
     try:
-        files.keep(path, _pieces(session, form, turns), force=force)
+        files.keep(path, lambda: _pieces(session, form, turns), force=force)
     except files.Exists:
         raise click.ClickException(f"{path} exists. To replace it: --force") from None
 

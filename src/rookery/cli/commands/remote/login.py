@@ -46,8 +46,8 @@ def login(
     token. Both can also come from stdin. The token is saved in logins.json of Rookery's home, which
     only you can read.
 
-    Then `rookery --daemon URL` opens that machine's sessions, and commands work on them:
-    `rookery --daemon URL ps`. ROOKERY_URL does the same as --daemon.
+    Then commands work on that machine's sessions: `rookery --daemon URL ps`. ROOKERY_URL does the
+    same as --daemon.
 
     \b
     rookery login https://box.example.org:7433
@@ -73,7 +73,7 @@ def login(
     screen.note(f"Logged in to {found.url}: {about['sessions']} sessions.")
     if about["read_only"]:
         screen.note("It is read-only: you can look, and change nothing.")
-    screen.note(f"To open them: rookery --daemon {found.url}")
+    screen.note(f"To list them: rookery --daemon {found.url} ps")
     return exits.DONE
 
 
@@ -127,7 +127,7 @@ def _token(wanted: Login, secret: str, name: str, *, by_passphrase: bool) -> str
     else:
         code = parse_qs(urlsplit(secret).query).get("code") if "://" in secret else [secret]
         if not code:
-            raise click.UsageError("This is not a log-in link: it has no code.")
+            raise click.UsageError("This is not a login link: it has no code.")
         form["code"] = code[0]
     answer = Door(wanted).send("POST", "/login", urlencode(form).encode("ascii"), FORM)
     if answer.status >= 400:
