@@ -22,7 +22,10 @@ CASES = {"tests/worker/": 1, "tests/cli/": 1, "tests/acp/": 1, "tests/agent/dial
 """Of each test, in every run."""
 DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""
-FIRST = ("tests/agent/", "tests/e2e/", "tests/worker/", "tests/cli/", "tests/acp/", "tests/tui/")
+FIRST = tuple(
+    f"tests/{folder}/"
+    for folder in ("agent", "e2e", "daemon", "clients", "worker", "cli", "acp", "tui")
+)
 
 
 class Sharing(LoadFileScheduling):

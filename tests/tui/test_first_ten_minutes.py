@@ -38,7 +38,13 @@ def keys_of_readme() -> list[str]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param((80, 24), id="80x24"),
+        pytest.param((200, 60), id="200x60", marks=pytest.mark.long),
+    ],
+)
 def test_I13_13_the_first_ten_minutes_are_as_the_readme_says(
     home: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -22,8 +23,11 @@ def main(words: list[str]) -> int:
     with os.fdopen(given.options, "rb") as file:
         said: Json = json.loads(file.read(LONGEST))
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
+    gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
     from rookery.daemon.process.serving import serve
 
+    gc.freeze()
+    gc.enable()
     try:
         asyncio.run(
             serve(
