@@ -13,6 +13,7 @@ from rookery.client.create import create_session
 from rookery.client.session import SessionClient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.home import paths
+from rookery.log.lock import is_locked
 from tests.rigs.player import player
 
 PLAYER = tuple(player("demo"))
@@ -41,8 +42,11 @@ class Roost:
     def end(self) -> None:
         """End every worker; one that resists keeps no other alive."""
         with ExitStack() as ending:
-            for session in os.listdir(paths.sessions(self.home)):
-                ending.callback(fleet.kill, self.home, session)
+            for session in paths.session_ids(self.home):
+                directory = paths.session_dir(self.home, session)
+                had_one = os.path.exists(os.path.join(directory, paths.WORKER))
+                if had_one or is_locked(directory):
+                    ending.callback(fleet.kill, self.home, session)
 
 
 @contextmanager

@@ -3,6 +3,7 @@ goes away."""
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from rookery.client.create import create_session
 from rookery.client.daemon import local
+from rookery.client.session import SessionClient
 from rookery.core.blocks.document import Document
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.process import lifecycle
@@ -320,3 +322,29 @@ def test_the_list_numbers_what_it_tells(home: Path) -> None:
     assert fleet.since(fleet.epoch, 4) is None
     assert fleet.since("another daemon's", 1) is None
     assert (fleet.to_json()["seq"], len(fleet.to_json()["blocks"])) == (3, 3)
+
+
+def test_V1_a_snoozed_session_comes_back_though_nothing_of_it_changed(home: Path) -> None:
+    """A look makes only what changed: the time is one of the things that do."""
+    session = create_session(str(home), agent="demo", argv=[], cwd=str(home))
+    fleet = Fleet(str(home))
+    fleet.look()
+
+    def is_snoozed() -> bool:
+        fleet.look()
+        [block] = fleet.to_json()["blocks"]
+        return bool(block["snoozed"])
+
+    client = SessionClient(str(home), session, "test")
+    try:
+        for seconds in (1, 4, 16):  # a busy machine may look too late
+            until = int((time.time() + seconds) * 1000)
+            asyncio.run(client.send({"do": "snooze", "until": until}))
+            if is_snoozed():
+                break
+        else:
+            raise AssertionError("it was never snoozed")
+    finally:
+        client.close()
+    awaited(lambda: not is_snoozed())
+    assert time.time() * 1000 >= until

@@ -58,7 +58,7 @@ def encoded(value: object) -> str:
     """JSON with its secrets masked. Masked before it is encoded: what is masked may not take
     quotation marks with it."""
     text = dumps(value)
-    return dumps(masked_json(value)) if _SIGNS.search(text) else text
+    return dumps(masked_json(value)) if _may_have_one(text) else text
 
 
 def masked(text: str) -> str:
@@ -78,7 +78,7 @@ def _may_have_one(text: str) -> bool:
 
 def places(text: str) -> list[tuple[int, int]]:
     """Where secrets are, in order."""
-    return [found.span() for found in _SECRET.finditer(text)] if _SIGNS.search(text) else []
+    return [found.span() for found in _SECRET.finditer(text)] if _may_have_one(text) else []
 
 
 def _hidden(found: re.Match[str]) -> str:
