@@ -234,6 +234,23 @@ async def test_I13_6_a_prompt_that_cannot_steer_is_queued_and_the_editor_is_told
         assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
 
 
+async def test_I13_6_an_editor_is_told_when_the_agent_refuses_a_steer(bridge: Door) -> None:
+    """The agent said that it can, and takes none: the prompt is queued, and sent after the turn."""
+    agent = await bridge.start({"agent": {"steering": "refused"}})
+    await agent.call("initialize", protocolVersion=1)
+    session = await agent.new()
+    first = agent.prompt(session, [{"ask": "Go on?"}])
+    dialog = await asked(agent)
+    second = agent.prompt(session, [{"text": "second"}])
+    await agent.until(lambda line: WAITS in str(line))
+    agent.send(id=dialog["id"], result=ALLOW)
+    for id in (first, second):
+        assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+    said = "".join(texts(agent.news(session)))
+    assert said.index(WAITS) < said.index("second")
+    assert said.count(WAITS) == 1
+
+
 async def test_I13_6_an_editor_may_want_its_prompt_queued(bridge: Door) -> None:
     agent = await bridge.start({"agent": {"steering": True}})
     await agent.call("initialize", protocolVersion=1)

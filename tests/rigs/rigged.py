@@ -182,6 +182,8 @@ class RiggedAgent(ScriptedAgent):
     def _steer(self, live: Live, prompt: list[Json]) -> bool:
         """A prompt for the turn that is being played; False: none is."""
         turn = live.running
+        if self.script.agent["steering"] == "refused":
+            return False
         if turn is None or turn.request is None or turn.answered or turn.cancelled:
             return False
         turn.remember(prompt)

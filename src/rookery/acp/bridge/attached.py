@@ -210,12 +210,15 @@ class Attached:
                 prompt.admitted = True
                 self._watch()
                 await self.reached(event.seq)
-                prompt.note = queued(event, request.params, self.header)
-                for note in self._prompts.notes():
-                    self.tell(note)
+                prompt.note = prompt.note or queued(event, request.params, self.header)
+                self._tell_notes()
         finally:
             if not prompt.admitted:
                 self._prompts.drop(name)
+
+    def _tell_notes(self) -> None:
+        for note in self._prompts.notes():
+            self.tell(note)
 
     async def renew(self, command: Json) -> None:
         """Give an agent that the command starts again the environment of this editor: the user may
@@ -248,6 +251,7 @@ class Attached:
         asked again."""
         kept = bool(kept_asks.away(self.header))
         self._prompts.settle(event, self.header["agent"], kept=kept)
+        self._tell_notes()
         if not kept and self.header["state"] == "idle":
             self._prompts.release(kept_asks.ORIGIN, self.header["agent"])
 

@@ -29,6 +29,9 @@ type ErrorData = Callable[[str, object], object]
 """The data that goes with an error, by its message."""
 
 
+WAITS = "Queued: it is sent when the running turn has ended."
+
+
 class Prompt:
     def __init__(self, request: Incoming) -> None:
         self.request = request
@@ -92,7 +95,8 @@ class Prompts:
         `told`: the editor's newest update."""
         if told is not None:
             self._speaks = shapes.is_unfinished(told)
-        due = [] if self._speaks else [each for each in self._open.items() if each[1].note]
+        known = [each for each in self._open.items() if each[1].note and each[1].admitted]
+        due = [] if self._speaks else known
         found = [shapes.aside(f"queued-{name}", each.note) for name, each in due if each.waits]
         for _, prompt in due:
             prompt.note = ""
@@ -116,6 +120,9 @@ class Prompts:
             case "_critic" if not (update.get("more") is True or update.get("again") is True):
                 stopped = {"reason": "cancelled"} if update.get("state") == "cancelled" else {}
                 self.release(ORIGIN, agent, stopped)
+            case "_queue" if update.get("op") == "wait":  # the agent did not take it after all
+                if (prompt := self._open.get(lenient.text(update, "id"))) is not None:
+                    prompt.note = WAITS
             case "_queue" if update.get("op") == "remove":
                 prompt = self._open.get(lenient.text(update, "id"))
                 if prompt is not None:
@@ -200,7 +207,7 @@ def queued(event: Event, params: object, header: Json) -> str:
     """What the editor is told of a prompt that waits; "": it does not."""
     if kind_of(event.update) != "_queue" or (steering(params) and lenient.flag(header, "steers")):
         return ""
-    return "Queued: it is sent when the running turn has ended."
+    return WAITS
 
 
 def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:

@@ -146,8 +146,10 @@ def _steered(turn: Turn, given: msg.SteerAnswered, policy: Policy) -> Step:
         return turn, []
     if not given.taken:
         waiting = turn._replace(queue=queues.replaced(turn.queue, item._replace(steering=False)))
-        idle = turn.phase == "idle" and not turn.held
-        return _drain(waiting, policy) if idle else (waiting, [])
+        if turn.phase == "idle" and not turn.held:
+            return _drain(waiting, policy)
+        # Nothing changes in the queue; whoever sent it is told.
+        return waiting, [Append(Draft({"sessionUpdate": "_queue", "op": "wait", "id": item.id}))]
     update: Json = {"sessionUpdate": "_prompt", "turn": turn.n, "prompt": item.prompt}
     update |= {"queued": [item.id], "steered": True}
     taken = turn._replace(queue=queues.without(turn.queue, item.id))
