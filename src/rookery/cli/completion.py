@@ -1,12 +1,19 @@
 """Shell completion with a title beside each id, and a sentence beside each command.
 
 click leaves them out for bash, which can only list what it inserts. So the script adds them where
-several words are listed, and inserts the word alone.
+several words are listed, and inserts the word alone. For fish and zsh click has them.
 """
 
 from typing import override
 
-from click.shell_completion import BashComplete, CompletionItem, add_completion_class
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    get_completion_class,
+)
 
 from rookery.cli.output import clean_line, cut
 
@@ -61,6 +68,23 @@ class Titled(BashComplete):
     def format_completion(self, item: CompletionItem) -> str:
         title = cut(clean_line(item.help or ""), WIDEST)
         return f"{item.type}\t{item.value}\t{title}"
+
+
+class ReadyZsh(ZshComplete):
+    """Also where ~/.zshrc has not set up completion: click's script needs `compdef`."""
+
+    name = "zsh"
+    source_template = ZshComplete.source_template.replace(
+        "\n", "\n(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }\n", 1
+    )
+
+
+def class_of(shell: str) -> type[ShellComplete]:
+    """What prints a shell's script."""
+    ours: dict[str, type[ShellComplete]] = {"bash": Titled, "zsh": ReadyZsh}
+    found = ours.get(shell) or get_completion_class(shell)
+    assert found is not None
+    return found
 
 
 def register() -> None:

@@ -17,11 +17,7 @@ def completions(context: click.Context, shell: str) -> None:
     eval "$(rookery completions zsh)"           in ~/.zshrc
     rookery completions fish | source           in ~/.config/fish/config.fish
     """
-    from click.shell_completion import get_completion_class
-
-    from rookery.cli.completion import Titled
+    from rookery.cli.completion import class_of
 
     program = context.find_root().command
-    found = Titled if shell == "bash" else get_completion_class(shell)
-    assert found is not None
-    click.echo(found(program, {}, "rookery", COMPLETING).source())
+    click.echo(class_of(shell)(program, {}, "rookery", COMPLETING).source())
