@@ -87,6 +87,10 @@ class Tmux:
     def screen(self) -> str:
         return self._call("capture-pane", "-p")
 
+    def coloured(self) -> str:
+        """The screen with its escape sequences."""
+        return self._call("capture-pane", "-p", "-e")
+
     def wait_for_title(self, word: str) -> None:
         self._wait(self.title, lambda title: word in title, f"{word!r} in the title")
 

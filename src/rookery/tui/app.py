@@ -5,9 +5,7 @@ State belongs to a session, not to this window: leaving, switching and closing s
 
 import asyncio
 import os
-from functools import partial
 from time import monotonic, perf_counter
-from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -16,6 +14,7 @@ from textual.events import Event, Key
 from rookery.tui import messages
 from rookery.tui.actions.composer import ComposerActions
 from rookery.tui.actions.focus import Focus
+from rookery.tui.actions.seeking import Place
 from rookery.tui.actions.slash_commands import choice
 from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
@@ -111,6 +110,8 @@ class Rookery(Focus, TranscriptTools):
         self.reader.fetch(lambda: read_drafts(self.start.home), self.take_drafts)
         if self.start.session:
             self.open_session(self.start.session)
+            if self.start.at:
+                self.seeking.begin(Place(self.start.session, self.start.at))
             if self.start.confirm:
                 self.send(choice(self.start.confirm))
             if self.start.task:
@@ -195,6 +196,7 @@ class Rookery(Focus, TranscriptTools):
         self._show_header()
         self.surroundings.tell_pages()
         self.asking.opened()
+        self.seeking.look()
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key):
@@ -230,6 +232,7 @@ class Rookery(Focus, TranscriptTools):
             self.surroundings.tell_pages()
             self.below(FindBar).loaded()
             self.transcript.ask_older()
+            self.seeking.look()
 
     def on_scroll_older_wanted(self) -> None:
         self.reader.older(self.session, self.window.first)
@@ -312,25 +315,9 @@ class Rookery(Focus, TranscriptTools):
             case "edit":
                 self.edit(message.text)
             case "show":
-                self._show_image(message.block["parts"])
+                self.show_image(message.block["parts"])
             case what:
                 self.asking.want(what, message.block)
-
-    def _show_image(self, parts: list[dict[str, Any]]) -> None:
-        for part in parts:
-            if part.get("type") == "image" and part.get("blob"):
-                show = partial(self._show_bytes, str(part.get("mime")))
-                self.reader.blob(self.session, str(part["blob"]), show)
-                return
-        self.notify("There is no saved image here.", severity="warning")
-
-    def _show_bytes(self, mime: str, data: bytes | None) -> None:
-        from rookery.tui.system import external_programs
-
-        if data is None:
-            self.notify("The image is no longer in the log.", severity="warning")
-        else:
-            self.notify(external_programs.show(data, mime), markup=False)
 
     # --- keys ----------------------------------------------------------------------------------
 

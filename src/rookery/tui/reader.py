@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.client.session import SessionClient
     from rookery.log.reader import Reader
+    from rookery.tui.transcript.window import Page
 
 FRAME = 0.04
 """Seconds between two News: as often as a screen is painted."""
@@ -156,9 +157,9 @@ class ReaderThread:
 
         self._soon(begin)
 
-    def older(self, session: str, before: int) -> None:
-        """Read what is before that event."""
-        self.run(lambda: self._older(session, before))
+    def older(self, session: str, before: int, upto: int = 0) -> None:
+        """Read what is before that event; `upto`: as far as this one."""
+        self.run(lambda: self._older(session, before, upto))
 
     def send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         """`files` go with a prompt."""
@@ -307,13 +308,16 @@ class ReaderThread:
                     turn = document.header["turn"]
                     _drop_older(document, turn)
 
-    async def _older(self, session: str, before: int) -> None:
+    async def _older(self, session: str, before: int, upto: int) -> None:
         from rookery.log.errors import LogError
-        from rookery.tui.transcript.pages import older_pages
+        from rookery.tui.transcript.pages import older_pages, pages_upto
+
+        def read() -> "list[Page]":
+            with self._log(session) as log:
+                return pages_upto(log, before, upto) if upto else older_pages(log, before)
 
         try:
-            with self._log(session) as log:
-                pages = older_pages(log, before)
+            pages = await asyncio.to_thread(read) if upto else read()
         except LogError as error:
             self._tell(Trouble(str(error), session))
             pages = []

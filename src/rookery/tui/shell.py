@@ -32,6 +32,8 @@ class Start:
     cwd: str = field(default_factory=os.getcwd)
     agent: str = ""
     session: str = ""
+    at: int = 0
+    """The event of that session to begin at; 0: at its end."""
     task: str = ""
     choose: bool = False
     """Begin in the list of sessions."""

@@ -1,9 +1,15 @@
-"""Find, the palette, the side panel, the export, and the note about a worker that is silent."""
+"""Find, the palette, search in all sessions, images, the side panel, the export, and the note about
+a worker that is silent."""
+
+from functools import partial
+from typing import Any
 
 from rookery.core.blocks import Op, make_block
 from rookery.home.paths import with_tilde
+from rookery.tui.actions.seeking import Place, Seeking
 from rookery.tui.actions.windows import Windows
 from rookery.tui.messages import HungChanged
+from rookery.tui.shell import Start
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.find_bar import FindBar
 from rookery.tui.widgets.side_panel import LEAST, SidePanel
@@ -18,6 +24,10 @@ HUNG_WORDS = (
 
 class TranscriptTools(Windows):
     _hung_block = ""
+
+    def __init__(self, start: Start) -> None:
+        super().__init__(start)
+        self.seeking = Seeking(self)
 
     def action_find(self) -> None:
         self.below(FindBar).open()
@@ -51,6 +61,17 @@ class TranscriptTools(Windows):
 
         self.ask(PaletteScreen(entries(self)), chosen)
 
+    def action_search_all(self) -> None:
+        from rookery.search.query import Hit
+        from rookery.tui.windows.search_all import EverythingScreen, word_of
+
+        def chosen(hit: Hit) -> None:
+            if hit.session != self.session:
+                self.open_session(hit.session)
+            self.seeking.begin(Place(hit.session, hit.seq, word_of(hit)))
+
+        self.ask(EverythingScreen(), chosen)
+
     def _begin_command(self, name: str) -> None:
         """One of ours that takes no value runs; any other is put into the composer."""
         from rookery.tui.writing import commands
@@ -61,6 +82,24 @@ class TranscriptTools(Windows):
         else:
             self.composer.put(f"/{name} ")
             self.composer.focus()
+
+    # --- images --------------------------------------------------------------------------------
+
+    def show_image(self, parts: list[dict[str, Any]]) -> None:
+        for part in parts:
+            if part.get("type") == "image" and part.get("blob"):
+                show = partial(self._show_bytes, str(part.get("mime")))
+                self.reader.blob(self.session, str(part["blob"]), show)
+                return
+        self.notify("There is no saved image here.", severity="warning")
+
+    def _show_bytes(self, mime: str, data: bytes | None) -> None:
+        from rookery.tui.system import external_programs
+
+        if data is None:
+            self.notify("The image is no longer in the log.", severity="warning")
+        else:
+            self.notify(external_programs.show(data, mime), markup=False)
 
     # --- the side panel ------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ BEHIND = frozenset(
     {
         *("settings", "agents", "pick", "confirm_mode", "servers"),
         *("new", "switch", "sessions", "next_ask"),
-        *("find", "palette", "panel", "export"),
+        *("find", "palette", "search_all", "panel", "export"),
     }
 )
 """Actions of the screen below a window."""

@@ -48,6 +48,13 @@ class Finding(Scroll):
             self.scroll_to(y=top, animate=False, immediate=True)
         self.refresh()
 
+    def item_of(self, block: str) -> Item | None:
+        """The item that shows a block: also a row of calls that is folded."""
+        for item in self._items:
+            if block in {each["id"] for each in (item.block, *item.members, *item.terminals)}:
+                return item
+        return None
+
     def _row_of(self, name: str) -> int | None:
         """The line with the words; stretches of a long text that are out of sight are painted."""
         for at, item in enumerate(self._items):

@@ -42,6 +42,17 @@ def older_pages(log: History, before: int, enough: int = ENOUGH) -> list[Page]:
     return found[::-1]
 
 
+def pages_upto(log: Reader, before: int, seq: int) -> list[Page]:
+    """Pages before an event, as far as that of the event `seq`."""
+    found = older_pages(log, before)
+    while found and found[0].first > seq:
+        more = older_pages(log, found[0].first)
+        if not more:
+            break
+        found = [*more, *found]
+    return found
+
+
 def page_of(found: Excerpt) -> Page:
     document = found.document
     page = Page(document.header["turn"], document.blocks, found.first)

@@ -50,6 +50,8 @@ class Transcript(Answerable, Finding):
         """The name of the current item."""
         self.split = False
         self.asks = AskKeys(self)
+        self._marked = False
+        """Words are marked that were looked for in all sessions."""
         self._plan_beside = ""
         """The plan that the side panel shows: here it is one line."""
 
@@ -114,6 +116,9 @@ class Transcript(Answerable, Finding):
             self._find_cursor()
         else:
             self.asks.leave()
+            if self._marked:
+                self._marked = False
+                self.mark("")
         self._repaint(self.cursor)
 
     def _find_cursor(self) -> None:
@@ -133,6 +138,19 @@ class Transcript(Answerable, Finding):
         self._repaint(name)
         self._reveal(begin=begin)
         self.refresh_bindings()
+
+    def show_place(self, block: str, words: str) -> bool:
+        """Go to a block, and to the words in it, which are marked until the focus leaves. Whether
+        the block is here."""
+        if (item := self.item_of(block)) is None:
+            return False
+        self.following = False
+        self.go_to(item.name, begin=True)
+        if words:
+            self._marked = True
+            self.mark(words)
+            self.reveal_match(item.name)
+        return True
 
     def action_move(self, step: int) -> None:
         here = self._here()

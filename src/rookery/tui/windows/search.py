@@ -61,6 +61,7 @@ def entries(app: Shell) -> list[Entry]:
         for key, name in NAMES.items()
         if not (idle and key == "turn.cancel")
     ]
+    found.append(Entry("Search everything…", "words said in any session", action="search_all"))
     found += [
         Entry(f"/{each.name}", each.words, slash=each.name)
         for each in commands.known(header).values()
@@ -103,7 +104,13 @@ class SearchScreen[Answer](Modal[Answer]):
         self.on_input_changed()
 
     def on_input_changed(self) -> None:
-        found = self.find(self.query_one(Input).value)
+        self.look_for(self.query_one(Input).value)
+
+    def look_for(self, words: str) -> None:
+        self.offer(self.find(words))
+
+    def offer(self, found: list[tuple[Answer, str, str]]) -> None:
+        """List what was found: each with its name, and the words beside it."""
         self._found = [each for each, _, _ in found]
         self._listed.close()
         self._listed.offer(

@@ -1,0 +1,64 @@
+"""The place of an event in its session: older pages are loaded until its block is there."""
+
+from typing import NamedTuple
+
+from rookery.tui.shell import Shell
+
+
+class Place(NamedTuple):
+    session: str
+    seq: int
+    words: str = ""
+    """What was looked for."""
+    block: str = ""
+
+
+class Seeking:
+    def __init__(self, app: Shell) -> None:
+        self._app = app
+        self._place: Place | None = None
+
+    def begin(self, place: Place) -> None:
+        """Of the session that is shown, or about to be."""
+        home = self._app.start.home
+
+        def read() -> str:
+            from rookery.client.reading import block_at
+            from rookery.home.paths import session_dir
+            from rookery.log.errors import LogError
+            from rookery.log.reader import Reader
+
+            try:
+                with Reader.open(session_dir(home, place.session)) as log:
+                    return block_at(log, place.seq) if place.seq <= log.last_seq() else ""
+            except LogError:
+                return ""
+
+        def found(block: str) -> None:
+            if block:
+                self._place = place._replace(block=block)
+                self.look()
+            else:
+                self._tell(f"There is nothing to show at event {place.seq}.")
+
+        self._app.reader.fetch(read, found)
+
+    def look(self) -> None:
+        """Pages were loaded."""
+        place, window = self._place, self._app.window
+        if place is None or window.header["id"] != place.session:
+            return
+        if window.first > max(1, place.seq):
+            self._app.reader.older(place.session, window.first, place.seq)
+            return
+        self._place = None
+        transcript = self._app.transcript
+        transcript.focus()
+        transcript.call_after_refresh(self._show, place)
+
+    def _show(self, place: Place) -> None:
+        if not self._app.transcript.show_place(place.block, place.words):
+            self._tell("That place is not shown any more: the conversation was cleared since.")
+
+    def _tell(self, words: str) -> None:
+        self._app.notify(words, severity="warning", markup=False)

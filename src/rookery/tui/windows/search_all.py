@@ -1,0 +1,79 @@
+"""Search everything that was ever said, in all sessions; a hit opens its session at the place."""
+
+from functools import partial
+from typing import override
+
+from textual.widgets import Input, Label
+
+from rookery.render.local_time import clock_time
+from rookery.search.query import Answer, Filters, Hit, query
+from rookery.search.update import Progress, update
+from rookery.tui.look.runs import clean_line
+from rookery.tui.windows.search import SearchScreen
+
+MOST = 100
+BEFORE = 24
+"""Characters of a hit before the words that were found: a row is short."""
+WAIT = 2.0
+"""Seconds for another process that updates the index."""
+SECONDS = 60.0
+"""For an index that is far behind; it goes on with the next search."""
+
+
+class EverythingScreen(SearchScreen[Hit]):
+    KIND = "window whole"
+    HEADING = "Search everything"
+    HINT = 'words said in any session; "in quotes": together; begin*: what begins like this'
+    NONE = "Type the words to find."
+    TALLEST = 20
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked = 0
+        """Only the answer to the newest question counts."""
+
+    def on_mount(self) -> None:
+        home = self.home
+        self.fetch(lambda: update(home, seconds=SECONDS, wait=WAIT), self._indexed)
+
+    @override
+    def look_for(self, words: str) -> None:
+        self._asked += 1
+        if words.strip():
+            ask = partial(query, self.home, words, Filters(), MOST)
+            self.fetch(ask, partial(self._answered, self._asked))
+        else:
+            self._show([], self.NONE)
+
+    def _answered(self, number: int, answer: Answer) -> None:
+        if number == self._asked:
+            self._show(answer.hits, clean_line(answer.problem) or "Nothing found.")
+
+    def _show(self, hits: list[Hit], words: str) -> None:
+        self.query_one("#none", Label).update(words)
+        now = self.shell.start.clock()
+        self.offer([(hit, _words(hit), _about(hit, now)) for hit in hits])
+
+    def _indexed(self, progress: Progress) -> None:
+        if progress.problem:
+            said = f"Some sessions could not be indexed: {clean_line(progress.problem)}"
+            self.notify(said, severity="warning", markup=False)
+        self.look_for(self.query_one(Input).value)
+
+
+def _words(hit: Hit) -> str:
+    """The words around the first match."""
+    begin = hit.snippet.marks[0][0] if hit.snippet.marks else 0
+    first = max(0, begin - BEFORE)
+    return ("…" if first else "") + clean_line(hit.snippet.text[first:], 200)
+
+
+def _about(hit: Hit, now: int) -> str:
+    title = clean_line(hit.title, 40) or hit.session
+    return f"{title} · {hit.role} · {clock_time(hit.at, now)}"
+
+
+def word_of(hit: Hit) -> str:
+    """The first word that was found, as it stands there."""
+    marks = hit.snippet.marks
+    return hit.snippet.text[slice(*marks[0])] if marks else ""
