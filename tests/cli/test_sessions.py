@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -201,6 +202,29 @@ def test_completions_know_sessions_and_agents(home: Path) -> None:
     assert complete(f"rookery show {session[:3]}") == [f"plain,{session}"]
     assert "plain,claude" in complete("rookery run --agent c")
     assert "plain,restart" in complete("rookery re")
+
+
+SHELLS = {
+    "fish": 'rookery completions fish | source; complete -C "rookery open "',
+    "zsh": 'eval "$(rookery completions zsh)"; print -r -- $_comps[rookery]',
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_completions_in_the_shell_itself(home: Path, shell: str) -> None:
+    """zsh as it is without a ~/.zshrc, which is where completion is set up."""
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    session = rookery("new", "--title", "Birds: a [list]").out.strip()
+    place = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": f"{place}:{os.environ['PATH']}", "HOME": str(home)}
+    flag = "-fc" if shell == "zsh" else "-c"
+    ran = subprocess.run(
+        [program, flag, SHELLS[shell]], env=environment, capture_output=True, check=True, text=True
+    )
+    told = {"fish": f"{session}\tBirds: a [list]", "zsh": "_rookery_completion"}
+    assert (ran.stdout.strip(), ran.stderr) == (told[shell], "")
 
 
 def test_the_module_is_the_command(home: Path) -> None:
