@@ -27,6 +27,8 @@ from tests.e2e.log_checks import check_document, check_order, check_prompts
 from tests.worker.aviary import Aviary, Bird
 
 TURN = [*({"text": f"piece {number}. "} for number in range(8)), {"wait": 0.1}, {"text": "end"}]
+TAKEN = 600.0
+"""Seconds until a prompt must be taken: more than all the kills take, each of which may undo it."""
 AGAIN = 0.05
 """Seconds until a client whose connection broke tries again."""
 
@@ -117,13 +119,15 @@ class Ordeal:
         """The client owns the retry: sent with one id until it is taken."""
         for id in self.sent[bird.id]:
             body = {"text": json.dumps({"play": TURN}), "id": id}
-            await asyncio.to_thread(awaited, partial(self._sends, bird.id, body), 120.0)
+            await asyncio.to_thread(awaited, partial(self._sends, bird.id, body), TAKEN)
 
     def _sends(self, session: str, body: dict[str, Any]) -> bool:
         try:
             answer = self.daemon.ask("POST", f"/api/sessions/{session}/prompt", body)
         except (OSError, http.client.HTTPException):
             return False
+        if answer.status != 200:
+            print(session, answer.body)  # what it was, if it never is taken
         return answer.status == 200
 
     async def _kill(self) -> None:
