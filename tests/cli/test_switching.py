@@ -73,6 +73,18 @@ def test_S1_one_that_is_not_installed(jay: str) -> None:
     assert jay == "jay"
 
 
+def test_S1_one_that_rookery_can_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same words as for `--agent`."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    session = made({"text": "hi"})
+    for words in (("switch-agent", session, "qwen"), ("run", "--agent", "qwen", "hi")):
+        done = rookery(*words)
+        assert done.code == 1
+        assert "qwen is not installed" in done.err
+        assert "Only for Rookery: rookery agents install qwen" in done.err
+    assert header(session)["agent"] == "demo"
+
+
 def test_S1_set_points_at_it() -> None:
     session = made({"text": "hi"})
     done = rookery("set", session, "agent", "claude")

@@ -125,10 +125,16 @@ def _elsewhere(error: OSError) -> str:
 
 def _ways_out(agent: str) -> str:
     """What helps where an agent is not installed."""
+    here = install_here(agent)
+    demo = "The demo agent needs no installation: rookery run --agent demo"
+    return f"{here}\n{demo}" if here else demo
+
+
+def install_here(agent: str) -> str:
+    """How to install an agent for Rookery alone; "": Rookery cannot."""
     from rookery.agents.install import can_install
 
-    here = f"Only for Rookery: rookery agents install {agent}\n" if can_install(agent) else ""
-    return f"{here}The demo agent needs no installation: rookery run --agent demo"
+    return f"Only for Rookery: rookery agents install {agent}" if can_install(agent) else ""
 
 
 def _unknown_session(name: str) -> str:

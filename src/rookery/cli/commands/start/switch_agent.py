@@ -7,6 +7,7 @@ import click
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli import target as place
+from rookery.cli.errors import install_here
 from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.cli.session.send import header_of, renew_environment, send
 from rookery.client.session import Rejected
@@ -53,7 +54,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
             _check_saved(session, model)
     renew_environment(screen.note, session, command)
     asleep = not (place.rookery().head(session) or {}).get("awake")
-    outcome = send(session, command).update
+    outcome = _switched(session, command)
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
         screen.note(
@@ -70,6 +71,17 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     finally:
         if asleep:
             send(session, {"do": "stop"})
+
+
+def _switched(session: str, command: Json) -> Json:
+    try:
+        return send(session, command).update
+    except Rejected as error:
+        lacks = error.reason == "not_installed" and not place.url()
+        here = install_here(command["agent"]) if lacks else ""
+        if not here:
+            raise
+        raise click.ClickException(f"{clean(error.message)}\n{here}") from error
 
 
 def _command(target: str | None, line: str | None, model: str | None) -> Json:
