@@ -2,7 +2,8 @@
 
 from typing import Any, override
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.requests import HTTPConnection
 from fastapi.routing import APIRoute
 
 from rookery.build import build
@@ -51,6 +52,7 @@ def build_api() -> FastAPI:
         swagger_ui_oauth2_redirect_url=None,
         separate_input_output_schemas=False,
         redirect_slashes=False,
+        dependencies=[Depends(_once)],
         generate_unique_id_function=_name,
         openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
     )
@@ -58,6 +60,14 @@ def build_api() -> FastAPI:
     for router in (*ROUTERS, acp.router):
         api.include_router(router)
     return api
+
+
+def _once(request: HTTPConnection) -> None:
+    """Of two values of one name, neither counts: who checks one may use the other."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    twice = next((name for name in names if names.count(name) > 1), "")
+    if twice:
+        raise errors.Problem(422, "invalid", f"{twice[:100]}: is given twice", "Give it once.")
 
 
 class _Api(FastAPI):
