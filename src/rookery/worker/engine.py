@@ -164,7 +164,7 @@ class Engine:
         session = self._session
         held = session.journal.chunks.deadline
         if held is not None and now() >= held:
-            session.journal.flush(now())
+            session.journal.flush_words(now())
         found = watchdogs.ticked(session.watch, now(), session.policy, session.profile())
         session.watch, barks = found
         session.bark(barks)

@@ -11,6 +11,7 @@ log, and the engine performs what is due. What comes from outside calls `wake`.
 
 import asyncio
 import os
+import re
 import sys
 import time
 from collections import deque
@@ -30,6 +31,7 @@ from rookery.core.asks.asks import Refusal
 from rookery.core.critic import loop as critic_loop
 from rookery.core.critic.loop import overhear
 from rookery.core.json import Draft, Event, Json, lenient
+from rookery.core.json.secrets import masked
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
 from rookery.core.settings.agent_tables import Extras
@@ -297,6 +299,8 @@ def _turn_of(header: Json) -> turns.Turn:
 
 
 LAST_LINE = 200
+TORN = re.compile(r"\A[\w./+=-]+", re.ASCII)
+"""What may be the end of a secret at the beginning of a text."""
 
 
 class Journal:
@@ -334,6 +338,9 @@ class Journal:
     def flush(self, now: float) -> None:
         self._drafts.extend(Draft(each) for each in self.chunks.flush(now))
 
+    def flush_words(self, now: float) -> None:
+        self._drafts.extend(Draft(each) for each in self.chunks.flush_words(now))
+
     def commit(self) -> list[Event] | None:
         """Write what waits; None: the disk did not take it, and it still waits."""
         if not self._drafts:
@@ -351,5 +358,9 @@ class Journal:
         return events
 
     def _last_line(self) -> str:
-        lines = [line.strip() for line in self._last_text.splitlines() if line.strip()]
-        return lines[-1][:LAST_LINE] if lines else ""
+        """Masked before it is cut: half a secret has no shape that is known."""
+        text = self._last_text
+        if len(text) == 2 * LAST_LINE:  # it was cut itself
+            text = TORN.sub("", text)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return masked(lines[-1])[:LAST_LINE] if lines else ""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.agent.chunks import MOST_HELD, Chunks
+from rookery.core.agent.chunks import MOST_HELD, WORD, Chunks
 from rookery.core.json.events import dumps
 from tests.core.making import Json, call, message, text, update
 
@@ -68,6 +68,37 @@ def test_a_flood_inside_one_window_is_not_held_without_bound() -> None:
     assert max(lengths) <= MOST_HELD + len(large)
     lengths += [len(each["content"]["text"]) for each in chunks.flush(1.0)]
     assert sum(lengths) == 1_000_000
+
+
+SECRET = "sk-ant-api03-" + "a1b2c3d4" * 6
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 4, 20, 40])
+def test_I14_a_word_that_may_be_a_secret_waits_for_its_end(cut: int) -> None:
+    chunks = Chunks(WINDOW)
+    out = chunks.push(message(f"The key is {SECRET[:cut]}"), 0.0)
+    assert out == [message("The key is ")]
+    assert chunks.deadline == WORD
+    assert chunks.push(message(SECRET[cut : cut + 5]), 0.5) == []
+    assert chunks.push(message(f"{SECRET[cut + 5 :]} and "), 0.9) == [message(f"{SECRET} and ")]
+    assert chunks.deadline is None
+
+
+def test_a_word_waits_for_a_while_and_not_for_what_is_no_chunk() -> None:
+    chunks = Chunks(WINDOW)
+    assert chunks.push(message("sk-abc"), 0.0) == []
+    assert chunks.push(message("def"), 0.01) == []
+    assert chunks.deadline == WINDOW
+    assert chunks.flush_words(WINDOW) == []
+    assert chunks.deadline == WINDOW + WORD
+    assert chunks.flush_words(WINDOW + WORD) == [message("sk-abcdef")]
+    assert chunks.push(message("gh"), 9.0) == []
+    assert chunks.push(call("t"), 9.1) == [message("gh"), call("t")]
+
+
+@pytest.mark.parametrize("said", ["x", "task", "a", " ", "sk- ", "x" * 600 + "sk", "Nothing:"])
+def test_other_words_do_not_wait(said: str) -> None:
+    assert Chunks(WINDOW).push(message(said), 0.0) == [message(said)]
 
 
 UNLIKE: list[tuple[Json, Json]] = [

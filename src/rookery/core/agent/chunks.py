@@ -2,14 +2,21 @@
 
 Only chunks that are equal in all but their text are merged, so nothing an agent said is lost, and a
 flood of tokens costs as many events as there are windows.
+
+A word that may be a secret's beginning waits for its end: only a whole one is known by its shape,
+and is masked for whom each event is sent to.
 """
 
 from rookery.core.json import Json, dumps
+from rookery.core.json.secrets import unfinished
 
 CHUNK_KINDS = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
 
 MOST_HELD = 256 * 1024
 """Characters held back at most: a flood inside one window goes out in pieces of this size."""
+
+WORD = 1.0
+"""Seconds after which a word that may be a secret's beginning waits for no more."""
 
 
 class Chunks:
@@ -21,11 +28,13 @@ class Chunks:
         self._texts: list[str] = []
         self._size = 0
         self._open_until = float("-inf")
+        self._word_until = 0.0
+        """While a word waits for its end; else 0."""
 
     @property
     def deadline(self) -> float | None:
         """When what is held must go out."""
-        return self._open_until if self._held is not None else None
+        return (self._word_until or self._open_until) if self._held is not None else None
 
     def push(self, update: Json, now: float) -> list[Json]:
         text = text_of(update)
@@ -34,24 +43,44 @@ class Chunks:
         if self._held is not None and _alike(self._held, update):
             self._texts.append(text)
             self._size += len(text)
-            return self.flush(now) if now >= self._open_until or self._size > MOST_HELD else []
+            self._word_until = 0.0
+            due = now >= self._open_until or self._size > MOST_HELD
+            return self.flush_words(now) if due else []
         before = self.flush(now) if self._held is not None else []
         if now >= self._open_until and not before:
-            self._open_until = now + self.window
-            return [update]
+            if unfinished(text) == len(text):
+                self._open_until = now + self.window
+                return [update]
+            self._held, self._texts, self._size = update, [text], len(text)
+            return self.flush_words(now)
         self._held, self._texts, self._size = update, [text], len(text)
         return before
+
+    def flush_words(self, now: float) -> list[Json]:
+        """What is held, but for a word that may be a secret's beginning, unless that has waited."""
+        held, text = self._held, "".join(self._texts)
+        if held is None or self._word_until or (end := unfinished(text)) == len(text):
+            return self.flush(now)
+        self._held, self._texts, self._size = (
+            _with_text(held, text[end:]),
+            [text[end:]],
+            len(text) - end,
+        )
+        self._word_until, self._open_until = now + WORD, now + self.window
+        return [_with_text(held, text[:end])] if end else []
 
     def flush(self, now: float) -> list[Json]:
         """What is held, as one update; it opens the next window."""
         held, texts = self._held, self._texts
         if held is None:
             return []
-        self._held, self._texts, self._size = None, [], 0
+        self._held, self._texts, self._size, self._word_until = None, [], 0, 0.0
         self._open_until = now + self.window
-        if len(texts) == 1:
-            return [held]
-        return [{**held, "content": {**held["content"], "text": "".join(texts)}}]
+        return [held] if len(texts) == 1 else [_with_text(held, "".join(texts))]
+
+
+def _with_text(update: Json, text: str) -> Json:
+    return {**update, "content": {**update["content"], "text": text}}
 
 
 def text_of(update: Json) -> str | None:

@@ -76,6 +76,23 @@ def _may_have_one(text: str) -> bool:
     return False
 
 
+_LONGEST = 512
+_BEGINNING = re.compile(
+    r"\b(?:[spr]k?|g|gh[pousr]?|github(?:_p?a?)?|glpat|xo|AKI?|ASI?|AIz?|hf|npm?|pypi|ey|"
+    r"(?:https?|wss?|\w{1,9}sql|redis|mongodb):/?)\Z"
+)
+"""Of what secrets begin with; of one letter alone, only those of the most common ones."""
+
+
+def unfinished(text: str) -> int:
+    """Where its last word begins, if that may be the beginning of a secret; else its length."""
+    last = text[-_LONGEST:].split()[-1:] if text and not text[-1].isspace() else []
+    if not last or len(last[0]) == _LONGEST:  # there is none, or it is longer than any
+        return len(text)
+    begins = _SIGNS.search(last[0]) or _BEGINNING.search(last[0])
+    return len(text) - len(last[0]) if begins else len(text)
+
+
 def places(text: str) -> list[tuple[int, int]]:
     """Where secrets are, in order."""
     return [found.span() for found in _SECRET.finditer(text)] if _may_have_one(text) else []
