@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -17,7 +18,7 @@ from rookery.client import fleet
 from rookery.client.daemon import local
 from rookery.daemon import passphrase
 from rookery.daemon.access.devices import Devices
-from rookery.daemon.access.lockout import MOST, WINDOW, Lockout
+from rookery.daemon.access.lockout import MOST, MOST_THROUGH_PROXY, WINDOW, Lockout
 from rookery.daemon.options import Options
 from rookery.daemon.process import connections, lifecycle
 from tests.daemon.served import Served, awaited, serve
@@ -191,6 +192,42 @@ def test_I14_five_failures_lock_an_address_out(serving: Callable[..., Served]) -
     assert daemon.own("GET", "/api/about").status == 200
 
 
+def test_I14_behind_a_proxy_one_client_locks_out_only_itself(
+    serving: Callable[..., Served],
+) -> None:
+    """All of them have the proxy's address; which client it is, the proxy says last."""
+    hashed = passphrase.hashed(SECRET)
+    options = {"behind_proxy": True, "allowed_hosts": ("box.example.org",)}
+    daemon = serving(auth="passphrase", passphrase=hashed, **options)
+
+    def log_in(client: str, **form: str) -> int:
+        kind = "application/x-www-form-urlencoded"
+        named = {"Host": "box.example.org", "Content_Type": kind, "X_Forwarded_For": client}
+        return daemon.ask("POST", "/login", urlencode(form).encode(), token="", **named).status
+
+    # What a client claims stands before what the proxy adds.
+    guesses = [log_in(f"10.9.9.{n}, 203.0.113.7", passphrase="a wrong one") for n in range(MOST)]
+    assert guesses == [401] * MOST
+    assert log_in("203.0.113.7", passphrase=SECRET) == 429
+    assert log_in("203.0.113.8", passphrase=SECRET) == 200
+    link = local.request(daemon.home, "POST", "/api/devices/link", {}).json()["link"]
+    assert log_in("203.0.113.7", code=link.rpartition("=")[2]) == 200, "a link is no guess"
+
+
+def test_I14_behind_a_careless_proxy_guessing_ends_all_the_same() -> None:
+    lockout = Lockout(MOST_THROUGH_PROXY)
+    for at in range(MOST_THROUGH_PROXY):
+        assert lockout.seconds_left("127.0.0.1", at) == 0
+        lockout.failed("127.0.0.1", at)
+    assert lockout.seconds_left("127.0.0.1", MOST_THROUGH_PROXY) > 0
+
+
+def test_I14_wrong_links_lock_nobody_out(serving: Callable[..., Served]) -> None:
+    daemon = serving(auth="passphrase", passphrase=passphrase.hashed(SECRET))
+    assert [daemon.log_in(code="used").status for _ in range(2 * MOST)] == [401] * 2 * MOST
+    assert daemon.log_in(passphrase=SECRET).status == 200
+
+
 def test_wrong_tokens_shut_nobody_out(daemon: Served) -> None:
     """256 bits are not guessed; and a revoked device that comes again and again would shut out all
     others behind its address."""
@@ -315,6 +352,45 @@ def test_I14_secrets_are_masked_on_their_way_out(daemon: Served) -> None:
         body = daemon.ask("GET", path).body.decode()
         assert secret not in body
         assert "sk-" in body
+
+
+async def test_I14_a_secret_that_comes_in_pieces_is_masked(aviary: Aviary) -> None:
+    """In lists and notifications (`last`), events, the transcript, the search, exports; and the end
+    of a log does not begin in the middle of one."""
+    secret = "sk-ant-api03-" + "a1b2c3d4" * 6
+    texts = [f"{before} {secret} and more" for before in ("x" * 160, "the key is", "x" * 380)]
+    turns = [[{"text": text, "chunks": len(text) // 5, "every": 0.04}] for text in texts]
+    bird = aviary.hatch({"turns": turns})
+    for _ in turns:
+        await bird.turn("Go on.")
+        assert bird.header()["last"]
+        assert secret[3:20] not in bird.header()["last"]
+    log = bird.directory / "agent.log"
+    log.write_text(f"first {secret} line\nlast line\n")
+    daemon = await asyncio.to_thread(serve, Path(aviary.home))
+
+    def shown(path: str) -> str:
+        answer = daemon.ask("GET", path)
+        assert answer.status == 200, answer.body
+        return answer.body.decode()
+
+    try:
+        place = f"/api/sessions/{bird.id}"
+        forms = [f"/export?format={form}" for form in ("md", "jsonl", "html")]
+        for path in ("", "/events", "/document", "/recap", *forms, "/logs/agent"):
+            assert not any(secret[at:] in shown(place + path) for at in (9, 13, 30)), path
+        updates = [event["update"] for event in json.loads(shown(f"{place}/events"))["events"]]
+        said = [each["content"]["text"] for each in updates if "content" in each]
+        assert len(said) > 3 * len(texts), "in pieces"
+        assert "".join(said).count("sk-•••") == len(texts)
+        assert secret[3:] not in "".join(said)
+        assert shown(f"{place}/logs/agent?bytes=60") == "last line\n"
+        hits = await asyncio.to_thread(
+            awaited, lambda: json.loads(shown("/api/search?q=more"))["hits"]
+        )
+        assert secret[13:30] not in json.dumps(hits)
+    finally:
+        lifecycle.stop(aviary.home)
 
 
 def test_read_only_shows_and_lets_in_but_changes_nothing(serving: Callable[..., Served]) -> None:

@@ -19,6 +19,8 @@ class State(NamedTuple):
     options: Options
     devices: Devices
     lockout: Lockout
+    proxied: Lockout
+    """Of all clients of a proxy."""
     fleet: Fleet
     hub: Hub
     since: int

@@ -210,7 +210,7 @@ def locked_out(left: float) -> Problem:
         429,
         "locked_out",
         f"Too many failed attempts from this address. Try again in {minutes} min.",
-        "Wait, or restart the daemon.",
+        "Wait, or log in by a link: rookery serve --link",
         Retry_After=str(int(left) + 1),
     )
 

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 
 from rookery.daemon import passphrase
 from rookery.daemon.access.gate import COOKIE, PEER, locked_out
+from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PASSPHRASE
@@ -38,15 +39,12 @@ async def log_in(
     given = _read(await request.body())
     code, name = given.get("code", ""), given.get("name", "")
     peer: Peer = request.scope[PEER]
-    left = daemon.lockout.seconds_left(peer.address, time.monotonic())
-    if left:
-        raise locked_out(left)
-    if not await _fits(daemon, code, given.get("passphrase", "")):
-        daemon.lockout.failed(peer.address, time.monotonic())
-        what = "link has expired or was used" if code else "passphrase is wrong"
-        remedy = "Get a new link: rookery serve --link" if code else "Try again."
-        raise Problem(401, "not_let_in", f"This {what}.", remedy)
-    daemon.lockout.succeeded(peer.address)
+    if code:  # 192 bits are not guessed
+        if not daemon.devices.redeem(code, time.monotonic()):
+            remedy = "Get a new link: rookery serve --link"
+            raise Problem(401, "not_let_in", "This link has expired or was used.", remedy)
+    else:
+        await _check_passphrase(daemon, given.get("passphrase", ""), _guesser(daemon, request))
     name = name or request.headers.get("user-agent", "")
     _, token = await asyncio.to_thread(daemon.devices.add, name, peer.address)
     if "text/html" in request.headers.get("accept", ""):
@@ -67,9 +65,29 @@ def _read(body: bytes) -> dict[str, str]:
     return {name: value[:1000] for name, value in fields}
 
 
-async def _fits(daemon: State, code: str, secret: str) -> bool:
-    if code:
-        return daemon.devices.redeem(code, time.monotonic())
+def _guesser(daemon: State, request: Request) -> list[tuple[Lockout, str]]:
+    """Whose failures count, and where. Behind a proxy it is the client that the proxy itself names,
+    the last one; and the proxy."""
+    peer: Peer = request.scope[PEER]
+    if not daemon.options.behind_proxy:
+        return [(daemon.lockout, peer.address)]
+    forwarded = ",".join(request.headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
+    return [(daemon.lockout, forwarded[:80] or peer.address), (daemon.proxied, peer.address)]
+
+
+async def _check_passphrase(daemon: State, secret: str, guesser: list[tuple[Lockout, str]]) -> None:
+    left = max(lock.seconds_left(address, time.monotonic()) for lock, address in guesser)
+    if left:
+        raise locked_out(left)
+    if not await _fits(daemon, secret):
+        for lock, address in guesser:
+            lock.failed(address, time.monotonic())
+        raise Problem(401, "not_let_in", "This passphrase is wrong.", "Try again.")
+    lock, address = guesser[0]
+    lock.succeeded(address)
+
+
+async def _fits(daemon: State, secret: str) -> bool:
     if daemon.options.auth != PASSPHRASE or not secret:
         return False
     return await asyncio.to_thread(passphrase.fits, secret, daemon.options.passphrase)

@@ -9,7 +9,7 @@ from functools import partial
 from rookery.client import guard
 from rookery.core.json import Json
 from rookery.daemon.access.devices import Devices
-from rookery.daemon.access.lockout import Lockout
+from rookery.daemon.access.lockout import MOST_THROUGH_PROXY, Lockout
 from rookery.daemon.app import build_app
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
@@ -33,7 +33,8 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         fleet = Fleet(home)
         hub = Hub(home, fleet)
         now = time.time_ns() // 1_000_000
-        state = State(home, options, Devices(home), Lockout(), fleet, hub, now)
+        locks = Lockout(), Lockout(MOST_THROUGH_PROXY)
+        state = State(home, options, Devices(home), *locks, fleet, hub, now)
         app = build_app(state, sockets.control)
         server = Server(app, home, options, sockets)
         async with asyncio.TaskGroup() as group:
