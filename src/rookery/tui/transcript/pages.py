@@ -42,7 +42,7 @@ def older_pages(log: History, before: int, enough: int = ENOUGH) -> list[Page]:
     return found[::-1]
 
 
-def pages_upto(log: Reader, before: int, seq: int) -> list[Page]:
+def pages_upto(log: History, before: int, seq: int) -> list[Page]:
     """Pages before an event, as far as that of the event `seq`."""
     found = older_pages(log, before)
     while found and found[0].first > seq:
