@@ -58,7 +58,7 @@ class Seeking:
 
     def _show(self, place: Place) -> None:
         if not self._app.transcript.show_place(place.block, place.words):
-            self._tell("That place is not shown any more: the conversation was cleared since.")
+            self._tell("That place is no longer shown: the conversation was cleared since.")
 
     def _tell(self, words: str) -> None:
         self._app.notify(words, severity="warning", markup=False)
