@@ -41,8 +41,9 @@ class Editor:
         self.updates.append(params["update"])
         self._moved.set()
 
-    async def heard(self, updates: int) -> None:
-        while len(self.updates) < updates:
+    async def told(self, words: int) -> None:
+        """So much of the agent's text: a busy worker merges its chunks into fewer updates."""
+        while len(self.said().split()) < words:
             self._moved.clear()
             await self._moved.wait()
 
@@ -88,7 +89,7 @@ async def test_D8_a_link_that_is_cut_loses_nothing_and_doubles_nothing(
     step, text = numbered()
     turn = asyncio.create_task(one.prompt(session, step))
     for n in (1, 3, 5):
-        await one.heard(n * 10)
+        await one.told(n * 10)
         endpoint.cut()
     assert (await turn)["stopReason"] == "end_turn"
     assert one.said() == text
@@ -122,7 +123,7 @@ async def test_D8_a_connection_that_the_server_forgot_ends(
     session = await one.begin(tmp_path)
     step, _ = numbered()
     turn = asyncio.create_task(one.prompt(session, step))
-    await one.heard(3)
+    await one.told(3)
     await endpoint.connections.close()
     endpoint.cut()
     with pytest.raises(RpcFailure):
