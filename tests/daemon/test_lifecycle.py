@@ -1,7 +1,9 @@
 """D1–D7: how a daemon starts, stops and is found."""
 
+import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from rookery.client.daemon import local
 from rookery.daemon import options
 from rookery.daemon.options import Options, Refusal, chosen
 from rookery.daemon.process import lifecycle
+from rookery.daemon.process.server import Sockets
 from rookery.processes import tree
 from tests.daemon.served import Served, awaited
 
@@ -209,3 +212,29 @@ def test_two_started_at_once_are_one_daemon(home: Path) -> None:
     assert sorted(each.returncode for each in both) == [0, 1, 1], said
     assert awaited(lambda: local.record(str(home)))
     lifecycle.stop(str(home))
+
+
+def test_I14_no_answer_waits_for_the_one_before_it(home: Path) -> None:
+    """A connection over the network sends each piece at once: held back until the client's system
+    acknowledges the piece before, every answer with a body took 40 ms longer."""
+
+    async def is_at_once() -> int:
+        found = asyncio.get_running_loop().create_future()
+
+        def came(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            sock = writer.get_extra_info("socket")
+            found.set_result(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        sockets = Sockets(str(home), Options(port=0))
+        try:
+            async with await asyncio.start_server(came, sock=sockets.all()[0]):
+                _, writer = await asyncio.open_connection("127.0.0.1", sockets.port)
+                try:
+                    return int(await found)
+                finally:
+                    writer.close()
+        finally:
+            sockets.close()
+
+    assert asyncio.run(is_at_once())
