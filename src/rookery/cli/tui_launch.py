@@ -12,7 +12,12 @@ from rookery.home import paths
 from rookery.processes import without_tls
 
 if TYPE_CHECKING:
+    from rookery.client.transport.remote import RemoteRookery
     from rookery.core.limits import Interface
+
+
+WAITS = 600.0
+"""Seconds for which what is sent waits for a connection that broke."""
 
 
 def can_open() -> bool:
@@ -38,9 +43,6 @@ def why_not(session: str = "") -> str:
 
 def open_screen(**asked: Any) -> int:
     """`asked`: what tui.shell.Start takes."""
-    from rookery.cli import target
-
-    target.only_here("The terminal interface")
     gc.disable()  # what is loaded stays: a tenth of the start would go into sweeping it
     without_tls.load_asyncio()  # a session's socket is a file; what calls a model loads its own
     _paint_often()
@@ -48,7 +50,20 @@ def open_screen(**asked: Any) -> int:
     from rookery.tui.shell import Start
 
     home = paths.ensure_home(paths.home())
-    return run(Start(home, paths.work_directory(), taste=taste_of(home), **asked))
+    other = _elsewhere(home)
+    cwd = other.directory() if other else paths.work_directory()
+    return run(Start(home, cwd, taste=taste_of(home), rookery=other, **asked))
+
+
+def _elsewhere(home: str) -> "RemoteRookery | None":
+    """The Rookery of another machine, if one is meant. Raises RemoteError and its like."""
+    from rookery.cli import target
+
+    if not target.url():
+        return None
+    from rookery.client.transport.remote import reach
+
+    return reach(home, target.url(), WAITS)
 
 
 def _paint_often() -> None:

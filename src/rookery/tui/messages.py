@@ -65,6 +65,12 @@ class Trouble(Record):
     session: str = ""
 
 
+class LinkChanged(Record):
+    """The connection to another machine broke, and why; empty: it stands again."""
+
+    broken: str
+
+
 class HungChanged(Record):
     """A session's worker stopped responding, or responds again."""
 

@@ -15,6 +15,7 @@ from rookery.core.json import Json
 from rookery.tui.messages import (
     Fetched,
     FleetChanged,
+    LinkChanged,
     Made,
     News,
     Older,
@@ -26,8 +27,7 @@ from rookery.tui.pace import Pace
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.client.session import SessionClient
-    from rookery.log.reader import Reader
+    from rookery.client.transport.interface import Rookery, Session
     from rookery.tui.transcript.window import Page
 
 FRAME = 0.04
@@ -47,27 +47,37 @@ HANDS_OFF = 0.5
 KEY_FIRST = 0.015
 """Seconds after a key in which it is painted, and no News is told."""
 
-GLANCE = 1.0
-"""Least seconds between two looks at the sessions."""
-
 
 class ReaderThread:
     """`tell` is called from the thread: a widget's or an app's `post_message`."""
 
-    def __init__(self, home: str, tell: Callable[[Message], object]) -> None:
+    def __init__(
+        self, home: str, tell: Callable[[Message], object], other: "Rookery | None" = None
+    ) -> None:
+        """`other`: another machine's Rookery; None: this one's."""
         self.home = home
+        self._rookery = other
         self._tell = tell
         self._loop: asyncio.AbstractEventLoop | None = None
         """None before the start and after the stop: then nothing is done."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._following: asyncio.Task[None] | None = None
-        self._client: SessionClient | None = None
+        self._client: Session | None = None
+        self._broken = ""
         self._looked = asyncio.Event()
         self.frame_took = 0.0
         """Seconds that the screen needed for the last News: a busy screen gets fewer, so that keys
         come between."""
         self.typed = -HANDS_OFF
         """When the last key was pressed."""
+
+    @property
+    def rookery(self) -> "Rookery":
+        if self._rookery is None:
+            from rookery.client.transport.local import LocalRookery  # the first paint does without
+
+            self._rookery = LocalRookery(self.home)
+        return self._rookery
 
     def _spacing(self, urgent: bool) -> float:
         typing = time.monotonic() - self.typed < HANDS_OFF
@@ -177,7 +187,10 @@ class ReaderThread:
         command: Json = {"do": "prompt", "prompt": prompt}
 
         async def make() -> None:
-            session, why = await asyncio.to_thread(_made, self.home, agent, cwd, confirm)
+            rookery = self.rookery
+            session, why = await asyncio.to_thread(
+                _made, rookery, self.home, agent=agent, cwd=cwd, confirm=confirm
+            )
             if why:
                 self._tell(Sent("", command, why, files=files))
                 return
@@ -195,32 +208,26 @@ class ReaderThread:
     def blob(self, session: str, name: str, then: Callable[[bytes | None], object]) -> None:
         """The bytes that a part names; None: they are gone."""
 
-        async def read() -> bytes | None:
+        def read() -> bytes | None:
+            from rookery.client.daemon.errors import RemoteError
             from rookery.log.errors import LogError
 
-            with suppress(LogError), self._log(session) as log:
+            with suppress(LogError, RemoteError), self.rookery.history(session) as log:
                 return log.blob(name)
             return None
 
-        self.run(read, then)
-
-    def _log(self, session: str) -> "Reader":
-        from rookery.home.paths import session_dir
-        from rookery.log.reader import Reader
-
-        return Reader.open(session_dir(self.home, session))
+        self.fetch(read, then)
 
     def recap(self, session: str, before: int | None, then: Callable[[str, str], object]) -> None:
         """What was said, in short, or why there is none."""
 
         def read() -> tuple[str, str]:
-            from rookery.client.reading import recap
+            from rookery.client.daemon.errors import RemoteError
             from rookery.log.errors import LogError
 
             try:
-                with self._log(session) as log:
-                    return recap(log, before).text(), "There is nothing to recap yet."
-            except LogError as error:
+                return self.rookery.recap(session, before), "There is nothing to recap yet."
+            except (LogError, RemoteError) as error:
                 return "", str(error)
 
         self.fetch(read, lambda found: then(*found))
@@ -241,36 +248,33 @@ class ReaderThread:
     # --- the sessions --------------------------------------------------------------------------
 
     async def _watch_fleet(self) -> None:
-        from rookery.client.fleet import heads
-        from rookery.client.waking import look_after
-        from rookery.core.view.fleet import fleet_block, in_order, is_hidden
+        from rookery.client.daemon.errors import RemoteError
 
-        before: object = None
-        while True:
-            began = time.monotonic()
-            found = await asyncio.to_thread(heads, self.home)
-            await asyncio.to_thread(look_after, self.home, found)
-            shown = [head for head in found if not is_hidden(head, time.time() * 1000)]
-            blocks = in_order([fleet_block(head, awake=head["awake"]) for head in shown])
-            if blocks != before:
-                before = blocks
-                self._tell(FleetChanged(blocks))
-            took = time.monotonic() - began
-            self._looked.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(max(GLANCE, 20 * took)):
-                    await self._looked.wait()
+        found = self.rookery.fleet(self._looked, self._link_changed)
+        try:
+            async with aclosing(found) as lists:  # type: ignore[type-var]
+                async for blocks in lists:
+                    self._tell(FleetChanged(blocks))
+        except RemoteError as error:
+            self._tell(Trouble(str(error)))
+
+    def _link_changed(self, broken: str) -> None:
+        """Each break once, and that it is over."""
+        if bool(broken) != bool(self._broken):
+            self._tell(LinkChanged(broken))
+        self._broken = broken
 
     # --- one session ---------------------------------------------------------------------------
 
     async def _follow(self, session: str) -> None:
-        from rookery.client.session import Refused, SessionClient
+        from rookery.client.daemon.errors import RemoteError
+        from rookery.client.session import Refused
         from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import last_pages, told
         from rookery.tui.worker_watch import watch
 
         try:
-            client = SessionClient(self.home, session, "terminal")
+            client = self.rookery.open(session, "terminal")
         except LogError as error:
             self._tell(Trouble(str(error), session))
             return
@@ -279,11 +283,11 @@ class ReaderThread:
         client.on_silence = due.set
         watching: asyncio.Task[None] | None = None
         try:
-            document, seq, pages = last_pages(client.log)
+            document, seq, pages = await self._read(lambda: last_pages(client.log))
             self._tell(Opened(session, told(document), pages))
-            watching = self._do(watch(self.home, session, due, self._tell))
+            watching = self._do(watch(self.rookery, session, due, self._tell))
             await self._stream(client, document, seq)
-        except (LogError, Refused) as error:
+        except (LogError, Refused, RemoteError) as error:
             self._tell(Trouble(str(error), session))
         finally:
             if watching is not None:
@@ -291,7 +295,11 @@ class ReaderThread:
             self._client = None if self._client is client else self._client
             client.close()
 
-    async def _stream(self, client: "SessionClient", document: Document, seq: int) -> None:
+    async def _read[Found](self, work: Callable[[], Found]) -> Found:
+        """Of this machine's files at once; another machine is asked by a thread."""
+        return await asyncio.to_thread(work) if self.rookery.url else work()
+
+    async def _stream(self, client: "Session", document: Document, seq: int) -> None:
         from rookery.core.view.reduce import reduce
 
         def tell(ops: list[Op]) -> None:
@@ -309,43 +317,43 @@ class ReaderThread:
                     _drop_older(document, turn)
 
     async def _older(self, session: str, before: int, upto: int) -> None:
+        from rookery.client.daemon.errors import RemoteError
         from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import older_pages, pages_upto
 
         def read() -> "list[Page]":
-            with self._log(session) as log:
+            with self.rookery.history(session) as log:
                 return pages_upto(log, before, upto) if upto else older_pages(log, before)
 
         try:
-            pages = await asyncio.to_thread(read) if upto else read()
-        except LogError as error:
+            threaded = bool(upto or self.rookery.url)
+            pages = await asyncio.to_thread(read) if threaded else read()
+        except (LogError, RemoteError) as error:
             self._tell(Trouble(str(error), session))
             pages = []
         self._tell(Older(session, pages, before))
 
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         from rookery.client import session as sessions
+        from rookery.client.daemon.errors import RemoteError
         from rookery.client.start import StartError
         from rookery.log.errors import LogError
 
         mine = self._client if self._client and self._client.session == session else None
-        problem, outcome, sent = "", dict[str, Any](), command
+        problem, outcome = "", dict[str, Any]()
         try:
-            client = mine or sessions.SessionClient(self.home, session, "terminal")
+            client = mine or self.rookery.open(session, "terminal")
             try:
                 await client.renew(command)  # the session says which variables differ
-                if files:  # the bytes go next to the log; the command names them
-                    from rookery.client.attach import stage
-
-                    staged = stage(client.directory, files)
-                    sent = {**command, "prompt": [*command["prompt"], *staged]}
-                outcome = (await client.send(sent)).update
+                outcome = (await client.send(command, files=files)).update
             finally:
                 if mine is None:
                     client.close()
         except sessions.Rejected as error:
             problem = error.message
         except (sessions.Refused, sessions.Trouble, StartError, LogError, OSError) as error:
+            problem = str(error)
+        except RemoteError as error:
             problem = str(error)
         self._tell(Sent(session, command, problem, outcome, files))
         self._looked.set()
@@ -357,18 +365,22 @@ def _drop_older(document: Document, turn: int) -> None:
     document.late, document.carried = {}, {}
 
 
-def _made(home: str, agent: str, cwd: str, confirm: str) -> tuple[str, str]:
+def _made(rookery: "Rookery", home: str, *, agent: str, cwd: str, confirm: str) -> tuple[str, str]:
     """A new session's id, or why there is none and what helps."""
     from rookery.agents import registry
     from rookery.client.config import in_force
-    from rookery.client.create import create_session
+    from rookery.client.daemon.errors import RemoteError
     from rookery.home import config
     from rookery.log.errors import LogError
     from rookery.models.choice import chosen_agent
 
     try:
-        name = chosen_agent(home, in_force.load(home), cwd, agent).name
-        return create_session(home, agent=name, argv=[], cwd=cwd, confirm=confirm), ""
+        name = agent  # another machine knows its own
+        if not rookery.url:
+            name = chosen_agent(home, in_force.load(home), cwd, agent).name
+        return rookery.create(agent=name, cwd=cwd, confirm=confirm), ""
+    except RemoteError as error:
+        return "", str(error)
     except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
         return "", str(error)
     except (LogError, OSError) as error:

@@ -22,6 +22,7 @@ from rookery.tui.widgets.session_list import Fleet
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
+    from rookery.client.transport.remote import RemoteRookery
 
 
 @dataclass(eq=False)
@@ -44,6 +45,13 @@ class Start:
     clock: Callable[[], int] = now
     once: str = ""
     """As `confirm`, for the next session only."""
+    rookery: "RemoteRookery | None" = None
+    """Of another machine; None: this one's."""
+
+    @property
+    def url(self) -> str:
+        """Of the other machine's daemon; "": it is this machine's."""
+        return self.rookery.url if self.rookery else ""
 
     def confirms(self, default: str) -> str:
         """How much the next session asks."""
@@ -60,7 +68,7 @@ class Shell(App[str]):
     def __init__(self, start: Start) -> None:
         super().__init__()
         self.start = start
-        self.reader = ReaderThread(start.home, self.post_message)
+        self.reader = ReaderThread(start.home, self.post_message, start.rookery)
         self.taste = start.taste
         self._own_keys: dict[str, str] = {}
         self.session = ""
@@ -103,6 +111,15 @@ class Shell(App[str]):
 
         self.push_screen(screen, answered)
 
+    def is_elsewhere(self, what: str, instead: str = "") -> bool:
+        """Whether another machine is shown, on which this cannot be done from here: then says so.
+        `instead`: the command that does it."""
+        url = self.start.url
+        if url:
+            more = f": rookery --daemon {url} {instead}" if instead else " on that machine itself."
+            self.notify(f"{what} is on {url}. Do it{more}", severity="warning", markup=False)
+        return bool(url)
+
     def open_session(self, session: str) -> None:
         raise NotImplementedError
 
@@ -126,6 +143,8 @@ class Shell(App[str]):
         """Reads files: for the reader's thread."""
         from rookery.tui.system import git_branch
 
+        if self.start.url:
+            return ""  # of another machine's directory nothing is known here
         return git_branch.branch_of(cwd)
 
     def write(self, text: str) -> None:

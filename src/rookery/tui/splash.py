@@ -16,6 +16,7 @@ from rookery.tui.look.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:
+    from rookery.client.transport.remote import RemoteRookery
     from rookery.home.config import Config
 
 
@@ -188,6 +189,32 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         broken=broken,
         taste=taste,
         keys=tuple(settings.keys.items()),
+    )
+
+
+def look_around_there(home: str, cwd: str, agent: str, rookery: "RemoteRookery") -> SetUp:
+    """On another machine: its agents; how things look is this machine's."""
+    from rookery.client.daemon.errors import RemoteError
+    from rookery.home import config
+
+    try:
+        here = config.load(home)
+    except config.ConfigError:
+        here = config.Config()
+    try:
+        names, default, problem = *rookery.agents(), ""
+    except RemoteError as error:
+        names, default, problem = [], "", str(error)
+    name = agent or default
+    others = tuple(each for each in names if each not in (name, "demo", OWN))
+    return SetUp(
+        cwd,
+        name,
+        bool(agent),
+        others,
+        problem=problem,
+        taste=here.interface,
+        keys=tuple(here.keys.items()),
     )
 
 

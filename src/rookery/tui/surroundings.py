@@ -99,9 +99,6 @@ class Surroundings:
         self._seen[session] = news
 
         def mark() -> None:
-            from rookery.home.paths import session_dir
-            from rookery.home.seen import mark
-
-            mark(session_dir(reader.home, session), news)
+            reader.rookery.mark_seen(session, news)
 
         reader.fetch(mark, lambda _: reader.glance())

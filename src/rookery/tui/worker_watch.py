@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from rookery.tui.messages import HungChanged
+
+if TYPE_CHECKING:
+    from rookery.client.transport.interface import Rookery
 
 EVERY = 5.0
 """Seconds between two checks."""
@@ -15,15 +19,18 @@ PATIENCE = 3.0
 
 
 async def watch(
-    home: str, session: str, due: asyncio.Event, tell: Callable[[Message], object]
+    rookery: "Rookery", session: str, due: asyncio.Event, tell: Callable[[Message], object]
 ) -> None:
     """`due`: check now."""
-    from rookery.client.liveness import hung
+    from rookery.client.daemon.errors import RemoteError
 
     before = False
     while True:
         due.clear()
-        silent = bool(await asyncio.to_thread(hung, home, [session], PATIENCE))
+        try:
+            silent = await asyncio.to_thread(rookery.hung, session, PATIENCE)
+        except RemoteError:
+            silent = before  # of a link that is broken, nothing is known
         if silent != before:
             before = silent
             tell(HungChanged(session, silent))

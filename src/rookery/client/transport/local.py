@@ -1,5 +1,6 @@
 """The Rookery of this machine: files and sockets of a home. It needs no daemon."""
 
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -127,6 +128,16 @@ class LocalRookery(Rookery):
 
         head = self.head(session)
         return Finder().find(str(head["cwd"]), query, limit) if head else []
+
+    @override
+    def agent_log(self, session: str, most: int) -> str:
+        path = os.path.join(paths.session_dir(self.home, session), paths.AGENT_LOG)
+        try:
+            with open(path, "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+                return file.read().decode("utf-8", "replace").strip("\n")
+        except OSError:
+            return ""
 
     @override
     def hung(self, session: str, patience: float) -> bool:

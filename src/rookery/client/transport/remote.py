@@ -37,6 +37,11 @@ class RemoteRookery(Rookery):
     def about(self) -> Json:
         return dict(self.door.json("GET", "/api/about"))
 
+    def directory(self) -> str:
+        """Where a new session works unless another place is named: where the latest one does."""
+        heads = self.heads()
+        return str(heads[0]["cwd"] if heads else self.about()["directory"])
+
     @override
     def heads(self, *, probe: bool = False) -> list[Json]:
         found, page = list[Json](), 0
@@ -166,6 +171,16 @@ class RemoteRookery(Rookery):
         return lenient.texts(
             self.door.json("GET", path, query={"query": query, "limit": limit}), "files"
         )
+
+    def agents(self) -> tuple[list[str], str]:
+        """The names of those that are installed there, and of the default one."""
+        said = self.door.json("GET", "/api/agents")
+        return [row["name"] for row in said["agents"] if row["installed"]], str(said["default"])
+
+    @override
+    def agent_log(self, session: str, most: int) -> str:
+        answer = self.door.get(of_session(session, "/logs/agent"), {"bytes": most})
+        return answer.body.decode("utf-8", "replace").strip("\n")
 
     @override
     def hung(self, session: str, patience: float) -> bool:

@@ -49,6 +49,8 @@ class ComposerActions:
             home, cwd = self._app.start.home, self.cwd
             self._app.composer.past.add(text)
             self._app.reader.run(lambda: asyncio.to_thread(history.keep, home, cwd, text))
+        if text.startswith("!") and self._app.is_elsewhere("The session's directory"):
+            return
         if text.startswith("!") and text[1:].strip():
             self.shell.run(text[1:].strip(), self.cwd)
         elif (found := commands.parsed(text)) is not None:
@@ -122,17 +124,27 @@ class ComposerActions:
 
     def _find_files(self, query: str) -> None:
         """Only the last query is answered."""
-        self._wanted, cwd = query, self.cwd
+        self._wanted, cwd, session = query, self.cwd, self._app.session
 
         async def find() -> list[str] | None:
             from rookery.client.work_tree.files import Finder
 
             if query != self._wanted:
                 return None
+            if self._app.start.url:
+                return await asyncio.to_thread(self._distant_files, session, query)
             self._finder = self._finder or Finder()
             return await asyncio.to_thread(self._finder.find, cwd, query)
 
         self._app.reader.run(find, lambda names: self.files_found(query, names))
+
+    def _distant_files(self, session: str, query: str) -> list[str]:
+        from rookery.client.daemon.errors import RemoteError
+
+        try:
+            return self._app.reader.rookery.files(session, query, 20) if session else []
+        except RemoteError:
+            return []
 
     def files_found(self, query: str, names: list[str] | None) -> None:
         if names is not None:
@@ -148,7 +160,8 @@ class ComposerActions:
         from rookery.tui.writing.pasted import path_of
 
         given = [os.path.expanduser(path if pasted else path_of(path)) for path in paths]
-        files = [os.path.join(self.cwd, path) for path in given]
+        place = os.getcwd() if self._app.start.url else self.cwd  # files of this machine
+        files = [os.path.join(place, path) for path in given]
         session = self._app.session
 
         async def read() -> "list[Attachment] | str":

@@ -8,7 +8,7 @@ from rookery.core.blocks import Op, make_block
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.seeking import Place, Seeking
 from rookery.tui.actions.windows import Windows
-from rookery.tui.messages import HungChanged
+from rookery.tui.messages import HungChanged, LinkChanged
 from rookery.tui.shell import Start
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.find_bar import FindBar
@@ -31,6 +31,15 @@ class TranscriptTools(Windows):
 
     def action_find(self) -> None:
         self.below(FindBar).open()
+
+    def on_link_changed(self, message: LinkChanged) -> None:
+        """Stays until the connection stands again."""
+        self.clear_notifications()
+        if message.broken:
+            words = f"Connection to {self.start.url} lost. Trying again; sessions keep running."
+            self.notify(words, severity="warning", markup=False, timeout=86_400)
+        else:
+            self.notify("Connected again.")
 
     def on_hung_changed(self, message: HungChanged) -> None:
         if message.session != self.session:
@@ -121,6 +130,8 @@ class TranscriptTools(Windows):
 
     def action_export(self, path: str = "") -> None:
         """Write the whole session to a file in its directory: Markdown, or what its name says."""
+        if self.is_elsewhere("This session", f"export {self.session}"):
+            return
         from rookery.export.files import to_new_file
         from rookery.log.errors import LogError
 

@@ -12,7 +12,7 @@ from rookery.core.vendors import options
 from rookery.tui import messages
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
-from rookery.tui.splash import look_around
+from rookery.tui.splash import look_around, look_around_there
 from rookery.tui.widgets.session_list import Fleet
 
 BEHIND = frozenset(
@@ -37,9 +37,10 @@ class Windows(Shell):
 
     def look_around(self) -> None:
         place = (self.start.home, self.start.cwd, self.start.agent)
-        tell = self.post_message
+        tell, rookery = self.post_message, self.start.rookery
         self.reader.fetch(
-            lambda: look_around(*place), lambda found: tell(messages.SetUpFound(found))
+            lambda: look_around_there(*place, rookery) if rookery else look_around(*place),
+            lambda found: tell(messages.SetUpFound(found)),
         )
 
     def on_fetched(self, message: messages.Fetched) -> None:
@@ -68,11 +69,15 @@ class Windows(Shell):
     # --- settings ------------------------------------------------------------------------------
 
     def action_settings(self) -> None:
+        if self.is_elsewhere("What is set for these sessions"):
+            return
         from rookery.tui.windows.hub import SettingsScreen
 
         self.push_screen(SettingsScreen())
 
     def action_model(self) -> None:
+        if self.is_elsewhere("The model of these sessions"):
+            return
         from rookery.tui.windows.model import ModelForm
 
         def saved(answer: Json) -> None:
@@ -82,11 +87,15 @@ class Windows(Shell):
         self.ask(ModelForm(), saved)
 
     def action_models(self) -> None:
+        if self.is_elsewhere("The models of these sessions"):
+            return
         from rookery.tui.windows.model import ModelsScreen
 
         self.push_screen(ModelsScreen())
 
     def action_servers(self) -> None:
+        if self.is_elsewhere("The list of MCP servers"):
+            return
         from rookery.tui.windows.server import ServersScreen
 
         self.push_screen(ServersScreen())
@@ -129,9 +138,12 @@ class Windows(Shell):
         self._choose_agent({"do": "switch"})
 
     def _choose_agent(self, command: Json, title: str = "") -> None:
+        session = self.session
+        other = f"switch-agent {session} AGENT" if session else "run --agent AGENT --cwd DIR"
+        if self.is_elsewhere("The list of agents", other):
+            return
         from rookery.tui.windows.agent import AgentsScreen, takeover
 
-        session = self.session
         current = str(self.window.header["agent"]) if session else ""
 
         def chosen(name: str) -> None:
@@ -169,14 +181,15 @@ class Windows(Shell):
                 self.ask(screen, lambda _: self._delete(session))
 
     def _delete(self, session: str) -> None:
-        home = self.start.home
+        rookery = self.reader.rookery
 
         def remove() -> str:
             from rookery.client import fleet
+            from rookery.client.daemon.errors import RemoteError
 
             try:
-                fleet.remove(home, session)
-            except (OSError, fleet.StillAlive) as error:
+                rookery.remove(session, lambda _: None)
+            except (OSError, fleet.StillAlive, RemoteError) as error:
                 return str(error)
             return ""
 
@@ -232,6 +245,8 @@ class Windows(Shell):
 
     def action_confirm_mode(self) -> None:
         """When to ask: always, if risky, never."""
+        if self.is_elsewhere("This session", f"set {self.session or 'SESSION'} confirm VALUE"):
+            return
         from rookery.tui.windows.confirm import open_dialog
 
         open_dialog(self)

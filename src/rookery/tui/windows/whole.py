@@ -1,7 +1,7 @@
 """Windows with a long text: all of what an ask is about, since its card shows only the beginning
 and the end; and what a session's agent wrote to stderr."""
 
-import os
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -9,13 +9,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from rookery.core.blocks import Block, asks
-from rookery.home import paths
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.colours import printed
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import Line, fold, strip_of
 from rookery.tui.windows.parts.modals import Modal
+
+if TYPE_CHECKING:
+    from rookery.client.transport.interface import Rookery
 
 LOG_END = 64 * 1024
 """Bytes of a log's end that are shown."""
@@ -106,8 +108,8 @@ class LogScreen(WholeScreen):
         self.call_after_refresh(self._load)
 
     def _load(self) -> None:
-        home, session = self.home, self._session
-        self.fetch(lambda: last_words(home, session), self._show)
+        session, rookery = self._session, self.shell.reader.rookery
+        self.fetch(lambda: last_words(rookery, session), self._show)
 
     def _show(self, text: str) -> None:
         width = max(1, self.whole.scrollable_content_region.width - 1)
@@ -116,11 +118,10 @@ class LogScreen(WholeScreen):
         self.call_after_refresh(self.action_last)
 
 
-def last_words(home: str, session: str) -> str:
-    path = os.path.join(paths.session_dir(home, session), paths.AGENT_LOG)
+def last_words(rookery: "Rookery", session: str) -> str:
+    from rookery.client.daemon.errors import RemoteError
+
     try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_END))
-            return file.read().decode("utf-8", "replace").strip("\n")
-    except OSError:
-        return ""
+        return rookery.agent_log(session, LOG_END)
+    except RemoteError as error:
+        return str(error)
