@@ -46,8 +46,8 @@ def login(
     token. Both can also come from stdin. The token is saved in logins.json of Rookery's home, which
     only you can read.
 
-    Then commands work on that machine's sessions: `rookery --daemon URL ps`. ROOKERY_URL does the
-    same as --daemon.
+    Then `rookery --daemon URL` opens that machine's sessions, and commands work on them:
+    `rookery --daemon URL ps`. ROOKERY_URL does the same as --daemon.
 
     \b
     rookery login https://box.example.org:7433
@@ -73,7 +73,7 @@ def login(
     screen.note(f"Logged in to {found.url}: {about['sessions']} sessions.")
     if about["read_only"]:
         screen.note("It is read-only: you can look, and change nothing.")
-    screen.note(f"To list them: rookery --daemon {found.url} ps")
+    screen.note(f"To open them: rookery --daemon {found.url}")
     return exits.DONE
 
 

@@ -1,0 +1,38 @@
+"""D10: `rookery --daemon URL` in a real terminal."""
+
+from pathlib import Path
+
+from rookery.client.daemon import logins
+from rookery.client.daemon.logins import Login
+from tests.cli.driving import ROOKERY, play
+from tests.daemon.served import Served, serve
+from tests.tui.tmux import Tmux
+
+ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
+
+
+def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
+    home: Path, daemon: Served, tmp_path: Path
+) -> None:
+    """And a daemon that is killed meanwhile: the screen says so, and comes back by itself."""
+    mine = tmp_path / "mine"
+    session = daemon.create(title="Far away")
+    logins.save(str(mine), Login(daemon.address, daemon.token))
+    command = (*ROOKERY, "--daemon", daemon.address, "open", "Far away")
+    with Tmux(mine, *command, cwd=tmp_path) as screen:
+        screen.wait_for("Far away", "No messages yet")
+        screen.say(play(ASK))
+        screen.wait_for("wants to edit b.py", "needs you")
+        screen.press_until("y", "APPROVED")
+        screen.say("!ls")
+        screen.wait_for("Do it on that machine")
+        port = int(daemon.netloc.rpartition(":")[2])
+        daemon.kill()
+        screen.wait_for("lost. Trying again")
+        daemon.record = serve(home, port=port).record
+        screen.wait_for("Connected again")
+        screen.say(play({"text": "STILL HERE"}))
+        screen.wait_for("STILL HERE")
+    found = daemon.own("GET", f"/api/sessions/{session}/events").json()["events"]
+    prompts = [each for each in found if each["update"]["sessionUpdate"] == "_prompt"]
+    assert len(prompts) == 2
