@@ -1,11 +1,12 @@
 """D10: `rookery --daemon URL` in a real terminal."""
 
 from pathlib import Path
+from typing import Any
 
 from rookery.client.daemon import logins
 from rookery.client.daemon.logins import Login
 from tests.cli.driving import ROOKERY, play
-from tests.daemon.served import Served, serve
+from tests.daemon.served import Served, awaited, serve
 from tests.tui.tmux import Tmux
 
 ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
@@ -32,8 +33,19 @@ def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
         daemon.record = serve(home, port=port).record
         screen.wait_for("Connected again")
         screen.say(play({"text": "STILL HERE"}))
-        screen.wait_for("STILL HERE")
-    found = daemon.own("GET", f"/api/sessions/{session}/events").json()["events"]
-    prompts = [each for each in found if each["update"]["sessionUpdate"] == "_prompt"]
+        awaited(lambda: "STILL HERE" in said(daemon, session))
+    assert said(daemon, session) == ["APPROVED", "STILL HERE"]
+    prompts = [each for each in updates(daemon, session) if each["sessionUpdate"] == "_prompt"]
     assert len(prompts) == 2
-    assert any(each["update"].get("content", {}).get("text") == "APPROVED" for each in found)
+
+
+def said(daemon: Served, session: str) -> list[str]:
+    found = updates(daemon, session)
+    return [
+        each["content"]["text"] for each in found if each["sessionUpdate"] == "agent_message_chunk"
+    ]
+
+
+def updates(daemon: Served, session: str) -> list[dict[str, Any]]:
+    found = daemon.own("GET", f"/api/sessions/{session}/events").json()["events"]
+    return [each["update"] for each in found]
