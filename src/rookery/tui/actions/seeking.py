@@ -20,18 +20,17 @@ class Seeking:
 
     def begin(self, place: Place) -> None:
         """Of the session that is shown, or about to be."""
-        home = self._app.start.home
+        reader = self._app.reader
 
         def read() -> str:
+            from rookery.client.daemon.errors import RemoteError
             from rookery.client.reading import block_at
-            from rookery.home.paths import session_dir
             from rookery.log.errors import LogError
-            from rookery.log.reader import Reader
 
             try:
-                with Reader.open(session_dir(home, place.session)) as log:
+                with reader.rookery.history(place.session) as log:
                     return block_at(log, place.seq) if place.seq <= log.last_seq() else ""
-            except LogError:
+            except (LogError, RemoteError):
                 return ""
 
         def found(block: str) -> None:
