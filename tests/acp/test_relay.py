@@ -72,8 +72,9 @@ class Editor:
         text = {"type": "text", "text": json.dumps({"play": steps})}
         return await self.ask(id, "session/prompt", sessionId=session, prompt=[text])
 
-    async def heard(self, updates: int) -> None:
-        while len(self.updates) < updates:
+    async def told(self, words: int) -> None:
+        """So much of the agent's text: a busy worker merges its chunks into fewer updates."""
+        while len(self.said().split()) < words:
             self._moved.clear()
             await self._moved.wait()
 
@@ -105,9 +106,9 @@ async def test_D8_a_cut_in_mid_turn_is_not_seen(endpoint: Endpoint, tmp_path: Pa
     editor = await Editor.start("--url", endpoint.url, ROOKERY_TOKEN="secret")
     session = await editor.begin(tmp_path)
     turn = asyncio.create_task(editor.prompt(3, session, LONG))
-    await editor.heard(8)
+    await editor.told(8)
     endpoint.cut()
-    await editor.heard(22)
+    await editor.told(22)
     await endpoint.deafen()
     await asyncio.sleep(0.5)
     await endpoint.listen()
@@ -123,7 +124,7 @@ async def test_D8_after_a_restart_of_the_server_the_session_goes_on(
     editor = await Editor.start("--url", endpoint.url, ROOKERY_TOKEN="secret")
     session = await editor.begin(tmp_path)
     turn = asyncio.create_task(editor.prompt(3, session, LONG))
-    await editor.heard(8)
+    await editor.told(8)
     await endpoint.connections.close()
     endpoint.cut()
     error = (await turn)["error"]
