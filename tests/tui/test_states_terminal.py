@@ -32,17 +32,18 @@ def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
         screen.wait_for("ready")
 
 
-def test_U7_a_model_that_cannot_be_reached_and_what_helps(home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+def test_U7_a_model_that_cannot_be_reached_and_what_helps(
+    home: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
     gone = retry("Connection refused.", attempt=1, of=5, **{"in": 600.0}, kind="network")
-    for size in ((80, 24), (160, 48)):
-        with Tmux(home, size=size, cwd=tmp_path) as screen:
-            screen.ready()
-            screen.press("C-n")
-            screen.say(play(gone, SLEEPS))
-            screen.wait_for("▲ model unreachable", "retrying 1 of 5", "cannot reach its model")
-            screen.wait_for("Check the network and the model's base URL")
-            screen.press("Escape")
-            screen.wait_without("model unreachable")
+    with Tmux(home, size=size, cwd=tmp_path) as screen:
+        screen.ready()
+        screen.say(play(gone, SLEEPS))
+        screen.wait_for("▲ model unreachable", "retrying 1 of 5", "cannot reach its model")
+        screen.wait_for("Check the network and the model's base URL")
+        screen.press("Escape")
+        screen.wait_without("model unreachable")
 
 
 def test_U12_a_screen_without_colours(
@@ -77,6 +78,7 @@ def test_I13_9_a_hit_opens_its_session_at_the_place(home: Path, tmp_path: Path) 
         screen.type("nightingale")
         screen.wait_for("Nothing found.")
         screen.press("C-u")
+        screen.wait_for("Type the words to find.")
         screen.type("kestrel")
         screen.wait_for("A kestrel hovers.", "Birds · answer")
         screen.press("Enter")
