@@ -23,7 +23,7 @@ def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
     with Tmux(mine, *command, cwd=tmp_path) as screen:
         screen.wait_for("Far away", "No messages yet")
         screen.say(play(ASK))
-        screen.wait_for("wants to edit b.py", "needs you")
+        screen.wait_for("wants to edit b.py", "Press a key above")
         screen.press_until("y", "Write here")  # one that comes as the ask does answers nothing
         screen.say("!ls")
         screen.wait_for("Do it on that")
