@@ -99,6 +99,7 @@ async def test_prompts_of_two_editors(door: Door, tmp_path: Path) -> None:
     dialog = await first.until(lambda line: line.get("method") == "session/request_permission")
     await second.until(lambda line: line.get("method") == "session/request_permission")
     two = second.prompt(session, [{"text": "two"}])
+    await second.until(lambda line: "Queued" in str(line))
     first.send(id=dialog["id"], result={"outcome": {"outcome": "selected", "optionId": "allow"}})
     assert (await first.answer(one))["result"]["stopReason"] == "end_turn"
     assert (await second.answer(two))["result"]["stopReason"] == "end_turn"
