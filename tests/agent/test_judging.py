@@ -46,11 +46,11 @@ async def test_a_judge_among_the_models(
             prompt=[{"type": "text", "text": "once more"}],
             _meta={"rookery": {"critic": False}},
         )
-        assert (await agent.answer(unwanted))["result"] == {"stopReason": "end_turn"}
+        assert (await agent.answer(unwanted))["result"]["stopReason"] == "end_turn"
         assert len(model.asked) == count + 1, "where nobody wants a verdict, nobody is asked"
         session = await agent.new(str(tmp_path))
         answer = await agent.turn(session, [{"text": "no verdict at all"}])
-        assert answer["result"] == {"stopReason": "end_turn"}
+        assert answer["result"]["stopReason"] == "end_turn"
         count = len(model.asked)
         await agent.turn(session, "/cost")
         assert len(model.asked) == count
