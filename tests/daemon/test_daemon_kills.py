@@ -8,7 +8,6 @@ import os
 import random
 import signal
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from rookery.core.blocks.document import Document
 from rookery.core.view.reduce import fold
 from rookery.daemon.process import lifecycle
 from rookery.processes import tree
-from tests.daemon.served import Served, awaited, serve
+from tests.daemon.served import Served, serve
 from tests.e2e.log_checks import check_document, check_order, check_prompts
 from tests.worker.aviary import Aviary, Bird
 
@@ -96,15 +95,19 @@ class Ordeal:
             Client(self, bird, form) for bird in self.birds for form in ("ops", "events")
         ]
         self.sent = {bird.id: [os.urandom(8).hex() for _ in range(turns)] for bird in self.birds}
+        self.taken = asyncio.Event()
+        """A prompt was."""
         self.killed = {"daemon": 0, "worker": 0, "socket": 0}
 
     async def undergo(self, kills: int) -> None:
         following = [asyncio.create_task(client.follow()) for client in self.clients]
         try:
             prompting = [asyncio.create_task(self._prompt(bird)) for bird in self.birds]
+            await self._moved_on(prompting)
             for _ in range(kills):
                 await asyncio.sleep(self.dice.uniform(0.02, 0.25))
-                await self._kill()
+                if await self._kill() == "daemon":
+                    await self._moved_on(prompting)
             await asyncio.gather(*prompting)
             for bird in self.birds:
                 await self._settled(bird)
@@ -115,11 +118,27 @@ class Ordeal:
                 task.cancel()
             await asyncio.gather(*following, return_exceptions=True)
 
+    async def _moved_on(self, prompting: list[asyncio.Task[None]]) -> None:
+        """Until another prompt was taken, or all were: of daemons that are killed sooner, however
+        slow the machine, none ever starts a worker that could be killed."""
+        self.taken.clear()
+        taken = asyncio.create_task(self.taken.wait())
+        left = [task for task in prompting if not task.done()]
+        if left:
+            await asyncio.wait([taken, *left], return_when=asyncio.FIRST_COMPLETED)
+        taken.cancel()
+
     async def _prompt(self, bird: Bird) -> None:
-        """The client owns the retry: sent with one id until it is taken."""
+        """The client owns the retry: sent with one id until it is taken. Each try has a thread for
+        itself alone: one that waits for the daemon must not keep the next daemon from starting."""
         for id in self.sent[bird.id]:
             body = {"text": json.dumps({"play": TURN}), "id": id}
-            await asyncio.to_thread(awaited, partial(self._sends, bird.id, body), TAKEN)
+            async with asyncio.timeout(TAKEN):
+                while True:
+                    if await asyncio.to_thread(self._sends, bird.id, body):
+                        break
+                    await asyncio.sleep(AGAIN)
+            self.taken.set()
 
     def _sends(self, session: str, body: dict[str, Any]) -> bool:
         try:
@@ -130,7 +149,8 @@ class Ordeal:
             print(session, answer.body)  # what it was, if it never is taken
         return answer.status == 200
 
-    async def _kill(self) -> None:
+    async def _kill(self) -> str:
+        """What it was."""
         what = self.dice.choice(["daemon", "worker", "worker", "socket"])
         self.killed[what] += 1
         if what == "daemon":
@@ -147,6 +167,7 @@ class Ordeal:
             with suppress(OSError, ValueError, KeyError):
                 if tree.alive(*bird.worker[:2]):
                     os.kill(bird.worker.pid, signal.SIGKILL)
+        return what
 
     async def _settled(self, bird: Bird) -> None:
         """A kill in mid-turn holds the queue until a user sends it (T3). So this one does: it wakes
