@@ -39,6 +39,30 @@ def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
     assert len(prompts) == 2
 
 
+def test_D10_search_finds_what_was_said_there(daemon: Served, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    daemon.create(title="Far away")
+    birds = daemon.create(title="Birds")
+    body = {"text": play({"text": "A kestrel hovers."})}
+    daemon.own("POST", f"/api/sessions/{birds}/prompt", body)
+    awaited(lambda: said(daemon, birds) == ["A kestrel hovers."])
+    logins.save(str(mine), Login(daemon.address, daemon.token))
+    command = (*ROOKERY, "--daemon", daemon.address, "open", "Far away")
+    with Tmux(mine, *command, cwd=tmp_path) as screen:
+        screen.wait_for("Far away", "No messages yet")
+        screen.press("C-p")
+        screen.wait_for("Commands and sessions")
+        screen.type("everything")
+        screen.wait_for("▌Search everything…")
+        screen.press("Enter")
+        screen.wait_for("Type the words to find.")
+        screen.type("kestrel")
+        screen.wait_for("A kestrel hovers.", "Birds · answer")
+        screen.press("Enter")
+        screen.wait_without("Search everything")
+        screen.wait_for("▌ A kestrel hovers.")
+
+
 def said(daemon: Served, session: str) -> list[str]:
     found = updates(daemon, session)
     return [

@@ -34,16 +34,24 @@ class EverythingScreen(SearchScreen[Hit]):
 
     def on_mount(self) -> None:
         home = self.home
-        self.fetch(lambda: update(home, seconds=SECONDS, wait=WAIT), self._indexed)
+        if self.shell.start.rookery is None:  # another machine's daemon keeps its own up to date
+            self.fetch(lambda: update(home, seconds=SECONDS, wait=WAIT), self._indexed)
 
     @override
     def look_for(self, words: str) -> None:
         self._asked += 1
         if words.strip():
-            ask = partial(query, self.home, words, Filters(), MOST)
-            self.fetch(ask, partial(self._answered, self._asked))
+            self.fetch(partial(self._answer, words), partial(self._answered, self._asked))
         else:
             self._show([], self.NONE)
+
+    def _answer(self, words: str) -> Answer:
+        other = self.shell.start.rookery
+        if other is None:
+            return query(self.home, words, Filters(), MOST)
+        from rookery.search import elsewhere
+
+        return elsewhere.answer(other.door, words, MOST)
 
     def _answered(self, number: int, answer: Answer) -> None:
         if number == self._asked:

@@ -3,7 +3,7 @@
 import os
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, override
+from typing import Any, override
 
 import click
 
@@ -17,12 +17,8 @@ from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
 from rookery.render.local_time import clock_time
 from rookery.search.query import LIMIT, MOST_HITS, Answer, Filters, Hit, query
-from rookery.search.snippets import Snippet
 from rookery.search.texts import ROLES
 from rookery.search.update import Progress, update
-
-if TYPE_CHECKING:
-    from rookery.client.daemon.remote import Door
 
 PATIENCE = 3.0
 """Seconds for another process that updates the index."""
@@ -91,16 +87,20 @@ def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted:
     rookery search 'migrat*' --role answer --in ~/src/shop
     rookery search src/main.py --json | jq -r .session
     """
-    screen, home = standard(), paths.home()
+    screen, home, door = standard(), paths.home(), target.door()
     place = wanted["directory"]
+    if place and door is None:
+        place = os.path.abspath(os.path.expanduser(place))
     filters = Filters(
         agent=wanted["agent"],
-        directory=os.path.abspath(os.path.expanduser(place)) if place else "",
+        directory=place,
         since=0 if since is None else int(since * 1000),
         role=wanted["role"] or "",
     )
-    if door := target.door():
-        progress, answer = _asked(door, _text(words), filters, place, wanted["limit"])
+    if door is not None:
+        from rookery.search import elsewhere
+
+        progress, answer = elsewhere.query(door, _text(words), filters, wanted["limit"])
     else:
         progress = _updated(screen, home)
         answer = query(home, _text(words), filters, wanted["limit"])
@@ -111,23 +111,6 @@ def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted:
         else:
             _write(screen, hit, now, first=number == 0)
     _say(screen, answer, progress, wanted["limit"])
-
-
-def _asked(
-    door: "Door", words: str, filters: Filters, place: str, limit: int
-) -> tuple[Progress, Answer]:
-    """On another machine: paths are those of that machine, as they were written."""
-    given = {"agent": filters.agent, "in": place, "role": filters.role, "limit": limit}
-    given |= {"since": filters.since or None}
-    said = door.json("GET", "/api/search", query={"q": words, **given})
-    hits = [
-        Hit(
-            **{key: row[key] for key in Hit._fields if key != "snippet"},
-            snippet=Snippet(row["text"], tuple((start, end) for start, end in row["marks"])),
-        )
-        for row in said["hits"]
-    ]
-    return Progress(done=said["whole"]), Answer(hits, said["more"], said["problem"])
 
 
 def _text(words: tuple[str, ...]) -> str:
