@@ -20,6 +20,11 @@ MERGED = CHUNK_KINDS - {"user_message_chunk"}
 STREAMING = 3
 """Reads in a row that brought nothing but text: from then on the pipe is read once a window."""
 
+LARGE = 16 * 1024
+HASTE = 100
+"""Bytes in one read of an agent that writes faster than a pipe should be left: while this process
+rests, a pipe fills up, and holds the agent. It is read on for so many reads."""
+
 MARGIN = 1.1
 """Windows between two reads: what is read is not held a moment longer by the window itself."""
 
@@ -80,7 +85,7 @@ class ChunkLines(LineSplitter):
         self._looked = 0
         """How often a form was looked for since a line had one."""
         self._only_text = 0
-        """Reads in a row."""
+        """Reads in a row; below 0: what came was much."""
         self._late = 0.0
 
     def feed(self, data: bytes) -> list[Line]:
@@ -90,8 +95,13 @@ class ChunkLines(LineSplitter):
         if not self._may_merge():
             self._only_text = 0
             return lines
-        merged, rest = self._merged(lines)
-        self._only_text = 0 if rest else self._only_text + 1
+        merged, others = self._merged(lines)
+        if len(data) >= LARGE:
+            self._only_text = STREAMING - HASTE
+        elif others:
+            self._only_text = min(self._only_text, 0)
+        else:
+            self._only_text += 1
         return merged
 
     def rest(self, late: float) -> float:
