@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rookery.core.json import dumps
 from rookery.core.json.events import Event, kind_of
-from rookery.worker.process.neighbours import PLACES
+from rookery.home import paths
+from rookery.processes import tree
+from rookery.worker.process.neighbours import PLACES, Neighbours
 from tests.worker.aviary import Aviary, Bird
 
 
@@ -85,3 +88,29 @@ async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
     assert await three.reason("hello") == "end_turn"
     assert [told(bird) for bird in (one, two, three)] == [[], [], []]
     assert [file.name for file in place.iterdir()] == [three.id]
+
+
+def test_H2_of_many_at_once_one_notice_tells(tmp_path: Path) -> None:
+    """A look reads of a few; those who are merely awake, and those who are gone, are not told."""
+    home, own = tmp_path / "home", os.getpid()
+    work = tmp_path / "work"
+    work.mkdir()
+    states = {f"{number:010x}": "running" for number in range(20)}
+    states |= {"aaaaaaaaaa": "idle", "bbbbbbbbbb": "running"}
+    neighbours = Neighbours(str(home / "sessions" / "cccccccccc"), {"cwd": str(work)})
+    paths.make_private(str(home))
+    assert neighbours.look(in_use=False) == []
+    (place,) = (home / PLACES).iterdir()
+    for name, state in states.items():
+        directory = Path(paths.session_dir(str(home), name))
+        directory.mkdir(parents=True)
+        (directory / paths.HEAD).write_text(dumps({"state": state, "title": name}))
+        start = "gone" if name == "bbbbbbbbbb" else tree.start_time(own)
+        (directory / paths.WORKER).write_text(dumps({"pid": own, "start": start}))
+        (place / name).touch()
+    looks = [neighbours.look(in_use=True) for _ in range(10)]
+    (notice,) = [draft.update for look in looks for draft in look]
+    assert notice["sessions"] == sorted(states)[:20]
+    assert "15 more" in notice["text"]
+    assert not looks[0]
+    assert "bbbbbbbbbb" not in {path.name for path in place.iterdir()}

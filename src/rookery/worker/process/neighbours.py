@@ -20,6 +20,9 @@ from rookery.processes import tree
 
 PLACES = "places"
 
+AT_ONCE = 8
+"""Neighbours that one look reads of: fifty that begin together would read of each other at once."""
+
 NAMED = 5
 """Neighbours named in one notice; the others are counted."""
 
@@ -35,6 +38,9 @@ class Neighbours:
         self._told: set[str] | None = None
         """Those that a notice names; None: the log was not asked."""
         self._looked = False
+        self._unread: list[str] = []
+        self._found: list[str] = []
+        """Of a pass over the neighbours: who comes yet, and who is awake and in use."""
 
     def look(self, in_use: bool) -> list[Draft]:
         """Be seen; and while this session is in use, one notice about the others that are. Each is
@@ -45,10 +51,16 @@ class Neighbours:
             for name in self._listed():
                 self._is_awake(name)  # those who were killed leave no traces
         if not in_use:
+            self._unread, self._found = [], []
             return []
         told = set() if self._told is None else self._told
-        fresh = [name for name in self._listed() if name not in told]
-        found = [name for name in fresh if self._is_used(name) and self._is_awake(name)]
+        if not self._unread:
+            self._unread = [name for name in self._listed() if name not in told]
+        now, self._unread = self._unread[:AT_ONCE], self._unread[AT_ONCE:]
+        self._found += [name for name in now if self._is_used(name) and self._is_awake(name)]
+        if self._unread:
+            return []
+        found, self._found = self._found, []
         if found and self._told is None:
             told = self._told = self._named_before()
             found = [name for name in found if name not in told]
