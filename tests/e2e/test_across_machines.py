@@ -20,6 +20,7 @@ from rookery.daemon.process import lifecycle
 from rookery.home import paths
 from rookery.log.reader import Reader
 from tests.acp.packages import NETWORK_SDK, python_with
+from tests.cli.driving import ROOKERY
 from tests.clients.programs import FIXTURES
 from tests.conftest import temporary_home
 from tests.daemon.served import PATIENCE, Served, awaited, serve
@@ -170,6 +171,44 @@ class Desk:
         self._process.communicate()
 
 
+class Owner:
+    """Somebody at the third machine, who knows the other Rookery by its address (D10)."""
+
+    def __init__(self, near: Machine, folder: Path) -> None:
+        self._near, self._home = near, folder / "owner"
+        self._url = f"https://{near.netloc}"
+        pinned = f"sha256:{near.proof.fingerprint}"
+        self.rookery("login", self._url, "--fingerprint", pinned, stdin=near.key)
+
+    def rookery(self, *words: str, stdin: str = "") -> str:
+        """What a command prints."""
+        environment = {**os.environ, "ROOKERY_HOME": str(self._home)}
+
+        def run() -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [*ROOKERY, *words],
+                input=stdin,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                env=environment,
+                check=False,
+            )
+
+        done = self._near.net.on("desk", run)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def there(self, *words: str) -> str:
+        return self.rookery("--daemon", self._url, *words)
+
+    def allow(self, session: str) -> None:
+        awaited(lambda: session[:4] in self.there("asks"))
+        assert session[:4] in self.there("ps")
+        assert "rm -rf build" in self.there("answer", session)
+        self.there("answer", session, "allow", "--confirm")
+
+
 @pytest.fixture
 def far(net: Network, start: Callable[..., Machine], tmp_path: Path) -> Machine:
     """Whose agent is a program."""
@@ -203,9 +242,12 @@ def desk(near: Machine, tmp_path: Path) -> Iterator[Desk]:
     found.end()
 
 
-def test_I14_across_machines(net: Network, near: Machine, far: Machine, desk: Desk) -> None:
+def test_I14_across_machines(
+    net: Network, near: Machine, far: Machine, desk: Desk, tmp_path: Path
+) -> None:
+    owner = Owner(near, tmp_path)
     (session,) = awaited(lambda: desk.seen("session"))
-    near.allow("desk", session)
+    owner.allow(session)
     awaited(lambda: len(desk.seen("end")) == 1)
     (there,) = far.sessions()
     awaited(lambda: pieces(20, 10) in desk.text())
@@ -221,6 +263,7 @@ def test_I14_across_machines(net: Network, near: Machine, far: Machine, desk: De
     awaited(lambda: desk.text() == WHOLE)
     assert desk.seen("end") == ["end_turn", "end_turn"]
     assert len(desk.seen("ask")) in (1, 2)  # the second was answered before it could be told
+    assert pieces(190, 10) in owner.there("show", session)
     assert desk.leave() == 0
     assert "again; nothing was lost" in near.notices(session)
     assert (near.sessions(), far.sessions()) == ([session], [there])
