@@ -24,7 +24,7 @@ DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""
 FIRST = tuple(
     f"tests/{folder}/"
-    for folder in ("agent", "e2e", "daemon", "clients", "worker", "cli", "acp", "tui")
+    for folder in ("agent", "e2e", "daemon", "transport", "clients", "worker", "cli", "acp", "tui")
 )
 
 
