@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from rookery.daemon.access.gate import LOGIN, PUBLIC, READING
+from rookery.daemon.access.gate import LOGIN, PUBLIC, READING, is_public
 from rookery.daemon.app import build_api
 from tests.daemon.handshake import upgrade
 from tests.daemon.served import Answer, Served, serve
@@ -70,12 +70,15 @@ def error(answer: Answer) -> tuple[int, str]:
 
 EVERY = pytest.mark.parametrize("each", addresses(), ids=str)
 GUARDED = pytest.mark.parametrize(
-    "each", [each for each in addresses() if each.path not in PUBLIC], ids=str
+    "each", [each for each in addresses() if not is_public(each.path)], ids=str
 )
 
 
 def test_I14_little_can_be_read_without_a_token() -> None:
-    assert {"/login", "/style.css"} == PUBLIC
+    icons = {"/favicon.svg", "/apple-touch-icon.png", "/manifest.webmanifest"}
+    assert {"/login", "/style.css", "/sw.js"} | icons == PUBLIC
+    assert is_public("/assets/x/main.js")
+    assert not is_public("/assets")
 
 
 def test_I14_the_table_has_what_is_known_to_be_there() -> None:

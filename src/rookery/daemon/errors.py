@@ -5,7 +5,7 @@ from typing import Any
 import fastapi
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -14,6 +14,7 @@ from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
 from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
+from rookery.daemon.pieces.document import trouble
 from rookery.home.config import ConfigError
 from rookery.home.paths import PathError
 from rookery.log.errors import Full, LogError, NoSession
@@ -37,6 +38,19 @@ class Problem(fastapi.HTTPException):
 
     def response(self) -> JSONResponse:
         return JSONResponse(self.body(), self.status, self.headers)
+
+
+def wants_page(path: str, accept: str) -> bool:
+    """Whether a person's browser goes there."""
+    return "text/html" in accept and not path.startswith("/api/")
+
+
+def answer(request: Request, problem: Problem) -> Response:
+    """As JSON, or as a page for a person."""
+    if not wants_page(request.url.path, request.headers.get("accept", "")):
+        return problem.response()
+    page = trouble(problem.status, problem.message, problem.remedy)
+    return HTMLResponse(page, problem.status, problem.headers)
 
 
 class Fault(BaseModel):
@@ -99,24 +113,25 @@ def problem_of(error: Exception) -> Problem | None:
 
 def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
-    async def _invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
+    async def _invalid(request: Request, error: RequestValidationError) -> Response:
         first: dict[str, Any] = dict(error.errors()[0]) if error.errors() else {}
         place = ".".join(str(each) for each in first.get("loc", ()) if each != "body")
         words = f"{place or 'The body'}: {first.get('msg', 'is not valid')}"[:500]
-        return Problem(422, "invalid", words, "See /api/docs for what is expected.").response()
+        problem = Problem(422, "invalid", words, "See /api/docs for what is expected.")
+        return answer(request, problem)
 
     @app.exception_handler(HTTPException)
-    async def _http(_request: Request, error: HTTPException) -> JSONResponse:
+    async def _http(request: Request, error: HTTPException) -> Response:
         if isinstance(error, Problem):
-            return error.response()
+            return answer(request, error)
         name, message, remedy = WORDS.get(error.status_code, ("failed", str(error.detail), ""))
         problem = Problem(error.status_code, name, message, remedy, **dict(error.headers or {}))
-        return problem.response()
+        return answer(request, problem)
 
     for kind in EXPECTED[1:]:
 
         @app.exception_handler(kind)
-        async def _known(_request: Request, error: Exception) -> JSONResponse:
+        async def _known(request: Request, error: Exception) -> Response:
             problem = problem_of(error)
             assert problem is not None
-            return problem.response()
+            return answer(request, problem)

@@ -11,11 +11,14 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse
 
 from rookery.daemon.access.devices import Device, Devices
 from rookery.daemon.access.hosts import Hosts
 from rookery.daemon.access.peers import Peer
-from rookery.daemon.errors import Problem
+from rookery.daemon.errors import Problem, wants_page
 from rookery.daemon.options import NONE, Options
 
 type Scope = MutableMapping[str, Any]
@@ -31,8 +34,18 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 LOGIN = "/login"
 LINK = "/api/devices/link"
 """Without it, nobody could log in to a daemon that only shows: its owner may have one."""
-PUBLIC = frozenset({LOGIN, "/style.css"})
-"""What can be read before logging in: it tells nothing."""
+ASSETS = "/assets/"
+PUBLIC = frozenset(
+    {
+        LOGIN,
+        "/style.css",
+        "/favicon.svg",
+        "/apple-touch-icon.png",
+        "/manifest.webmanifest",
+        "/sw.js",
+    }
+)
+"""What can be read before logging in, beside the assets: it tells nothing."""
 ACP = "/acp"
 """A WebSocket that writes: all others only tell."""
 
@@ -55,7 +68,7 @@ HEADERS = (
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
@@ -84,6 +97,9 @@ class Gate:
             limit = UPLOAD_BYTES if scope["path"].startswith("/api/sessions") else BODY_BYTES
             _check_size(headers, limit)
         except Problem as problem:
+            if problem.status == 401 and _goes_there(scope, headers):
+                await _to_login(scope, receive, send)
+                return
             await _refuse(problem, scope, receive, send)
             return
         if scope["type"] == "http":
@@ -138,7 +154,7 @@ class Gate:
         """Who sends it; scope[DEVICE] is None for the owner of the home."""
         peer: Peer = scope[PEER]
         scope[DEVICE] = None
-        if peer.local or scope["path"] in PUBLIC:
+        if peer.local or is_public(scope["path"]):
             return
         token = _token(headers)
         if token:
@@ -188,10 +204,27 @@ class Gate:
             )
 
 
+def is_public(path: str) -> bool:
+    return path in PUBLIC or path.startswith(ASSETS)
+
+
 def _only_reads(scope: Scope) -> bool:
     if scope["type"] == "websocket":
         return bool(scope["path"] != ACP)
     return scope["method"] in READING
+
+
+def _goes_there(scope: Scope, headers: Mapping[str, str]) -> bool:
+    """Whether a person's browser does."""
+    going = scope["type"] == "http" and scope["method"] == "GET"
+    return going and wants_page(scope["path"], headers.get("accept", ""))
+
+
+async def _to_login(scope: Scope, receive: Receive, send: Send) -> None:
+    query = scope.get("query_string", b"").decode("latin-1")
+    place = scope["path"] + (f"?{query}" if query else "")
+    known = "" if place == "/" else "?" + urlencode({"next": place[:1000]})
+    await RedirectResponse(f"{LOGIN}{known}", 303)(scope, receive, send)
 
 
 def _bad_token() -> Problem:

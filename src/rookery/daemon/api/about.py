@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse
 from pydantic import BaseModel, Field
 
 from rookery.build import build
@@ -57,8 +57,3 @@ async def documentation(request: Request) -> HTMLResponse:
 async def style() -> FileResponse:
     """Of the pages here; needs no login, since the page to log in uses it."""
     return FileResponse(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
-
-
-@router.get("/", include_in_schema=False)
-async def home() -> RedirectResponse:
-    return RedirectResponse("/api/docs", 303)

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from html import escape
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -15,7 +14,9 @@ from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PASSPHRASE
+from rookery.daemon.pieces.document import alone
 from rookery.daemon.state import Daemon, State
+from rookery.export.html.text import esc
 
 router = APIRouter(tags=["devices"])
 
@@ -25,10 +26,13 @@ MOST = 10_000
 """Characters of a form."""
 
 
+Next = Annotated[str, Query(max_length=1000)]
+
+
 @router.get("/login", include_in_schema=False)
-async def ask(daemon: Daemon, code: Code = "") -> HTMLResponse:
+async def ask(daemon: Daemon, code: Code = "", next: Next = "") -> HTMLResponse:  # noqa: A002
     """The page behind a link: nothing is used up until its button is pressed."""
-    return HTMLResponse(_page(daemon, code))
+    return HTMLResponse(_page(daemon, code, next))
 
 
 @router.post("/login", include_in_schema=False)
@@ -48,7 +52,7 @@ async def log_in(
     name = name or request.headers.get("user-agent", "")
     _, token = await asyncio.to_thread(daemon.devices.add, name, peer.address)
     if "text/html" in request.headers.get("accept", ""):
-        response: Response = RedirectResponse("/", 303)
+        response: Response = RedirectResponse(_own(given.get("next", "")), 303)
         secure = daemon.options.scheme == "https" or daemon.options.behind_proxy
         kept: dict[str, Any] = {"httponly": True, "samesite": "strict", "secure": secure}
         response.set_cookie(COOKIE, token, max_age=YEAR, path="/", **kept)
@@ -93,18 +97,23 @@ async def _fits(daemon: State, secret: str) -> bool:
     return await asyncio.to_thread(passphrase.fits, secret, daemon.options.passphrase)
 
 
-def _page(daemon: State, code: str) -> str:
+def _own(place: str) -> str:
+    """A place of this page, never another's."""
+    is_own = place.startswith("/") and not place.startswith(("//", "/\\")) and place.isprintable()
+    return place if is_own else "/"
+
+
+def _page(daemon: State, code: str, next_: str) -> str:
+    if not code and daemon.options.auth != PASSPHRASE:
+        words = "<p>Open a one-time link to log in. This command prints one:</p>"
+        return alone("Log in", words + '<pre class="out">rookery serve --link</pre>')
     field = (
-        f"<input type=hidden name=code value='{escape(code, quote=True)}'>"
+        f'<input type="hidden" name="code" value="{esc(code)}">'
         if code
-        else "<label>Passphrase <input type=password name=passphrase autofocus></label>"
+        else '<label>Passphrase <input type="password" name="passphrase" required autofocus '
+        'autocomplete="current-password"></label>'
     )
-    asks = code or daemon.options.auth == PASSPHRASE
-    form = f"<form method=post action=/login>{field}<button>Log in on this device</button></form>"
-    words = "<p>Open a one-time link to log in: <code>rookery serve --link</code> prints one.</p>"
-    return (
-        "<!doctype html><html lang=en><meta charset=utf-8>"
-        "<meta name=viewport content='width=device-width,initial-scale=1'>"
-        "<title>Log in to Rookery</title><link rel=stylesheet href=/style.css>"
-        f"<main class=login><h1>Rookery</h1>{form if asks else words}</main></html>"
-    )
+    field += f'<input type="hidden" name="next" value="{esc(_own(next_))}">'
+    form = f'<form method="post" action="/login">{field}'
+    form += '<button class="primary">Log in on this device</button></form>'
+    return alone("Log in", form)

@@ -1,0 +1,152 @@
+// What every screen uses: what buttons do, requests, messages.
+
+export const $ = (selector, root = document) => root.querySelector(selector);
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+export const readOnly = document.body.dataset.readOnly === "1";
+
+/** A fragment of HTML that the daemon rendered; never of anything else. */
+export function html(text) {
+  const template = document.createElement("template");
+  template.innerHTML = text;
+  return template.content;
+}
+
+export function element(name, attributes = {}, ...inner) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value != null) made.setAttribute(key, value);
+  }
+  made.append(...inner);
+  return made;
+}
+
+/** 128 random bits; crypto.randomUUID is missing on plain http. */
+export function uid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export class Problem extends Error {
+  constructor(status, { error = "failed", message = "", remedy = "" } = {}) {
+    super(message || `The daemon answered ${status}.`);
+    Object.assign(this, { status, error, remedy });
+  }
+}
+
+/** The daemon's answer; throws a Problem, whose status is 0 where it cannot be reached. */
+export async function api(method, path, body, more = {}) {
+  const sent = body === undefined ? {} : {
+    body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
+  };
+  let answer;
+  try {
+    answer = await fetch(path, { method, ...sent, ...more, headers: { ...sent.headers, ...more.headers } });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { error: "unreachable", message: "Rookery cannot be reached.", remedy: "Is it still running?" });
+  }
+  const text = await answer.text();
+  const json = (answer.headers.get("Content-Type") ?? "").includes("json");
+  if (answer.ok) return json ? JSON.parse(text) : text;
+  if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  throw new Problem(answer.status, json ? JSON.parse(text) : {});
+}
+
+/** A piece of HTML from the daemon. */
+export const piece = (path, more) => api("GET", path, undefined, { headers: { Accept: "text/html" }, ...more });
+
+// --- what buttons and forms do -------------------------------------------------------------------
+
+const deeds = new Map();
+
+/** `<button data-do="name">` or `<form data-do="name">`: run is called with it and the event. */
+export const when = (name, run) => deeds.set(name, run);
+
+async function act(node, event) {
+  const run = deeds.get(node.dataset.do);
+  if (!run || node.getAttribute("aria-busy") === "true") return;
+  event.preventDefault();
+  try {
+    const work = run(node, event);
+    if (!(work instanceof Promise)) return;
+    node.setAttribute("aria-busy", "true");
+    await work;
+  } catch (error) {
+    told(error);
+  } finally {
+    node.removeAttribute("aria-busy");
+  }
+}
+
+/** Shows an error as a message. */
+export function told(error) {
+  if (error.name === "AbortError") return;
+  if (!(error instanceof Problem)) console.error(error);
+  toast(error.message, { remedy: error.remedy, kind: "failed" });
+}
+
+document.addEventListener("click", (event) => {
+  const node = event.target.closest?.("[data-do]");
+  if (node && node.localName !== "form" && !node.disabled) act(node, event);
+});
+document.addEventListener("submit", (event) => {
+  if (event.target.dataset.do) act(event.target, event);
+});
+
+// --- messages ------------------------------------------------------------------------------------
+
+/** To those who hear the page. `now` interrupts. */
+export function say(text, { now = false } = {}) {
+  const region = $(now ? "#assertive" : "#polite");
+  if (region) region.replaceChildren(element("p", {}, text));
+}
+
+export function toast(message, { remedy = "", kind = "note", action = null } = {}) {
+  const box = $("#toasts");
+  const close = () => card.remove();
+  const card = element("div", { class: `toast ${kind}`, role: kind === "failed" ? "alert" : "status" },
+    element("div", { class: "words" }, element("strong", {}, message), ...(remedy ? [element("p", {}, remedy)] : [])));
+  if (action) {
+    const button = element("button", { type: "button" }, action.label);
+    button.addEventListener("click", () => { close(); Promise.resolve(action.run()).catch(told); });
+    card.append(button);
+  }
+  const shut = element("button", { type: "button", class: "quiet", "aria-label": "Close" }, "×");
+  shut.addEventListener("click", close);
+  card.append(shut);
+  box.append(card);
+  while (box.childElementCount > 3) box.firstElementChild.remove();
+  if (kind !== "failed") setTimeout(close, action ? 12000 : 5000);
+  return close;
+}
+
+/** Into the clipboard; by the old way on plain http. */
+export async function copy(text) {
+  if (navigator.clipboard?.writeText) return navigator.clipboard.writeText(text);
+  const field = element("textarea", { class: "unseen", readonly: true });
+  field.value = text;
+  document.body.append(field);
+  const before = document.activeElement;
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  before?.focus?.();
+  if (!done) throw new Problem(0, { message: "This browser does not let the page copy here." });
+}
+
+/** A value kept on this device; nothing where there is no storage. */
+export const kept = {
+  get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+  set(key, value) {
+    try { value == null || value === "" ? localStorage.removeItem(key) : localStorage.setItem(key, value); } catch { /* full, or forbidden */ }
+  },
+};
+
+when("theme", (node) => {
+  const theme = node.dataset.theme ?? node.value ?? "";
+  kept.set("theme", theme);
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+});
+when("column", () => document.body.toggleAttribute("data-column"));

@@ -1,0 +1,5 @@
+"""The page: each screen is a file with its addresses."""
+
+from rookery.daemon.page import files, fleet
+
+ROUTERS = (files.router, fleet.router)

@@ -1,0 +1,86 @@
+"""What all screens have in common: the column with the sessions, and where news are told."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fastapi.responses import HTMLResponse
+
+from rookery.daemon.pieces import fleet_list
+from rookery.daemon.pieces.document import document
+from rookery.daemon.state import State
+from rookery.export.html.page import MARK
+from rookery.export.html.text import esc_line, tag
+
+LINKS = (
+    ("inbox", "/inbox", "Inbox"),
+    ("search", "/search", "Search"),
+    ("usage", "/usage", "Usage"),
+    ("settings", "/settings", "Settings"),
+)
+SKIP = '<a class="skip" href="#main">Skip to the content</a>'
+TOLD = (
+    '<p id="connection" role="status" hidden></p><div id="toasts"></div>'
+    '<div id="polite" class="unseen" aria-live="polite"></div>'
+    '<div id="assertive" class="unseen" aria-live="assertive"></div>'
+)
+
+
+class _Page(NamedTuple):
+    here: str
+    session: str
+    screen: str
+
+    def link(self, name: str, address: str, words: str) -> str:
+        current = ' aria-current="page"' if name == self.here else ""
+        return f'<a href="{address}"{current}>{words}</a>'
+
+
+def page(
+    daemon: State,
+    *,
+    title: str,
+    main: str,
+    here: str = "",
+    session: str = "",
+    modules: Sequence[str] = (),
+    styles: Sequence[str] = (),
+    screen: str = "",
+) -> HTMLResponse:
+    """`title` is plain text, `main` HTML. `here`: the link of the column that leads here."""
+    about = _Page(here, session, screen or here)
+    body = (
+        f'{SKIP}<div class="frame">{_column(daemon, about)}'
+        f'<main id="main" tabindex="-1">{main}</main></div>{TOLD}'
+    )
+    attributes = f' data-screen="{esc_line(about.screen)}" data-session="{esc_line(session)}"'
+    attributes += ' data-read-only="1"' if daemon.options.read_only else ""
+    return HTMLResponse(
+        document(
+            f"{title} · Rookery" if title else "Rookery",
+            body,
+            attributes=attributes,
+            modules=("main.js", *modules),
+            styles=("fleet.css", *styles),
+        )
+    )
+
+
+def _column(daemon: State, about: _Page) -> str:
+    mark = f'<a class="brand" href="/">{MARK}<span>Rookery</span></a>'
+    brand = tag("div", mark + ("" if daemon.options.read_only else _new(about)), "top-line")
+    find = (
+        '<form class="find" action="/search" role="search"><input name="q" id="find" '
+        'type="search" autocomplete="off" aria-label="Find a session, or anything ever said" '
+        'placeholder="Find a session, or anything ever said"><kbd>/</kbd></form>'
+    )
+    heads = daemon.fleet.heads
+    listed = fleet_list.column(heads, time.time() * 1000, session=about.session)
+    fleet = f'<nav id="fleet" aria-label="Sessions">{listed}</nav>'
+    links = tag("nav", "".join(about.link(*each) for each in LINKS), "links")
+    return f'<aside id="column" aria-label="Rookery">{brand}{find}{fleet}{links}</aside>'
+
+
+def _new(about: _Page) -> str:
+    current = ' aria-current="page"' if about.here == "new" else ""
+    return f'<a class="button" href="/new"{current}>New</a>'

@@ -1,0 +1,1 @@
+"""Pieces of the page as HTML: functions of plain data."""
