@@ -124,6 +124,7 @@ class Engine:
             session.rest = session.rest._replace(event_at=now())
             self._clients.publish(events)
             self._hear(events)
+            self._records.hear(events, session.header["cwd"])
             self._records.show(session.header, events[-1].seq, events[-1].at)
         return events is not None
 

@@ -5,6 +5,7 @@ from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, make_block
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
+from rookery.core.view.doing import standing
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
@@ -16,7 +17,7 @@ FAILED = frozenset(
 
 NO_TITLE = "(no title)"
 
-LATER = ("waiting",)
+LATER = ("waiting", "doing")
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
@@ -41,6 +42,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "guard": lenient.text(process, "guard"),
         "process": process["state"],
         "asks": unanswered(header),
+        "doing": standing(header),
         "queue": len(queue),
         "waiting": any(item.get("placeless") for item in queue),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
@@ -112,6 +114,7 @@ IN_BLOCK = (
 
 def fleet_block(head: Json, *, awake: bool) -> Block:
     fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
+    fields["doing"] = head.get("doing", "")  # the head of an earlier build has none
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
     return make_block(
         head["id"], "session", title=title, text=head["last"], status=status, **fields

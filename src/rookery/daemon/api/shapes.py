@@ -34,7 +34,8 @@ class Session(Open):
     )
     state: str = Field(description="Of the turn.")
     reason: str | None = Field(description="Why the last turn ended.")
-    last: str = Field(description="The last line of text: what it is doing.")
+    last: str = Field(description="The last line of what it said in its last turn.")
+    doing: str = Field("", description="What it does now, wants of you, or why it ended.")
     turn: int
     created: int = Field(description=WHEN)
     since: int = Field(description=f"When its state began. {WHEN}")

@@ -1,18 +1,324 @@
-"""The list of sessions."""
+"""The list of sessions: what needs you first, then what was not read, then what runs, then the
+rest."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlencode
 
-from rookery.core.json import Json
+from rookery.agents.registry import AGENTS
+from rookery.core import units
+from rookery.core.blocks.document import Block
+from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import clean_line
+from rookery.core.view.fleet import STATE_WORDS, fleet_block, is_snoozed
+from rookery.daemon.pieces import icons
+from rookery.export.html.block import coded
 from rookery.export.html.text import esc_line, tag
+from rookery.home.paths import with_tilde
+
+NEEDS, UNREAD, RUNNING, REST = "Needs you", "To read", "Running", "Finished"
+ORDER = (NEEDS, UNREAD, RUNNING, REST)
+SHOWS = {"": "All", "needs": NEEDS, "running": RUNNING, "finished": REST}
+HIDDEN = {"archived": "Archived", "snoozed": "Snoozed"}
+COLUMN = 40
+"""Sessions in the column; the screen has all."""
+PAGE = 100
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+MORE = (
+    f'<button class="quiet icon" data-do="row" aria-label="Actions">{icons.icon("more")}</button>'
+)
+BEGIN = (
+    '<div class="empty"><p>No sessions yet.</p>'
+    '<p><a class="button primary" href="/new">New session</a></p>'
+    '<p class="soft">or, in a terminal: <code>rookery run "fix the failing test"</code></p></div>'
+)
 
 
-def column(heads: Iterable[Json], now: float, *, session: str = "") -> str:
-    """For the column beside a screen."""
-    rows = "".join(
-        f'<li><a href="/sessions/{head["id"]}"'
-        f"{' aria-current="page"' if head['id'] == session else ''}>"
-        f"{esc_line(head['title'] or 'Session')}</a></li>"
-        for head in heads
-        if not head["archived"] and head["at"] <= now + 1e9
+class Wanted(NamedTuple):
+    """What of the list is shown."""
+
+    show: str = ""
+    words: str = ""
+    by_directory: bool = False
+    page: int = 0
+
+    def address(self, **changed: object) -> str:
+        given = self._replace(**{"page": 0, **changed})  # type: ignore[arg-type]
+        named = {"show": given.show, "words": given.words, "page": given.page or ""}
+        named["group"] = "directory" if given.by_directory else ""
+        query = urlencode({name: value for name, value in named.items() if value})
+        return esc_line(f"/?{query}" if query else "/")
+
+
+ALL = Wanted()
+
+
+class Row(NamedTuple):
+    block: Block
+    group: str
+    hidden: str
+
+
+def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
+    """In the order of the list."""
+    found = [_row(head, now) for head in heads]
+    return sorted(found, key=lambda row: (ORDER.index(row.group), *_within(row.block)))
+
+
+def _row(head: Json, now: float) -> Row:
+    block = fleet_block(head, awake=head["awake"])
+    hidden = "archived" if head["archived"] else "snoozed" if is_snoozed(head, now) else ""
+    return Row(block, _group(block), hidden)
+
+
+def _group(block: Block) -> str:
+    match block["status"]:
+        case "needs-you" | "damaged":
+            return NEEDS
+        case "failed":
+            return NEEDS if block["unread"] else REST
+        case "running" | "waiting":
+            return RUNNING
+    return UNREAD if block["unread"] else REST
+
+
+def _within(block: Block) -> tuple[bool, bool, float]:
+    return (block["status"] != "needs-you", not block["pinned"], -block["at"])
+
+
+# --- the two forms -------------------------------------------------------------------------------
+
+
+def column(heads: Iterable[Json], now: float, *, session: str = "", words: str = "") -> str:
+    """For the column beside a screen: the session that is shown there is marked."""
+    rows = rows_of(heads, now)
+    listed = [row for row in rows if not row.hidden and _matches(row.block, words)]
+    shown = listed[:COLUMN]
+    if session and all(row.block["id"] != session for row in shown):
+        shown += [row for row in rows if row.block["id"] == session]
+    inner = _groups(shown, now, session, _counts(listed))
+    if not inner:
+        inner = tag("p", "No session has these words." if words else "No sessions yet.", "none")
+    if len(listed) > COLUMN:
+        address = ALL.address(words=words)
+        inner += f'<p class="all"><a href="{address}">All {len(listed):,} sessions</a></p>'
+    return _list(inner, rows, len(shown), len(listed))
+
+
+def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
+    """The whole screen, with its filters."""
+    rows = rows_of(heads, now)
+    if not rows:
+        return _list(BEGIN, rows, 0, 0)
+    fitting = [row for row in rows if _is_shown(row, wanted.show)]
+    fitting = [row for row in fitting if _matches(row.block, wanted.words)]
+    first = wanted.page * PAGE
+    shown = fitting[first : first + PAGE]
+    if wanted.by_directory:
+        inner = _directories(shown, now)
+    else:
+        inner = _groups(shown, now, "", _counts(fitting))
+    inner = inner or tag("p", _nothing(wanted), "none")
+    return _list(
+        _filters(rows, wanted) + inner + _pages(len(fitting), wanted),
+        rows,
+        len(shown),
+        len(fitting),
     )
-    return tag("ul", rows)
+
+
+def _list(inner: str, rows: list[Row], shown: int, fitting: int) -> str:
+    """What the tab's title and icon say is counted here, over all sessions in lists."""
+    seen = [row for row in rows if not row.hidden]
+    needs = sum(row.group == NEEDS for row in seen)
+    running = sum(row.block["status"] == "running" for row in seen)
+    counts = f'data-needs="{needs}" data-running="{running}"'
+    more = " data-more" if fitting > shown else ""
+    return f'<div class="list" {counts}{more}>{inner}</div>'
+
+
+def _counts(rows: Iterable[Row]) -> Mapping[str, int]:
+    found = dict.fromkeys(ORDER, 0)
+    for row in rows:
+        found[row.group] += 1
+    return found
+
+
+def _groups(rows: list[Row], now: float, session: str, counts: Mapping[str, int]) -> str:
+    found = ""
+    for name in ORDER:
+        mine = [_line(row, now, session) for row in rows if row.group == name]
+        if mine:
+            kind = "needs" if name == NEEDS else ""
+            found += _group_of(name, counts[name] or len(mine), mine, kind)
+    return found
+
+
+def _directories(rows: list[Row], now: float) -> str:
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        places.setdefault(str(row.block["cwd"]), []).append(_line(row, now, ""))
+    shown = [
+        (with_tilde(clean_line(place)) or "no directory", each) for place, each in places.items()
+    ]
+    return "".join(_group_of(place, len(each), each, "place") for place, each in shown)
+
+
+def _group_of(name: str, count: int, lines: list[str], kind: str) -> str:
+    head = f'<h2 class="{kind}">{esc_line(name)} <span>{count:,}</span></h2>'
+    return tag("section", head + tag("ul", "".join(lines)))
+
+
+# --- which are shown -----------------------------------------------------------------------------
+
+
+def _is_shown(row: Row, show: str) -> bool:
+    if show in HIDDEN or row.hidden:
+        return row.hidden == show
+    if show == "finished":
+        return row.group in (REST, UNREAD)
+    return not show or row.group == SHOWS.get(show)
+
+
+def _matches(block: Block, words: str) -> bool:
+    """Whether all of the words stand in its title, its agent or its directory."""
+    if not words:
+        return True
+    where = f"{block['title']} {block['agent']} {_agent(block)} {block['cwd']}".lower()
+    return all(word in where for word in words.lower().split())
+
+
+def _filters(rows: list[Row], wanted: Wanted) -> str:
+    found = ""
+    for show, name in {**SHOWS, **HIDDEN}.items():
+        count = sum(_is_shown(row, show) for row in rows)
+        if not count and show and show != wanted.show:
+            continue
+        here = ' aria-current="true"' if show == wanted.show else ""
+        address = wanted.address(show=show)
+        found += f'<a class="chip" href="{address}"{here}>{name} <span>{count:,}</span></a>'
+    by = wanted.by_directory
+    words = "Group by state" if by else "Group by directory"
+    found += (
+        f'<a class="chip by" data-group="{"" if by else "directory"}" '
+        f'href="{wanted.address(by_directory=not by)}">{words}</a>'
+    )
+    return f'<nav class="filters" aria-label="Filter">{found}</nav>'
+
+
+def _nothing(wanted: Wanted) -> str:
+    return "No session has these words." if wanted.words else "Nothing here."
+
+
+def _pages(count: int, wanted: Wanted) -> str:
+    if count <= PAGE:
+        return ""
+    first = wanted.page * PAGE
+    said = f"{first + 1:,}–{min(count, first + PAGE):,} of {count:,}"
+    links = ""
+    if wanted.page:
+        address = wanted.address(page=wanted.page - 1)
+        links += f'<a class="button" href="{address}">Previous {PAGE}</a>'
+    if first + PAGE < count:
+        address = wanted.address(page=wanted.page + 1)
+        links += f'<a class="button" href="{address}">Next {PAGE}</a>'
+    return f'<nav class="pages" aria-label="Pages"><span>{said}</span>{links}</nav>'
+
+
+# --- one row -------------------------------------------------------------------------------------
+
+
+def _line(row: Row, now: float, session: str) -> str:
+    block, name = row.block, esc_line(str(row.block["id"]), 100)
+    status = _status(block)
+    words = STATE_WORDS.get(status, "finished, not read" if status == "done" else status)
+    here = ' aria-current="page"' if block["id"] == session else ""
+    flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if block[flag])
+    flags += f' data-hidden="{row.hidden}"' if row.hidden else ""
+    pin = icons.icon("pin") if block["pinned"] else ""
+    inner = (
+        icons.state(status, words)
+        + f'<span class="title" dir="auto">{pin}{esc_line(block["title"], 200)}</span>'
+        + _time(block, now)
+        + tag("span", _doing(block), "doing")
+        + tag("span", _about(block), "about")
+    )
+    return (
+        f'<li id="s-{name}" data-id="{name}" data-status="{block["status"]}"{flags}>'
+        f'<a href="/sessions/{name}"{here}>{inner}</a>{MORE}</li>'
+    )
+
+
+def _status(block: Block) -> str:
+    quiet = block["status"] in ("idle", "asleep")
+    return "done" if quiet and block["unread"] else str(block["status"])
+
+
+def _doing(block: Block) -> str:
+    """What it does now, wants, or said last."""
+    said = lenient.text(block, "doing") or block["text"]
+    return coded(clean_line(said[:300])) or (
+        "&nbsp;" if block["status"] != "running" else "working"
+    )
+
+
+def _about(block: Block) -> str:
+    place = with_tilde(clean_line(str(block["cwd"])))
+    short = place if len(place) <= 28 else f"…/{place.rsplit('/', 1)[-1]}"
+    found = [tag("span", esc_line(_agent(block)))]
+    if place:
+        found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
+    done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
+    found += [tag("span", f"plan {done}/{steps}")] if steps else []
+    found += [tag("span", f"{block['queue']} queued")] if block["queue"] else []
+    found += [tag("span", cost)] if (cost := _cost(block)) else []
+    return " · ".join(found)
+
+
+def _agent(block: Block) -> str:
+    entry = AGENTS.get(str(block["agent"]))
+    return entry.title if entry else str(block["agent"])
+
+
+def _cost(block: Block) -> str:
+    cost = lenient.mapping(lenient.mapping(block, "usage"), "cost")
+    amount, currency = lenient.number(cost, "amount"), lenient.text(cost, "currency")
+    if not amount:
+        return ""
+    return units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {esc_line(currency)}"
+
+
+def _time(block: Block, now: float) -> str:
+    """How long it has run, or how long ago it had news."""
+    if block["status"] == "running":
+        since = int(block["since"] or block["at"])
+        return f'<time class="age" data-since="{since}">{elapsed((now - since) / 1000)}</time>'
+    return tag("span", age(block["at"], now), "age")
+
+
+def elapsed(seconds: float) -> str:
+    """`0:41`, `38:20`, `2:05:10`."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, MINUTE)
+    hours, minutes = divmod(minutes, MINUTE)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def age(at: float, now: float) -> str:
+    """`now`, `4 min`, `3 h`, `yesterday`, `Thu`, `12 Mar`, `Mar 2024`."""
+    seconds = max(0.0, now - at) / 1000
+    if seconds < MINUTE:
+        return "now"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min"
+    then, today = (datetime.fromtimestamp(when / 1000).astimezone() for when in (at, now))
+    days = (today.date() - then.date()).days
+    if days == 0:
+        return f"{seconds // HOUR:.0f} h"
+    if days == 1:
+        return "yesterday"
+    if days < 7:
+        return f"{then:%a}"
+    return f"{then.day} {then:%b}" if seconds < 300 * DAY else f"{then:%b %Y}"

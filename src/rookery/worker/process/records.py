@@ -3,10 +3,12 @@ nothing."""
 
 import os
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 
 from rookery.build import build
-from rookery.core.json import Json, dumps
+from rookery.core.json import Event, Json, dumps
+from rookery.core.view import doing
 from rookery.core.view.fleet import head_of
 from rookery.home import paths
 from rookery.processes import MARK, tree
@@ -20,6 +22,12 @@ class Records:
         self._directory = directory
         self._worker = worker
         self._head: Json = {}
+        self._doing = doing.Doing()
+
+    def hear(self, events: Iterable[Event], cwd: str) -> None:
+        """What the session does now, which no header has."""
+        for event in events:
+            self._doing = doing.after(self._doing, event.update, cwd)
 
     def note(self, **fields: object) -> None:
         """Change worker.json."""
@@ -29,6 +37,8 @@ class Records:
     def show(self, header: Json, seq: int, at: int, *, force: bool = False) -> None:
         """Bring head.json up to date when a list would show something else."""
         head = head_of(header, seq, at)
+        if header["state"] != "idle":
+            head["doing"] = head["doing"] or self._doing.words
         told = {key: value for key, value in head.items() if key not in SKIPPED}
         if not force and told == self._head:
             return

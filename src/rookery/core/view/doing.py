@@ -1,0 +1,106 @@
+"""What a session does right now, in a few words for a list: the call that runs, whether it thinks
+or writes; else what it wants of the user, or why it ended. Code stands between backticks."""
+
+from typing import NamedTuple
+
+from rookery.core.json import Json, kind_of, lenient
+from rookery.core.json.secrets import masked
+from rookery.core.tools.calls import key_of
+
+LONGEST = 200
+MOST = 20
+"""Calls that run at once and are remembered."""
+WORDS = {"agent_message_chunk": "writing", "agent_thought_chunk": "thinking"}
+ENDED = frozenset({"completed", "failed", "cancelled"})
+CODE = frozenset({"run", "edit", "read", "delete", "move", "fetch"})
+"""Verbs whose object is code: a command, a path, an address."""
+ENDINGS = {
+    "agent_exited": "the agent exited",
+    "failed": "the turn failed",
+    "interrupted": "interrupted",
+    "orphaned": "interrupted: its process is gone",
+    "rate_limited": "rate limited",
+    "unresponsive": "the agent does not respond",
+}
+
+
+class Doing(NamedTuple):
+    said: str = ""
+    calls: tuple[tuple[str, str], ...] = ()
+    """Of each call that runs, its id and its words; the newest last."""
+
+    @property
+    def words(self) -> str:
+        return self.calls[-1][1] if self.calls else self.said
+
+
+def after(doing: Doing, update: Json, cwd: str) -> Doing:
+    """What it does after an event."""
+    match kind_of(update):
+        case "agent_message_chunk" | "agent_thought_chunk" as kind:
+            return doing if doing.said == WORDS[kind] else doing._replace(said=WORDS[kind])
+        case "tool_call" | "tool_call_update":
+            return doing._replace(calls=_calls(doing.calls, update, cwd))
+        case "_turn" | "_prompt" if update.get("state") in ("idle", None):
+            return Doing()
+    return doing
+
+
+def _calls(
+    known: tuple[tuple[str, str], ...], update: Json, cwd: str
+) -> tuple[tuple[str, str], ...]:
+    key = key_of(update)
+    others = tuple(each for each in known if each[0] != key)
+    if lenient.text(update, "status") in ENDED:
+        return others
+    words = _words(update, cwd) or dict(known).get(key, "")
+    if not words:
+        return known
+    if len(others) != len(known):  # it keeps its place
+        return tuple((key, words) if each[0] == key else each for each in known)
+    return (*others[1 - MOST :], (key, words))
+
+
+def _words(call: Json, cwd: str) -> str:
+    """`run \\`pytest -q\\``; empty where the call says nothing new."""
+    if not any(call.get(name) for name in ("title", "kind", "rawInput")):
+        return ""
+    from rookery.core.blocks import captions  # only a session that calls tools needs it
+
+    content = lenient.mappings(call, "content")
+    block: Json = {
+        "role": "tool",
+        "title": lenient.text(call, "title")[:LONGEST],
+        "kind": lenient.text(call, "kind"),
+        "input": {"value": call.get("rawInput")},
+        "parts": [part for part in content if lenient.text(part, "type") == "diff"][:3],
+        "locations": [lenient.text(place, "path") for place in lenient.mappings(call, "locations")],
+    }
+    verb, thing = captions.call_words(block, cwd)
+    return short(verb, thing)
+
+
+def short(verb: str, thing: str) -> str:
+    thing = masked(lenient.first_line(thing, 2 * LONGEST)).replace("`", "")[:LONGEST]
+    return f"{verb} `{thing}`" if verb in CODE and thing else f"{verb} {thing}".strip()
+
+
+def standing(header: Json) -> str:
+    """What the header alone tells: what the session wants, or why it ended."""
+    for ask in header["asks"].values():
+        if ask.get("decide") or not (ask.get("given") or ask.get("sent")):
+            return _wants(ask)
+    if header["state"] == "idle" and header["reason"] in ENDINGS:
+        said = masked(lenient.text(header["error"], "message"))
+        return lenient.first_line(said, LONGEST) or ENDINGS[header["reason"]]
+    return ""
+
+
+def _wants(ask: Json) -> str:
+    from rookery.core.blocks import asks, captions
+
+    said = asks.brief(ask)
+    verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
+    if lenient.text(ask, "kind") == "question" or not verb:
+        return f"asks: {short('', said)}"
+    return f"wants to {short(verb, said)}"
