@@ -12,6 +12,7 @@ from textual.widgets import Checkbox, Input, Label, OptionList, Select, Static
 
 from rookery.client.config import edit
 from rookery.core.policy.unattended import Order
+from rookery.forms.servers import HIDDEN
 from rookery.home import config, mcp
 from rookery.models import setup
 from rookery.models.draft import Draft
@@ -24,7 +25,6 @@ from rookery.tui.windows.parts.fields import Ticks
 from rookery.tui.windows.parts.form import FormScreen
 from rookery.tui.windows.parts.rows import RowsScreen
 from rookery.tui.windows.rule import RulesScreen
-from rookery.tui.windows.server import HIDDEN
 from tests.tui import gallery
 from tests.tui.homes import furnish
 from tests.tui.still import Still

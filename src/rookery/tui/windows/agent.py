@@ -1,42 +1,16 @@
 """The agents: which are installed, how to install the others, which is the default, and which takes
 over the session that is shown."""
 
-import os
 from functools import partial
-from typing import NamedTuple
 
 from rookery.agents import registry
 from rookery.client.config import edit
 from rookery.core.json import Json
-from rookery.home import config
-from rookery.models.choice import default_agent, has_model
+from rookery.forms.lists import Known, Row, agent_row, agents
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.windows.parts.modals import SureScreen
-from rookery.tui.windows.parts.rows import Row, RowsScreen
-
-
-class Known(NamedTuple):
-    entry: registry.Entry
-    installed: bool
-    default: bool
-    bare: bool
-    """Rookery's own, without a model."""
-
-
-def listed(home: str, cwd: str) -> list[Known]:
-    """The installed ones first. Raises ConfigError."""
-    settings = config.load(home)
-    default = default_agent(home, settings.default_agent, os.environ)
-    found = []
-    for name in registry.names(settings.agents):
-        agent = registry.resolve(name, settings.agents)
-        own = name in settings.agents
-        entry = registry.Entry(name, name, ()) if own else registry.AGENTS[name]
-        installed = registry.is_installed(agent, os.environ, cwd, settings.node_path)
-        bare = name == registry.OWN and not own and not has_model(home)
-        found.append(Known(entry, installed, name == default, bare))
-    return sorted(found, key=lambda each: not each.installed)
+from rookery.tui.windows.parts.rows import RowsScreen
 
 
 class AgentsScreen(RowsScreen[str]):
@@ -52,20 +26,15 @@ class AgentsScreen(RowsScreen[str]):
         """The agent of the session that is shown."""
 
     def load(self) -> list[Known]:
-        return listed(self.home, self.shell.start.cwd)
+        return agents(self.home, self.shell.start.cwd)
 
     def shown(self, found: list[Known]) -> list[Row]:
         self._agents = {each.entry.name: each for each in found}
         return [self._row(each) for each in found]
 
     def _row(self, each: Known) -> Row:
-        name, title = each.entry[:2]
         key = label(self.app, "settings")
-        ready = f"no model yet: {key} sets one up" if each.bare else "installed"
-        tags = ["current"] * (name == self._current) + ["default"] * each.default
-        title = name if title.lower() == name else f"{name} · {title}"
-        sign, more = ("on", ready) if each.installed else ("off", "not installed")
-        return Row(name, title, more, sign, ", ".join(tags))
+        return agent_row(each, self._current, f"no model yet: {key} sets one up")
 
     def on_option_list_option_highlighted(self) -> None:
         """How to install the one under the cursor."""

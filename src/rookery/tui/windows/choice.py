@@ -4,8 +4,9 @@ from typing import Any
 
 from rookery.core.json import Json
 from rookery.core.vendors import options
+from rookery.forms.lists import Row
 from rookery.tui.keys import bindings
-from rookery.tui.windows.parts.rows import Row, RowsScreen
+from rookery.tui.windows.parts.rows import RowsScreen
 
 
 class ChoiceScreen(RowsScreen[str]):

@@ -6,11 +6,11 @@ from functools import partial
 from rookery.client.config import edit
 from rookery.core.json import Json
 from rookery.core.policy import modes
+from rookery.forms.lists import Row
 from rookery.home import config
 from rookery.models.choice import default_agent
 from rookery.tui.shell import Shell
 from rookery.tui.windows.choice import ChoiceScreen, marked
-from rookery.tui.windows.parts.rows import Row
 
 NEW = "new"
 """The row that leads to the second step."""

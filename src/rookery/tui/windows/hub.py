@@ -3,22 +3,14 @@
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json
-from rookery.core.limits import INTERFACES, NUMBERS, Setting
-from rookery.core.settings import definitions
+from rookery.core.limits import Setting
+from rookery.forms.lists import Row
+from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.tui.keys import bindings
-from rookery.tui.windows.parts.rows import Row, RowsScreen
-
-PLACES = {
-    "interface": ("Interface", INTERFACES),
-    "worker": (
-        "Sessions and workers",
-        (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
-    ),
-    "limits": ("Times and limits", NUMBERS),
-}
-"""Parts of config.toml with a form each."""
+from rookery.tui.windows.parts.form import SavedForm
+from rookery.tui.windows.parts.rows import RowsScreen
 
 NO_RULES = "none yet: you can add one when asked"
 
@@ -77,7 +69,7 @@ class SettingsScreen(RowsScreen[None]):
         return rows
 
     def choose(self, row: Row) -> None:
-        from rookery.tui.windows import model, rule, server, setting
+        from rookery.tui.windows import model, rule, server
 
         found, push = self._found, self.app.push_screen
         lists: dict[str, type[RowsScreen[None]]] = {
@@ -90,16 +82,17 @@ class SettingsScreen(RowsScreen[None]):
         elif row.name in lists:
             push(lists[row.name](), lambda _: self.reload())
         elif row.name == "condenser":
-            push(setting.CondenserForm(found.models), self._told)
+            push(SavedForm(CondenserForm(found.models)), self._told)
         elif row.name == "agents":
             self.dismiss(None)
             self.shell.call_after_refresh(self.shell.action_agents)
         else:
             assert found.config is not None
             if row.name == "critic":
-                push(setting.CriticForm(found.config, found.models), self._changed)
+                push(SavedForm(CriticForm(found.config, found.models)), self._changed)
             else:
-                push(setting.SettingsForm(*PLACES[row.name], found.config), self._changed)
+                form = SettingsForm(*PLACES[row.name], found.config)
+                push(SavedForm(form), self._changed)
 
     def _told(self, answer: Json | None) -> None:
         self.reload()
@@ -107,13 +100,12 @@ class SettingsScreen(RowsScreen[None]):
             self.tell(answer["words"])
             self.shell.look_around()
 
-    def _changed(self, changes: Json | None) -> None:
+    def _changed(self, answer: Json | None) -> None:
         self.reload()
-        if changes:
-            self.tell(f"Saved: {', '.join(changes)}.")
-            self.shell.look_around()
-        elif changes is not None:
-            self.tell("Nothing was changed.")
+        if answer is not None:
+            self.tell(answer["words"])
+            if answer["changes"]:
+                self.shell.look_around()
 
 
 def _condensing(now: profiles.Condenser) -> str:

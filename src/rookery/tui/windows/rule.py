@@ -2,15 +2,14 @@
 
 from functools import partial
 
-from rookery.client.config import rules
-from rookery.client.config.edit import attempt
-from rookery.core.policy.rules import Rule, described
+from rookery.core.policy.rules import Rule
+from rookery.forms import rules
+from rookery.forms.form import Saved
+from rookery.forms.lists import Row, rule_row
 from rookery.home import config
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
-from rookery.tui.windows.parts.rows import Row, RowsScreen
-
-SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
+from rookery.tui.windows.parts.rows import RowsScreen
 
 
 class RulesScreen(RowsScreen[None]):
@@ -23,23 +22,14 @@ class RulesScreen(RowsScreen[None]):
         return config.load(self.home).rules
 
     def shown(self, found: tuple[Rule, ...]) -> list[Row]:
-        rows = []
-        for rule in found:
-            more = f"rule {rule.name}" + (f" · {rule.reason}" if rule.reason else "")
-            rows.append(Row(rule.name, f"{rule.do} {described(rule)}", more, SIGNS[rule.do]))
-        return rows
+        return [rule_row(rule) for rule in found]
 
     def choose(self, row: Row) -> None:
         key = label(self.app, "rules.remove")
         self.tell(f"{row.title}. {key} removes it; rookery policy test tries a command.")
 
     def drop(self, name: str) -> None:
-        self.fetch(partial(_removed, self.home, name), self.ended)
+        self.fetch(partial(rules.removed, self.home, name), self._removed)
 
-
-def _removed(home: str, name: str) -> str:
-    try:
-        why = attempt(lambda: rules.remove(home, name))
-    except KeyError:
-        return f"Rule {name} was already removed."
-    return f"✗ {why}" if why else f"Removed rule {name}."
+    def _removed(self, outcome: Saved) -> None:
+        self.ended(outcome.words if outcome.ok else f"✗ {outcome.words}")

@@ -1,6 +1,5 @@
 """One field of a form: its control, and the value in it."""
 
-from contextlib import suppress
 from typing import Any
 
 from textual.app import ComposeResult
@@ -9,17 +8,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Select
 
-from rookery.core.asks import forms
-from rookery.core.json import Json, lenient
+from rookery.core.json import lenient
+from rookery.forms.form import is_secret, spelled, titled, typed
 from rookery.tui.look.runs import clean_line
 
 MOST = 50
 """Fields shown of one form."""
-
-
-def described(title: str, description: str = "", **more: Any) -> Json:
-    """A field of our own forms, text by default."""
-    return {"type": "string", "title": title, "description": description} | more
 
 
 class Tick(Checkbox):
@@ -68,31 +62,13 @@ def control_of(field: Any, value: Any, name: str) -> Widget:
 
 
 def _line(field: Any, given: Any, name: str) -> Input:
-    shown = ", ".join(map(str, given)) if isinstance(given, list) else _spelled(given)
-    hint = clean_line(lenient.text(field, "hint"))
-    secret = lenient.text(field, "format") == "password"
-    return Input(clean_line(shown), id=name, compact=True, password=secret, placeholder=hint)
+    hint, shown = clean_line(lenient.text(field, "hint")), clean_line(spelled(given))
+    return Input(shown, id=name, compact=True, password=is_secret(field), placeholder=hint)
 
 
 def _plain(title: str) -> str:
     """Without markup, and not empty."""
     return clean_line(title).replace("[", "\\[") or "(empty)"
-
-
-def _spelled(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
-
-
-def titled(field: Json) -> list[tuple[str, str]]:
-    """The choices of a field: each value and its name."""
-    names = {
-        lenient.text(choice, "const"): lenient.text(choice, "title")
-        for key in ("oneOf", "anyOf")
-        for choice in lenient.mappings(field, key)
-    }
-    return [(value, names.get(value) or value) for value in forms.choices_of(field)]
 
 
 def value_of(control: Widget, field: Any) -> Any:
@@ -104,41 +80,5 @@ def value_of(control: Widget, field: Any) -> Any:
     if isinstance(control, Select):
         return None if control.is_blank() else control.value
     if isinstance(control, Input):
-        return _typed(field, control.value.strip())
+        return typed(field, control.value.strip())
     return None
-
-
-def _typed(field: Any, text: str) -> Any:
-    if not text:
-        return None
-    match lenient.text(field, "type"):
-        case "integer" | "number":
-            for kind in (int, float):
-                with suppress(ValueError):
-                    return kind(text)
-        case "array":
-            return [part.strip() for part in text.split(",") if part.strip()]
-    return text
-
-
-def allowed(field: Any) -> str:
-    """What may be entered, if the control does not show it."""
-    kind = lenient.text(field, "type")
-    if kind in ("integer", "number"):
-        least, most = lenient.number(field, "minimum"), lenient.number(field, "maximum")
-        words = ["a whole number" if kind == "integer" else "a number"]
-        words += [] if least is None else [f"at least {least:g}"]
-        words += [] if most is None else [f"at most {most:g}"]
-        return ", ".join([words[0], f"{least:g} to {most:g}"] if len(words) > 2 else words)
-    if kind not in SIZES or (kind == "string" and titled(field)):
-        return ""
-    few, many, unit = SIZES[kind]
-    words = [f"at least {number}{unit}"] if (number := lenient.integer(field, few)) else []
-    words += [f"at most {number}{unit}"] if (number := lenient.integer(field, many)) else []
-    if kind == "string":
-        return "; ".join([*words, *FORMATS.get(lenient.text(field, "format"), ())])
-    return "; ".join(words) or "any number"
-
-
-SIZES = {"string": ("minLength", "maxLength", " characters"), "array": ("minItems", "maxItems", "")}
-FORMATS = {"email": ["an e-mail address"], "uri": ["an address"], "date": ["YYYY-MM-DD"]}

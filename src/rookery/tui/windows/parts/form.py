@@ -1,6 +1,6 @@
 """A form from an ACP schema: its fields in order, checked before they are sent."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
@@ -10,9 +10,10 @@ from textual.widgets import Input, Label, Static
 
 from rookery.core.asks import forms
 from rookery.core.json import Json, lenient
+from rookery.forms.form import Form, Saved, about, complaint, hinted, is_shown
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean, clean_line
-from rookery.tui.windows.parts.fields import MOST, allowed, control_of, value_of
+from rookery.tui.windows.parts.fields import MOST, control_of, value_of
 from rookery.tui.windows.parts.modals import Modal
 
 
@@ -41,11 +42,7 @@ class FormScreen(Modal[Json]):
             yield Label(f"{words}{needed}", markup=False, classes="name")
             yield control_of(field, self._values.get(name), f"field{number}")
             yield Static("", classes="problem", id=f"wrong{number}", markup=False)
-            yield Static(self.about(field), classes="hint", id=f"about{number}", markup=False)
-
-    def about(self, field: object) -> str:
-        said = [clean(lenient.text(field, "description"))[:500], allowed(field)]
-        return " · ".join(words for words in said if words)
+            yield Static(clean(about(field)), classes="hint", id=f"about{number}", markup=False)
 
     def on_mount(self) -> None:
         for number in range(len(self.fields)):
@@ -112,13 +109,8 @@ class FormScreen(Modal[Json]):
         first = None
         for number, (name, field) in enumerate(self.fields):
             line = self.query_one(f"#wrong{number}", Static)
-            words = clean_line(
-                lenient.text(field, "called") or lenient.text(field, "title") or name
-            )
             line.display = name in wrong
-            why = wrong.get(name, "")
-            said = "Required" if why == forms.NEEDED else f"{words} {why}"
-            line.update(clean_line(f"✗ {said}"))
+            line.update(clean_line(f"✗ {complaint(name, field, wrong.get(name, ''))}"))
             first = number if first is None and name in wrong else first
         self.tell("")
         if first is not None:
@@ -135,3 +127,52 @@ class FormScreen(Modal[Json]):
         about = self.query_one(f"#about{self._number(name)}", Static)
         about.display = bool(words)
         about.update(clean_line(words))
+
+
+class SavedForm(FormScreen):
+    """A form of ours. Ends with {"words", "name", "changes"} when it was saved."""
+
+    BINDINGS = bindings.SAVED
+
+    def __init__(self, form: Form) -> None:
+        super().__init__(form.title, form.schema, form.values)
+        self.form = form
+        self.busy = False
+
+    def on_select_changed(self) -> None:
+        """Show only the fields that belong to what was chosen, each with its hint."""
+        answers = self.answers()
+        for name, field in self.fields:
+            if lenient.mapping(field, "when"):
+                parent = self.control(name).parent
+                assert parent is not None
+                parent.display = is_shown(field, answers)
+            if (words := hinted(field, answers)) is not None:
+                self.describe(name, words)
+
+    def check(self, answers: Json) -> dict[str, str]:
+        return self.form.check(answers)
+
+    def deliver(self, answers: Json) -> None:
+        self.run_form(lambda: self.form.save(self.home, answers), self.saved)
+
+    def run_form(self, work: Callable[[], Saved], then: Callable[[Saved], object]) -> None:
+        """One at a time."""
+        if self.busy:
+            return
+        self.busy = True
+
+        def done(outcome: Saved) -> None:
+            self.busy = False
+            then(outcome)
+
+        self.fetch(work, done)
+
+    def saved(self, outcome: Saved) -> None:
+        if outcome.ok:
+            told = {"words": outcome.words, "name": outcome.name}
+            self.dismiss({**told, "changes": list(outcome.changes)})
+        elif outcome.wrong:
+            self.mark(outcome.wrong)
+        else:
+            self.tell(f"✗ {outcome.words}")

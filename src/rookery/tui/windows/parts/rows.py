@@ -1,29 +1,20 @@
 """A list in a window: rows with a sign, a name and details; keys act on the current row."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from rookery.forms.lists import Row
 from rookery.home import config, mcp
 from rookery.tui.keys.map import label
 from rookery.tui.look.runs import clean, clean_line, width_of
 from rookery.tui.windows.parts.modals import Modal, SureScreen
 
 SIGNS = {"on": ("●", "$success"), "off": ("○", "$ink-2"), "bad": ("✗", "$error"), "": (" ", "")}
-
-
-class Row(NamedTuple):
-    name: str
-    title: str
-    more: str = ""
-    sign: str = ""
-    """One of SIGNS."""
-    tag: str = ""
-    """A word after the title: current, default."""
 
 
 class RowsScreen[Answer](Modal[Answer]):

@@ -6,24 +6,37 @@ from functools import partial
 from typing import Any
 
 from rookery.client.config import edit
-from rookery.core.json import Json, lenient
+from rookery.core.json import Json
 from rookery.core.limits import (
     AT_ONCE,
     CRITICS,
+    INTERFACES,
     NEXT_SCREEN,
+    NUMBERS,
     BadValue,
     Setting,
     checked,
     range_of,
     written,
 )
-from rookery.home import config
+from rookery.core.settings import definitions
+from rookery.core.settings.loosening import loosened
+from rookery.core.settings.notify import NOTIFY
+from rookery.forms.form import PASSWORD, Form, Saved, choices, described
+from rookery.home import config, confirmed
 from rookery.models import setup
 from rookery.models.profiles import Settings
-from rookery.tui.keys import bindings
-from rookery.tui.look.runs import clean_line
-from rookery.tui.windows.parts.fields import described
-from rookery.tui.windows.parts.form import FormScreen
+
+PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
+    "interface": ("Interface", INTERFACES),
+    "worker": (
+        "Sessions and workers",
+        (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
+    ),
+    "limits": ("Times and limits", NUMBERS),
+    "notify": ("Notifications", NOTIFY),
+}
+"""Parts of config.toml with a form each; the critic has one of its own."""
 
 JUDGE = "judge"
 BESIDE = "critic.command"
@@ -50,11 +63,14 @@ def _field(setting: Setting) -> Json:
         "title": f"{setting.name.replace('_', ' ').capitalize()}: {setting.brief}",
         "called": setting.name,
         "description": " · ".join(words for words in said if words),
+        "ranged": True,
     }
     if isinstance(default, bool):
         return {**field, "type": "boolean"}
     if isinstance(default, int | float):
         return {**field, "type": "number", "hint": usual}
+    if setting.secret:
+        return {**field, "type": "string", "format": PASSWORD}
     words = [str(word) for word in setting.limit]
     return {**field, "type": "string", **({"enum": words} if words else {})}
 
@@ -79,25 +95,23 @@ def wrong_number(setting: Setting, value: Any) -> str:
     return ""
 
 
-class SettingsForm(FormScreen):
-    """Ends with the changes that were written."""
-
-    BINDINGS = bindings.SAVED
-
+class SettingsForm(Form):
     def __init__(self, title: str, table: Sequence[Setting], found: config.Config) -> None:
+        self.title, self.schema = title, schema(table)
         self._table = {each.key: each for each in table}
         self._before = {each.key: config.value_of(found, each) for each in table}
-        shown = {
-            key: value
-            for key, value in self._before.items()
-            if isinstance(value, bool)
-            or value != self._table[key].default
-            or (isinstance(value, str) and self._table[key].limit)
-        }
-        super().__init__(title, schema(table), shown)
+        self.values = {key: value for key, value in self._before.items() if self._is_said(key)}
+        for key, setting in self._table.items():
+            if setting.secret and self._before[key]:
+                self.fields[key]["hint"] = "unchanged"
 
-    def about(self, field: object) -> str:
-        return clean_line(lenient.text(field, "description"))
+    def _is_said(self, key: str) -> bool:
+        """Whether the field shows a value: not the default, and no secret."""
+        value, setting = self._before[key], self._table[key]
+        chosen = isinstance(value, str) and bool(setting.limit)
+        return not setting.secret and (
+            isinstance(value, bool) or value != setting.default or chosen
+        )
 
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
@@ -106,70 +120,68 @@ class SettingsForm(FormScreen):
                 wrong[key] = why
         return wrong
 
-    def deliver(self, answers: Json) -> None:
-        changes: Json = {}
+    def changes(self, answers: Json) -> Json:
+        """What to write; None: the default. A secret that is not entered stays."""
+        found: Json = {}
         for key, setting in self._table.items():
-            usual = setting.default
-            value = answers.get(key, usual)
-            if value != self._before[key] and (value or self._before[key] != ""):
-                changes[key] = None if value in (usual, None, "") else value
-        if not changes:
-            self.done({})
-            return
-        self.save(partial(edit.change, self.home, changes), partial(self._ended, changes))
+            usual, before = setting.default, self._before[key]
+            value = answers.get(key, before if setting.secret else usual)
+            if value != before and (value or before != ""):
+                found[key] = None if value in (usual, None, "") else value
+        return found
 
-    def _ended(self, changes: Json, why: str) -> None:
+    def loosens(self, home: str, answers: Json) -> list[str]:
+        found = now = config.load(home)
+        for key, value in self.changes(answers).items():
+            usual = self._table[key].default
+            new = ("" if usual is None else usual) if value is None else value
+            found = definitions.with_value(found, self._table[key], new)
+        return loosened(confirmed.said(home, now), confirmed.said(home, found))
+
+    def save(self, home: str, answers: Json) -> Saved:
+        changes = self.changes(answers)
+        if not changes:
+            return Saved(True, "Nothing was changed.")
+        why = edit.attempt(partial(edit.change, home, changes))
         named = next((key for key in changes if f" {key} " in why), "")
         if named:
-            self.mark({named: why.partition(f" {named} ")[2].rstrip(".")})
-        elif why:
-            self.tell(f"✗ {why}")
-        else:
-            self.done(changes)
-
-    def done(self, changes: Json) -> None:
-        self.dismiss(changes)
+            return Saved(False, why, {named: why.partition(f" {named} ")[2].rstrip(".")})
+        if why:
+            return Saved(False, why)
+        return Saved(True, f"Saved: {', '.join(changes)}.", changes=tuple(changes))
 
 
 class CriticForm(SettingsForm):
-    """Ends with the changes that were written."""
-
     def __init__(self, found: config.Config, saved: Settings) -> None:
-        self._judge = _judge(saved)
-        self._saved: Json = {}
         super().__init__("Critic", CRITICS, found)
-        fields = list(schema(CRITICS)["properties"].items())
+        self._judge = _judge(saved)
+        fields = list(self.fields.items())
         at = [name for name, _ in fields].index(BESIDE) + 1
         fields.insert(at, (JUDGE, _judge_field(saved)))
-        self._schema = {"properties": dict(fields)}
-        self._values = {**self._values, JUDGE: self._judge}
-        self.fields = fields
+        self.schema = {"properties": dict(fields)}
+        self.values = {**self.values, JUDGE: self._judge}
 
     def check(self, answers: Json) -> dict[str, str]:
-        return super().check({key: each for key, each in answers.items() if key != JUDGE})
+        return super().check(_without_judge(answers))
 
-    def deliver(self, answers: Json) -> None:
+    def save(self, home: str, answers: Json) -> Saved:
         """The judge first: it may be rejected."""
-        rest = {key: each for key, each in answers.items() if key != JUDGE}
+        rest = _without_judge(answers)
         wished = answers.get(JUDGE, self._judge)
         if wished == self._judge:
-            super().deliver(rest)
-            return
-        home = self.home
-        self.fetch(
-            lambda: setup.outcome(lambda: setup.judge(home, _judge_wanted(wished))),
-            lambda outcome: self._judged(outcome, wished, rest),
-        )
-
-    def _judged(self, outcome: setup.Outcome, wished: str, rest: Json) -> None:
+            return super().save(home, rest)
+        outcome = setup.outcome(lambda: setup.judge(home, _judge_wanted(wished)))
         if not outcome.ok:
-            self.mark({JUDGE: f": {outcome.words}"})
-            return
-        self._judge, self._saved = wished, {JUDGE: wished}
-        super().deliver(rest)
+            return Saved(False, outcome.words, {JUDGE: f": {outcome.words}"})
+        self._judge = wished
+        after = super().save(home, rest)
+        changes = (JUDGE, *after.changes)
+        words = f"Saved: {', '.join(changes)}." if after.ok else after.words
+        return after._replace(words=words, changes=changes)
 
-    def done(self, changes: Json) -> None:
-        super().done({**self._saved, **changes})
+
+def _without_judge(answers: Json) -> Json:
+    return {key: each for key, each in answers.items() if key != JUDGE}
 
 
 def _judge(saved: Settings) -> str:
@@ -185,11 +197,11 @@ def _judge_field(saved: Settings) -> Json:
     titles |= {f"{MODEL}{name}": f"the model {name}" for name in names}
     titles |= {f"{MODEL}{gone}": f"the model {gone} (removed)"} if gone else {}
     titles[OFF] = "none"
-    choices = [{"const": value, "title": title} for value, title in titles.items()]
     return described(
         "Judge: judges the turns of Rookery's own agent",
         "A saved model reviews the work. · takes effect with the next turn",
-        oneOf=choices,
+        oneOf=choices(titles),
+        ranged=True,
     )
 
 
@@ -204,15 +216,10 @@ OWN_MODEL = "none"
 """The choice of the conversation's own model."""
 
 
-class CondenserForm(FormScreen):
-    """Ends with {"words": …} when it was changed."""
-
-    BINDINGS = bindings.SAVED
-
+class CondenserForm(Form):
     def __init__(self, found: Settings) -> None:
         names = list(found.profiles)
-        own = {"const": OWN_MODEL, "title": "the conversation's own"}
-        models = [own, *({"const": name, "title": name} for name in names)]
+        models = {OWN_MODEL: "the conversation's own"} | {name: name for name in names}
         fields: Json = {
             "enabled": described("Condense long conversations", type="boolean"),
             "max_size": described(
@@ -224,12 +231,18 @@ class CondenserForm(FormScreen):
                 type="integer",
                 minimum=0,
             ),
-            "profile": described("Model that condenses", oneOf=models),
+            "profile": described("Model that condenses", oneOf=choices(models)),
         }
         now = found.condenser
-        shown = now._asdict() | {"profile": now.profile if now.profile in names else OWN_MODEL}
-        required = ["max_size", "keep_first"]
-        super().__init__("Long conversations", {"properties": fields, "required": required}, shown)
+        profile = now.profile if now.profile in names else OWN_MODEL
+        self.title = "Long conversations"
+        self.schema = {"properties": fields, "required": ["max_size", "keep_first"]}
+        self.values = {
+            "enabled": now.enabled,
+            "max_size": now.max_size,
+            "keep_first": now.keep_first,
+            "profile": profile,
+        }
 
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
@@ -237,7 +250,7 @@ class CondenserForm(FormScreen):
             wrong["keep_first"] = "must be less than half of the number above"
         return wrong
 
-    def deliver(self, answers: Json) -> None:
+    def save(self, home: str, answers: Json) -> Saved:
         profile = answers.get("profile", OWN_MODEL)
         wanted = {
             "enabled": bool(answers.get("enabled")),
@@ -245,11 +258,5 @@ class CondenserForm(FormScreen):
             "keep_first": answers["keep_first"],
             "profile": "" if profile == OWN_MODEL else profile,
         }
-        change = partial(setup.condense, self.home, wanted)
-        self.fetch(lambda: setup.outcome(change), self._ended)
-
-    def _ended(self, outcome: setup.Outcome) -> None:
-        if outcome.ok:
-            self.dismiss({"words": outcome.words})
-        else:
-            self.tell(f"✗ {outcome.words}")
+        outcome = setup.outcome(partial(setup.condense, home, wanted))
+        return Saved(outcome.ok, outcome.words)

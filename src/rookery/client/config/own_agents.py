@@ -1,0 +1,54 @@
+"""Tables [agents.NAME] of config.toml, written and removed without touching anything else in it."""
+
+from typing import Any
+
+from rookery.client.config.rules import editing, save
+from rookery.core.json import Json
+from rookery.core.settings.agent_tables import fault_of
+from rookery.home import config
+
+
+def put(home: str, name: str, table: Json | None) -> None:
+    """None: remove it. Raises ConfigError, NotEdited."""
+    if table is not None and (fault := fault_of(table)) is not None:
+        raise config.ConfigError(f"Not changed: agents.{name}.{fault.key} {fault.why}.")
+
+    def meant(tables: Json) -> None:
+        agents = tables.setdefault("agents", {})
+        agents.pop(name, None)
+        if table is not None:
+            agents[name] = table
+
+    with editing(home) as text:
+        save(home, text, _edited(text, name, table), meant)
+
+
+def table_of(home: str, name: str) -> Json:
+    """As in the file; empty: there is none. Raises ConfigError."""
+    import tomllib
+
+    with editing(home) as text:
+        found = tomllib.loads(text).get("agents", {}).get(name, {})
+    return dict(found)
+
+
+def _edited(text: str, name: str, table: Json | None) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    agents: Any = document.get("agents")
+    if table is None:
+        if agents is not None:
+            agents.pop(name, None)
+        return tomlkit.dumps(document)
+    if agents is None:
+        agents = document["agents"] = tomlkit.table(is_super_table=True)
+    if name not in agents:
+        agents[name] = tomlkit.table()
+    mine = agents[name]
+    for key in [key for key in mine if key not in table]:
+        mine.pop(key)
+    for key, value in table.items():
+        if mine.get(key) != value:
+            mine[key] = value
+    return tomlkit.dumps(document)

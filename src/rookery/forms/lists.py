@@ -1,0 +1,95 @@
+"""What is saved, as rows: models, MCP servers, agents, rules."""
+
+import os
+from typing import NamedTuple
+
+from rookery.agents import registry
+from rookery.core.policy.rules import Rule, described
+from rookery.forms.servers import values
+from rookery.home import config, mcp
+from rookery.models import profiles
+from rookery.models.choice import default_agent, has_model
+
+SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
+
+
+class Row(NamedTuple):
+    name: str
+    title: str
+    more: str = ""
+    sign: str = ""
+    """on, off or bad; "": none."""
+    tag: str = ""
+    """A word after the title: current, default."""
+
+
+# --- models ------------------------------------------------------------------------------------
+
+
+def model_rows(saved: profiles.Settings) -> list[Row]:
+    return [
+        Row(each.name, each.name, _model(each), "on", "default" if each == saved.chosen else "")
+        for each in saved.profiles.values()
+    ]
+
+
+def _model(each: profiles.Profile) -> str:
+    key = "key saved" if each.key else "no key saved"
+    said = [each.model, each.base_url, key]
+    return " · ".join(words for words in said if words)
+
+
+# --- MCP servers -------------------------------------------------------------------------------
+
+
+def server_row(server: mcp.Server) -> Row:
+    shown = values(server)
+    what = server.fault or shown["command" if server.kind == "stdio" else "url"]
+    sign = "bad" if server.fault else ("on" if server.enabled else "off")
+    return Row(server.name, server.name, what, sign, "" if server.enabled else "off")
+
+
+# --- rules -------------------------------------------------------------------------------------
+
+
+def rule_row(rule: Rule) -> Row:
+    more = f"rule {rule.name}" + (f" · {rule.reason}" if rule.reason else "")
+    return Row(rule.name, f"{rule.do} {described(rule)}", more, SIGNS[rule.do])
+
+
+# --- agents ------------------------------------------------------------------------------------
+
+
+class Known(NamedTuple):
+    entry: registry.Entry
+    installed: bool
+    default: bool
+    bare: bool
+    """Rookery's own, without a model."""
+    own: bool = False
+    """The user's."""
+
+
+def agents(home: str, cwd: str) -> list[Known]:
+    """The installed ones first. Raises ConfigError."""
+    settings = config.load(home)
+    default = default_agent(home, settings.default_agent, os.environ)
+    found = []
+    for name in registry.names(settings.agents):
+        agent = registry.resolve(name, settings.agents)
+        own = name in settings.agents
+        entry = registry.Entry(name, name, ()) if own else registry.AGENTS[name]
+        installed = registry.is_installed(agent, os.environ, cwd, settings.node_path)
+        bare = name == registry.OWN and not own and not has_model(home)
+        found.append(Known(entry, installed, name == default, bare, own))
+    return sorted(found, key=lambda each: not each.installed)
+
+
+def agent_row(each: Known, current: str = "", bare: str = "no model yet") -> Row:
+    """`current`: the agent of the session that is shown."""
+    name, title = each.entry[:2]
+    tags = ["current"] * (name == current) + ["default"] * each.default
+    title = name if title.lower() == name else f"{name} · {title}"
+    ready = bare if each.bare else "installed"
+    sign, more = ("on", ready) if each.installed else ("off", "not installed")
+    return Row(name, title, more, sign, ", ".join(tags))
