@@ -1,10 +1,12 @@
 """Git, asked about a directory that an agent works in. Its configuration may be the agent's: none
-of the programs that a configuration can name is run."""
+of the programs that a configuration can name is run, unless the user says `do`."""
 
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 SECONDS = 10.0
@@ -21,6 +23,8 @@ _SETTINGS = {
     "diff.mnemonicPrefix": "false",
     "submodule.recurse": "false",
 }
+_OWN = {"core.fsmonitor": "false", "core.quotePath": "false"}
+SAID = 16 * 1024
 _UNSET = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS")
 _FILTERS = ("clean", "smudge", "process")
 
@@ -63,6 +67,49 @@ def run(
     finally:
         late.cancel()
     return Output(data[:most], cut) if cut or process.returncode == 0 else None
+
+
+class Told(NamedTuple):
+    """How a command of the user's ended."""
+
+    code: int | None
+    """None: it took too long, or git is not there."""
+    data: bytes
+    said: str
+    """What it and the programs that it ran printed; of much of it the end."""
+
+
+def do(cwd: str, words: Sequence[str], given: bytes = b"", seconds: float = 120.0) -> Told:
+    """As the user would run it in a terminal of their own: with their hooks, filters and settings.
+    Nothing can be typed into it."""
+    try:
+        process = subprocess.Popen(
+            ["git", *words],
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(_OWN) | {"GIT_EDITOR": "true", "GIT_LITERAL_PATHSPECS": "1"},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return Told(None, b"", str(error))
+    with process:
+        try:
+            data, said = process.communicate(given, seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            return Told(None, b"", f"It took longer than {seconds:g} s.")
+    said = said if process.returncode == 0 or said.strip() else data
+    return Told(process.returncode, data, said[-SAID:].decode("utf-8", "replace").strip())
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """With all that it started: hooks would keep its pipes open."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=5.0)
 
 
 def harmless(cwd: str) -> dict[str, str]:

@@ -165,6 +165,28 @@ class Diff(BaseModel):
     cut: bool = Field(description="Whether there is more than is shown.")
 
 
+class Hunk(BaseModel):
+    id: str = Field(description="To undo it.")
+    old: int = Field(description="Its first line before.")
+    new: int = Field(description="Its first line now.")
+    head: str = Field(description="The function that it is in, as git guesses.")
+    lines: list[str] = Field(description="Each with its sign.")
+
+
+class ChangedFile(Change):
+    note: Literal["", "binary", "large", "conflict", "submodule", "cut", "mode"] = Field(
+        description="Why it has no hunks, or not all of them."
+    )
+    digest: str = Field(description="Of the file as it is now: to undo or to commit it.")
+    hunks: list[Hunk]
+
+
+class Changes(BaseModel):
+    base: str = Field(description="The commit that it is compared with; empty: there is none yet.")
+    files: list[ChangedFile]
+    cut: bool = Field(description="Whether there is more than is shown.")
+
+
 class Hit(BaseModel):
     session: str
     seq: int = Field(description="The event that has the first of the words.")

@@ -1,28 +1,62 @@
-"""A session's directory: its files by name, and what changed in it. No path comes from a request:
-the directory is the one that the session was created with."""
+"""A session's directory: its files by name, what changed in it, and changes undone or committed.
+The directory is the one that the session was created with; a path of a request only names one of
+its changes."""
 
 import asyncio
 import os
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
 from rookery.client import fleet
-from rookery.client.work_tree.diff import NoDiff, diff
+from rookery.client.work_tree import commit, undo
+from rookery.client.work_tree.changes import NoDiff, changes
+from rookery.client.work_tree.diff import diff
 from rookery.client.work_tree.files import Finder
 from rookery.core.json import Json
+from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
-from rookery.daemon.api.answers import Masked, reads
+from rookery.daemon.api.answers import WRITES, Masked, reads
+from rookery.daemon.api.bodies import Strict
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import Daemon, SessionId, State
+from rookery.home import paths
 
 router = APIRouter(tags=["work tree"])
 
 _finder = Finder()
 
+InQuery = Annotated[
+    str, Query(max_length=200, description="A commit, branch or tag; empty: the last commit.")
+]
+Base = Annotated[str, Field(max_length=200, description="The commit that it was compared with.")]
+Path = Annotated[str, Field(min_length=1, max_length=4096, description="As the change has it.")]
+Digest = Annotated[str, Field(max_length=64, description="As the change has it.")]
 
-def _cwd(daemon: State, session: str) -> str:
+
+REMEDIES = {
+    "no_git": "Run git init in it, and changes are shown from then on.",
+    "bad_base": "Name another base.",
+    "unknown_base": "Name another base.",
+    "changed_since": "Look at the new changes first.",
+    "unchanged": "Reload the changes.",
+    "no_identity": "Run git config user.name and git config user.email in the directory.",
+    "busy": "Try again when it is done.",
+    "hook_failed": "Correct what the hook found, or commit in a terminal.",
+}
+
+
+def problem_of(error: NoDiff) -> Problem:
+    said = error.said if isinstance(error, commit.Failed) else ""
+    message = f"{error}\n{masked(said)}" if said else str(error)
+    return Problem(409, error.name, message, REMEDIES.get(error.name, ""))
+
+
+def directory_of(daemon: State, session: str) -> str:
+    """Raises Problem: it is gone."""
     head = fleet.head_of_session(daemon.home, session)
     if head is None:
         raise fleet.UnknownSession(session)
@@ -51,7 +85,7 @@ async def find_files(
     """
 
     def find() -> Json:
-        return {"files": _finder.find(_cwd(daemon, session), query, limit)}
+        return {"files": _finder.find(directory_of(daemon, session), query, limit)}
 
     return Masked(await asyncio.to_thread(find))
 
@@ -62,19 +96,126 @@ async def find_files(
 async def read_diff(
     daemon: Daemon,
     session: SessionId,
-    base: Annotated[
-        str,
-        Query(max_length=200, description="A commit, branch or tag; empty: the last commit."),
-    ] = "",
+    base: InQuery = "",
 ) -> Response:
     """What changed in the session's directory, new files included, compared with a commit."""
 
     def read() -> Json:
         try:
-            found = diff(_cwd(daemon, session), base)
+            found = diff(directory_of(daemon, session), base)
         except NoDiff as error:
-            remedy = "Name another base." if "base" in error.name else ""
-            raise Problem(409, error.name, str(error), remedy) from error
+            raise problem_of(error) from error
         return {**found._asdict(), "files": [each._asdict() for each in found.files]}
 
     return Masked(await asyncio.to_thread(read))
+
+
+class Undo(Strict):
+    base: Base = ""
+    path: Path
+    digest: Digest
+    hunk: Annotated[str, Field(max_length=64)] = Field(
+        "", description="One of the file's hunks; empty: the whole file."
+    )
+
+
+class Undone(BaseModel):
+    id: str = Field(description="To put it back.")
+    paths: list[str] = Field(description="The files that were changed.")
+
+
+class PutBack(Strict):
+    id: str = Field(max_length=64, description="What undoing it answered.")
+
+
+class ShownFile(Strict):
+    path: Path
+    digest: Digest
+
+
+class NewCommit(Strict):
+    message: str = Field(max_length=20_000, examples=["Fix the login test"])
+    files: list[ShownFile] = Field(
+        max_length=5_000, description="What is committed: these files, as they were shown."
+    )
+
+
+class Committed(BaseModel):
+    id: str = Field(description="The commit.")
+    summary: str
+    said: str = Field(description="What commit hooks printed.")
+
+
+@router.get(
+    "/api/sessions/{session}/changes", responses=reads(shapes.Changes, 409), response_class=Masked
+)
+async def read_changes(daemon: Daemon, session: SessionId, base: InQuery = "") -> Response:
+    """What changed in the session's directory, by file and by hunk, with what it takes to undo or
+    commit it."""
+
+    def read() -> Json:
+        try:
+            found = changes(directory_of(daemon, session), base)
+        except NoDiff as error:
+            raise problem_of(error) from error
+        files = [
+            {
+                **file.change._asdict(),
+                "note": file.note,
+                "digest": file.digest,
+                "hunks": [
+                    {
+                        **hunk._asdict(),
+                        "lines": [each.decode(errors="replace") for each in hunk.lines],
+                    }
+                    for hunk in file.hunks
+                ],
+            }
+            for file in found.files
+        ]
+        return {"base": found.base, "files": files, "cut": found.cut}
+
+    return Masked(await asyncio.to_thread(read))
+
+
+@router.post("/api/sessions/{session}/changes/undo", responses=WRITES)
+async def undo_change(daemon: Daemon, session: SessionId, given: Undo) -> Undone:
+    """Undo a hunk or a file. It is refused if the file is not what it was when it was shown."""
+
+    def work() -> undo.Undone:
+        cwd, kept = directory_of(daemon, session), paths.session_dir(daemon.home, session)
+        return undo.undo(cwd, kept, given.base, given.path, given.digest, given.hunk)
+
+    found = await _worked(work)
+    return Undone(id=found.id, paths=found.paths)
+
+
+@router.post("/api/sessions/{session}/changes/put-back", responses=WRITES)
+async def put_back_change(daemon: Daemon, session: SessionId, given: PutBack) -> Undone:
+    """Take an undo back, unless the file changed since."""
+
+    def work() -> undo.Undone:
+        cwd, kept = directory_of(daemon, session), paths.session_dir(daemon.home, session)
+        return undo.put_back(cwd, kept, given.id)
+
+    found = await _worked(work)
+    return Undone(id=found.id, paths=found.paths)
+
+
+@router.post("/api/sessions/{session}/changes/commit", responses=WRITES)
+async def commit_changes(daemon: Daemon, session: SessionId, given: NewCommit) -> Committed:
+    """Commit these files, as git commit in a terminal would: commit hooks run."""
+    shown = [commit.Shown(file.path, file.digest) for file in given.files]
+
+    def work() -> commit.Commit:
+        return commit.commit(directory_of(daemon, session), given.message, shown)
+
+    found = await _worked(work)
+    return Committed(id=found.id, summary=masked(found.summary), said=masked(found.said))
+
+
+async def _worked[Found](work: Callable[[], Found]) -> Found:
+    try:
+        return await asyncio.to_thread(work)
+    except NoDiff as error:
+        raise problem_of(error) from error

@@ -1,0 +1,323 @@
+"""What changed in a directory since a commit, by file and by hunk, as git tells it; new files that
+git does not know yet are changes, too."""
+
+import hashlib
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rookery.client.work_tree import git, place
+
+PATCH_BYTES = 2 * 1024 * 1024
+FILE_BYTES = 256 * 1024
+"""Of a new file that is shown whole."""
+MOST_FILES = 2000
+NAME_BYTES = 4 * 1024 * 1024
+BASE = re.compile(r"[A-Za-z0-9_@][\w./@{}~^+-]{0,199}", re.ASCII)
+"""How a base may be written: no option, no range, no pathspec."""
+
+DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
+UNTRACKED = "untracked"
+BINARY, LARGE, CONFLICT, SUBMODULE, CUT, MODE = (
+    *("binary", "large", "conflict", "submodule", "cut", "mode"),
+)
+NO_NEWLINE = b"\\"
+
+_STATES = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "T": "modified"}
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_TRIES = 3
+_JUST_NOW = 20_000_000
+"""Nanoseconds: the clock of files is coarse."""
+
+
+class NoDiff(Exception):
+    """It cannot be told; `name` for programs, the message for people."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+class Change(NamedTuple):
+    path: str
+    """From the directory."""
+    state: str
+    before: str = ""
+    """Its path before, where it was renamed."""
+    added: int | None = None
+    removed: int | None = None
+    """Lines; None: it is binary, or too large to count."""
+
+
+class Hunk(NamedTuple):
+    id: str
+    """A digest of all the rest."""
+    old: int
+    new: int
+    """Its first line on each side."""
+    head: str
+    """The function that it is in, as git guesses."""
+    lines: list[bytes]
+    """With their signs and without their ends; NO_NEWLINE stands after one that has none."""
+
+
+class File(NamedTuple):
+    change: Change
+    modes: tuple[str, str] = ("", "")
+    """As git writes them, before and after."""
+    hunks: tuple[Hunk, ...] = ()
+    note: str = ""
+    """Why there are no hunks, or not all of them."""
+    digest: str = ""
+    """Of what stands there now; "": it changed while it was looked at."""
+    patch: bytes = b""
+
+
+class Changes(NamedTuple):
+    base: str
+    """The commit; "": there is none yet."""
+    files: list[File]
+    cut: bool
+    """There is more than is shown."""
+
+    def file(self, path: str) -> File | None:
+        return next((each for each in self.files if each.change.path == path), None)
+
+
+def changes(cwd: str, base: str = "") -> Changes:
+    """Against a commit; "": the last one. Raises NoDiff."""
+    if git.run(cwd, ["rev-parse", "--is-inside-work-tree"]) is None:
+        raise NoDiff("no_git", f"{cwd} is not in a git repository.")
+    commit = commit_of(cwd, base)
+    against = commit or _empty_tree(cwd)
+    settings = git.harmless(cwd)
+    for left in reversed(range(_TRIES)):
+        began = time.time_ns() - _JUST_NOW
+        found = _read(cwd, against, settings)
+        files = [each._replace(digest=_digest(cwd, each, began)) for each in found.files]
+        if all(each.digest or each.note == SUBMODULE for each in files) or not left:
+            break
+        time.sleep(_JUST_NOW / 1e9)
+    return Changes(commit, files, found.cut)
+
+
+def commit_of(cwd: str, base: str) -> str:
+    """Its whole name; "": there is none yet. Raises NoDiff."""
+    if base and not BASE.fullmatch(base):
+        raise NoDiff("bad_base", f"{base[:100]!r} is not a commit, branch or tag.")
+    words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{base or 'HEAD'}^{{commit}}"]
+    found = git.run(cwd, words)
+    if found is None and base:
+        raise NoDiff("unknown_base", f"There is no commit, branch or tag {base!r}.")
+    return found.data.decode("ascii", "replace").strip() if found else ""
+
+
+def commit_at(cwd: str, seconds: int) -> str:
+    """What HEAD was at a time, as far as its log goes back; "": it is not known."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S +0000", time.gmtime(max(0, seconds)))
+    words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"HEAD@{{{when}}}^{{commit}}"]
+    found = git.run(cwd, words)
+    return found.data.decode("ascii", "replace").strip() if found else ""
+
+
+def _empty_tree(cwd: str) -> str:
+    found = git.run(cwd, ["hash-object", "-t", "tree", os.devnull])
+    if found is None:
+        raise NoDiff("no_diff", "git does not respond.")
+    return found.data.decode("ascii", "replace").strip()
+
+
+def _digest(cwd: str, file: File, began: int) -> str:
+    if file.note == SUBMODULE:
+        return ""
+    try:
+        state = os.lstat(os.path.join(cwd, file.change.path))
+        if max(state.st_mtime_ns, state.st_ctime_ns) >= began and file.modes[1] != "000000":
+            return ""
+    except (OSError, ValueError):
+        pass
+    return place.digest(cwd, file.change.path)
+
+
+def _read(cwd: str, against: str, settings: dict[str, str]) -> Changes:
+    words = [*DIFF, "-M", "--relative", "-z", "--raw", "--numstat", "--patch", against, "--", "."]
+    output = git.run(cwd, words, most=NAME_BYTES + PATCH_BYTES, more=settings)
+    if output is None:
+        raise NoDiff("no_diff", "git could not compare the files in time.")
+    files, patch, whole = _records(output.data)
+    cut = output.cut or not whole or len(patch) > PATCH_BYTES
+    files = _with_hunks(files[:MOST_FILES], patch[:PATCH_BYTES], cut=cut)
+    unmerged = _unmerged(cwd)
+    files = [
+        file._replace(note=CONFLICT) if file.change.path in unmerged else file for file in files
+    ]
+    left = PATCH_BYTES - len(patch)
+    for path in _untracked(cwd):
+        if len(files) >= MOST_FILES:
+            return Changes("", files, cut=True)
+        file = _new_file(cwd, path, left)
+        left -= len(file.patch)
+        cut = cut or file.note == CUT
+        files.append(file)
+    return Changes("", files, cut)
+
+
+# --- what git knows ------------------------------------------------------------------------------
+
+
+def _records(data: bytes) -> tuple[list[File], bytes, bool]:
+    """The files that git names, the patch after them, and whether all names were there."""
+    fields = _Fields(data)
+    files: dict[str, File] = {}
+    while fields.peek() == b":":
+        modes, mark = _modes(fields.next())
+        before = _name(fields.next()) if mark[:1] in ("R", "C") else ""
+        path = _name(fields.next())
+        note = SUBMODULE if "160000" in modes else ""
+        change = Change(path, _STATES.get(mark[:1], "modified"), before)
+        files[path] = File(change, modes, note=note)
+    while fields.peek() not in (b"\0", b""):
+        added, _, rest = fields.next().partition(b"\t")
+        removed, _, name = rest.partition(b"\t")
+        if not name:  # renamed: both names follow
+            fields.next()
+            name = fields.next()
+        if (file := files.get(_name(name))) is not None:
+            change = file.change._replace(added=_number(added), removed=_number(removed))
+            files[change.path] = file._replace(change=change)
+    whole = fields.peek() == b"\0" or not data
+    return list(files.values()), fields.rest()[1:], whole
+
+
+def _unmerged(cwd: str) -> set[str]:
+    found = git.run(cwd, ["ls-files", "-z", "--unmerged", "--", "."], most=NAME_BYTES)
+    rows = found.data.split(b"\0")[:-1] if found else []
+    return {_name(row.partition(b"\t")[2]) for row in rows}
+
+
+class _Fields:
+    """Texts that end with a NUL."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+
+    def peek(self) -> bytes:
+        return self._data[self._at : self._at + 1]
+
+    def next(self) -> bytes:
+        end = self._data.find(b"\0", self._at)
+        end = len(self._data) if end < 0 else end
+        found, self._at = self._data[self._at : end], end + 1
+        return found
+
+    def rest(self) -> bytes:
+        return self._data[self._at :]
+
+
+def _modes(record: bytes) -> tuple[tuple[str, str], str]:
+    """`:100644 100755 1234… 5678… M`."""
+    words = record.decode("ascii", "replace").lstrip(":").split()
+    return (words[0], words[1]), words[-1]
+
+
+def _name(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _number(text: bytes) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def _with_hunks(files: list[File], patch: bytes, *, cut: bool) -> list[File]:
+    """Each file with its part of the patch: both are in the same order."""
+    parts = iter(_parts(patch))
+    found: list[File] = []
+    for file in files:
+        part = next(parts, None)
+        if part is not None and _changes_kind(file):  # it is deleted, and made
+            part += next(parts, b"")
+        if part is None:
+            found.append(file._replace(note=file.note or (CUT if cut else "")))
+            continue
+        last = cut and part.startswith(b"diff ") and patch.endswith(part)
+        found.append(_with_part(file, part, last=last))
+    return found
+
+
+def _changes_kind(file: File) -> bool:
+    return "000000" not in file.modes and file.modes[0][:2] != file.modes[1][:2]
+
+
+def _with_part(file: File, part: bytes, *, last: bool) -> File:
+    hunks = tuple(_hunks(part))
+    if last:  # it may be half a hunk
+        hunks = hunks[:-1]
+    note = file.note or (CUT if last else "")
+    if not note and not hunks:
+        binary = file.change.added is None or b"\nBinary files " in part
+        note = BINARY if binary else MODE if file.modes[0] != file.modes[1] else ""
+    return file._replace(hunks=hunks, note=note, patch=part)
+
+
+def _parts(patch: bytes) -> Iterator[bytes]:
+    starts = [found.start() for found in re.finditer(rb"^diff --git ", patch, re.MULTILINE)]
+    for at, start in enumerate(starts):
+        yield patch[start : starts[at + 1] if at + 1 < len(starts) else len(patch)]
+
+
+def _hunks(part: bytes) -> Iterator[Hunk]:
+    starts = [found.start() for found in re.finditer(rb"^@@ ", part, re.MULTILINE)]
+    for at, start in enumerate(starts):
+        end = starts[at + 1] if at + 1 < len(starts) else len(part)
+        text = part[start:end].partition(b"\ndiff --git ")[0]
+        lines = text.split(b"\n")
+        head = _HUNK.fullmatch(lines[0])
+        body = [line for line in lines[1:] if line]
+        if head is not None:
+            name = hashlib.sha256(text.rstrip(b"\n")).hexdigest()[:16]
+            yield Hunk(name, int(head[1]), int(head[3]), _name(head[5]), body)
+
+
+# --- what it does not know -----------------------------------------------------------------------
+
+
+def _untracked(cwd: str) -> Iterator[str]:
+    words = ["ls-files", "-z", "-o", "--exclude-standard", "--", "."]
+    found = git.run(cwd, words, most=NAME_BYTES)
+    names = found.data.decode("utf-8", "replace").split("\0")[:-1] if found else []
+    # What stands after the last mark is nothing, or half a name; a name that ends with a slash is
+    # a repository of its own.
+    return (name for name in names if not name.endswith("/"))
+
+
+def _new_file(cwd: str, path: str, room: int) -> File:
+    """No link is followed: of one, its target is told, as git does."""
+    change = Change(path, UNTRACKED)
+    try:
+        mode = os.lstat(os.path.join(cwd, path)).st_mode
+        kind = "120000" if stat.S_ISLNK(mode) else "100755" if mode & stat.S_IXUSR else "100644"
+        data = place.read(cwd, path, FILE_BYTES).data
+    except (place.Outside, OSError, ValueError) as error:
+        large = isinstance(error, OSError) and "large" in str(error)
+        return File(change, ("000000", "100644"), note=LARGE if large else BINARY)
+    modes, name = ("000000", kind), path.encode("utf-8", "replace")
+    head = b"diff --git a/%b b/%b\nnew file mode %b\n" % (name, name, kind.encode())
+    if b"\0" in data[:8000]:
+        patch = head + b"Binary files /dev/null and b/%b differ\n" % name
+        return File(change, modes, note=BINARY, patch=patch)
+    lines = data.split(b"\n")
+    whole = lines[-1] == b""
+    lines = lines[:-1] if whole else lines
+    change = change._replace(added=len(lines), removed=0)
+    if not lines:
+        return File(change, modes, patch=head)
+    body = b"".join(b"+%b\n" % line for line in lines)
+    body += b"" if whole else b"\\ No newline at end of file\n"
+    hunk = b"@@ -0,0 +1,%d @@\n" % len(lines) + body
+    if len(hunk) > room:
+        return File(change, modes, note=CUT)
+    patch = head + b"--- /dev/null\n+++ b/%b\n" % name + hunk
+    return File(change, modes, tuple(_hunks(hunk)), patch=patch)

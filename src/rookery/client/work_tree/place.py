@@ -1,0 +1,155 @@
+"""A file of a directory by its path: read and replaced without leaving the directory.
+
+Each folder on the way is opened without following links, so that nothing that an agent puts there
+leads elsewhere, not even while it is looked at.
+"""
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, NamedTuple
+
+FILE, LINK, ABSENT = "file", "link", ""
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a file that is replaced: it is kept first."""
+HASHED = 4 * 1024 * 1024
+"""A larger file is known by its size and time."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Outside(Exception):
+    """A path that leads out of the directory, or to what is neither file nor link."""
+
+
+class Content(NamedTuple):
+    """What stands at a path."""
+
+    kind: str
+    mode: int = 0
+    """Its permissions."""
+    data: bytes = b""
+    """Of a link: where it leads."""
+
+
+NOTHING = Content(ABSENT)
+
+
+def read(cwd: str, path: str, most: int = LARGEST) -> Content:
+    """Raises Outside, OSError: it is larger than `most`, or cannot be read."""
+    try:
+        with _folder(cwd, path) as (folder, name):
+            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISLNK(state.st_mode):
+                return Content(LINK, 0, os.fsencode(os.readlink(name, dir_fd=folder)))
+            with _opened(folder, name) as file:
+                data = file.read(most + 1)
+            if len(data) > most:
+                raise OSError(errno.EFBIG, "the file is too large", path)
+            return Content(FILE, stat.S_IMODE(state.st_mode), data)
+    except (FileNotFoundError, NotADirectoryError):
+        return NOTHING
+
+
+def digest(cwd: str, path: str) -> str:
+    """Another for each content that a file had; "": what stands there has none."""
+    try:
+        with _folder(cwd, path) as (folder, name):
+            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(state.st_mode) and state.st_size > HASHED:
+                seen = (state.st_size, state.st_mtime_ns, state.st_ino, state.st_mode)
+                return _sum("large", 0, repr(seen).encode())
+        found = read(cwd, path, HASHED)
+    except (FileNotFoundError, NotADirectoryError):
+        found = NOTHING
+    except (Outside, OSError, ValueError):
+        return ""
+    return digest_of(found)
+
+
+def digest_of(content: Content) -> str:
+    return _sum(content.kind, content.mode & stat.S_IXUSR, content.data)
+
+
+def _sum(kind: str, mode: int, data: bytes) -> str:
+    return hashlib.sha256(b"%b %d " % (kind.encode(), mode) + data).hexdigest()[:32]
+
+
+def write(cwd: str, path: str, content: Content) -> None:
+    """All of it or nothing, under the same name. Raises Outside, OSError."""
+    with _folder(cwd, path, make=content.kind != ABSENT) as (folder, name):
+        _check(folder, name)
+        if content.kind == ABSENT:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+            return
+        fresh = f".rookery-{secrets.token_hex(8)}"
+        try:
+            if content.kind == LINK:
+                os.symlink(os.fsdecode(content.data), fresh, dir_fd=folder)
+            else:
+                with open(os.open(fresh, _NEW, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(content.data)
+                    file.flush()
+                    os.fchmod(file.fileno(), content.mode & 0o777)
+                    os.fsync(file.fileno())
+            os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(fresh, dir_fd=folder)
+            raise
+
+
+def _check(folder: int, name: str) -> None:
+    """Raises Outside: neither file nor link stands there."""
+    with suppress(FileNotFoundError):
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+            raise Outside(f"{name} is neither a file nor a link.")
+
+
+@contextmanager
+def _opened(folder: int, name: str) -> Iterator[BinaryIO]:
+    with open(os.open(name, _READ, dir_fd=folder), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Outside(f"{name} is not a regular file.")
+        yield file
+
+
+@contextmanager
+def _folder(cwd: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """The folder of a path, opened, and the name in it."""
+    *folders, name = path.split("/")
+    for each in (*folders, name):
+        if each in ("", ".", "..") or "\0" in each or each.lower() == ".git":
+            raise Outside(f"{path[:200]!r} is not a path of the directory.")
+    at = os.open(cwd, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for each in folders:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(each, dir_fd=at)
+            inner = _entered(at, each, path)
+            os.close(at)
+            at = inner
+        yield at, name
+    finally:
+        os.close(at)
+
+
+def _entered(at: int, name: str, path: str) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=at)
+    except OSError as error:
+        if error.errno == errno.ELOOP or (
+            error.errno == errno.ENOTDIR
+            and stat.S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode)
+        ):
+            raise Outside(f"{path[:200]!r} leads through a link.") from error
+        raise

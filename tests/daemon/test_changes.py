@@ -1,0 +1,52 @@
+"""V6: changes are undone, put back and committed through the daemon."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.work_tree.trees import WHO, Tree
+from tests.daemon.served import Served, serve
+
+
+def test_V6_a_hunk_is_undone_put_back_and_committed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    tree = Tree(tmp_path / "tree", a__txt="one\ntwo\n")
+    tree.put({"a.txt": "one\n2\n", "new.txt": "n\n"})
+    served = serve(home)
+    try:
+        _through(served, tree)
+    finally:
+        served.stop()
+
+
+def _through(served: Served, tree: Tree) -> None:
+    session = served.create(cwd=tree.cwd)
+    place = f"/api/sessions/{session}/changes"
+
+    def ask(what: str, **body: Any) -> tuple[int, Any]:
+        answer = served.ask("POST", f"{place}/{what}", body)
+        return answer.status, answer.json()
+
+    found = served.ask("GET", place).json()
+    first, new = found["files"]
+    assert (new["path"], new["hunks"][0]["lines"]) == ("new.txt", ["+n"])
+    this = {"base": found["base"], "path": "a.txt", "digest": first["digest"]}
+    status, undone = ask("undo", **this, hunk=first["hunks"][0]["id"])
+    assert (status, undone["paths"], tree.read("a.txt")) == (200, ["a.txt"], b"one\ntwo\n")
+    status, again = ask("undo", **this)
+    assert (status, again["error"]) == (409, "unchanged")
+    assert ask("put-back", id=undone["id"])[0] == 200
+    assert tree.read("a.txt") == b"one\n2\n"
+    tree.put({"a.txt": "agent\n"})
+    status, refused = ask("undo", **this)
+    assert (status, refused["error"]) == (409, "changed_since")
+    assert refused["remedy"]
+    files = [{"path": new["path"], "digest": new["digest"]}]
+    status, made = ask("commit", message="Add it", files=files)
+    assert (status, made["summary"]) == (200, "Add it")
+    assert tree.status() == " M a.txt\n"
+    assert ask("commit", message="x", files=[])[1]["error"] == "nothing_to_commit"
