@@ -52,6 +52,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.Shar
     return sharing.Sharing(config, log) if config.getoption("dist") == "loadfile" else None
 
 
+class Telling:
+    """Names a failure as soon as it happens: the report comes when all is over, or never."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            words = report.longreprtext.strip().splitlines() or [""]
+            errors = [line for line in words if line.startswith("E ")]
+            terminal.ensure_newline()
+            cause = (errors or words)[0].removeprefix("E ").strip()
+            terminal.write_line(f"{report.when} failed: {report.nodeid}: {cause}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # in a process of a parallel run nobody reads it
+        config.pluginmanager.register(Telling(config))
+
+
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield from temporary_home(monkeypatch)
