@@ -23,14 +23,18 @@ def check_order(events: list[Event]) -> None:
 
 
 def check_prompts(events: list[Event], sent: Sequence[str]) -> None:
-    """Each admitted exactly once, played in exactly one turn; each turn ended exactly once."""
+    """Each admitted exactly once, played in exactly one turn, which it begins or is steered into;
+    each turn ended exactly once."""
     causes = Counter(event.cause for event in events if event.cause)
     assert {id: causes[id] for id in sent} == dict.fromkeys(sent, 1)
     played: Counter[str] = Counter()
     turns = []
     for event in events:
         if kind_of(event.update) == "_prompt":
-            turns.append(event.update["turn"])
+            if event.update.get("steered") is True:
+                assert event.update["turn"] == turns[-1]
+            else:
+                turns.append(event.update["turn"])
             if event.update.get("origin") != ORIGIN:  # else it brings back what was asked (P9)
                 played.update(event.update.get("queued") or [event.cause])
     assert played == Counter(sent)
