@@ -16,12 +16,19 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-OWN = ("PYTHON", "LANG", "LC_")
-"""What the interpreter itself reads when it starts."""
-BEGUN = {name: value for name, value in os.environ.items() if name.startswith(OWN)}
+from tests.rigs.hatchery import (
+    BEGUN,
+    OWN,
+    ROOT,
+    WORKER,
+    Hatchery,
+    adopt,
+    begin_anew,
+    hatchery,
+    live,
+)
+
 LARGEST = 4_000_000
 
 
@@ -32,9 +39,10 @@ class Nest:
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         bare = {name: value for name, value in os.environ.items() if "ROOKERY" not in name}
         with other:
+            files = [other.fileno(), *_workers()]
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.rigs.forked", str(other.fileno())],
-                pass_fds=(other.fileno(),),
+                [sys.executable, "-m", "tests.rigs.forked", *map(str, [*files, 0][:2])],
+                pass_fds=files,
                 cwd=ROOT,
                 env=bare,  # it belongs to no test
             )
@@ -54,6 +62,12 @@ class Nest:
         socket.send_fds(self._socket, [request], [*files, theirs])
         os.close(theirs)
         return status
+
+
+def _workers() -> list[int]:
+    """The file of the hatchery that workers come from, where there is one."""
+    found = hatchery(WORKER) if sys.platform == "linux" else None
+    return [found.fileno()] if isinstance(found, Hatchery) else []
 
 
 _nest: Nest | None = None
@@ -117,6 +131,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _load()
+    hatchery = int(sys.argv[2])
+    if hatchery:
+        adopt(hatchery)
     with socket.socket(fileno=int(sys.argv[1])) as connection:
         while True:
             request, files, _, _ = socket.recv_fds(connection, LARGEST, 4)
@@ -124,7 +141,7 @@ def main() -> None:
                 return
             if os.fork() == 0:
                 connection.close()
-                _keep(json.loads(request.decode("utf-8", "surrogateescape")), files)
+                _keep(json.loads(request.decode("utf-8", "surrogateescape")), files, hatchery)
             for file in files:
                 os.close(file)
 
@@ -137,14 +154,14 @@ def _load() -> None:
             importlib.import_module(module.name)
 
 
-def _keep(request: list[object], files: list[int]) -> None:
+def _keep(request: list[object], files: list[int], hatchery: int) -> None:
     """Wait for the command, and say how it ended: whoever forks it may not wait."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     *streams, status = files
     child = os.fork()
     if child == 0:
         os.close(status)
-        _become(request, streams)
+        _become(request, streams, hatchery)
     for file in streams:
         os.close(file)
     _, ended = os.waitpid(child, 0)
@@ -152,38 +169,16 @@ def _keep(request: list[object], files: list[int]) -> None:
     os._exit(0)
 
 
-def _become(request: list[object], streams: list[int]) -> None:
+def _become(request: list[object], streams: list[int], hatchery: int) -> None:
     arguments, cwd, environment = request
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     for target, file in enumerate(streams):
         os.dup2(file, target)
-    os.closerange(3, 64)
-    os.environ.clear()
-    os.environ.update(environment)  # type: ignore[call-overload]
-    time.tzset()
-    os.chdir(str(cwd))
+    for file in range(3, 64):
+        if file != hatchery:
+            os.closerange(file, file + 1)
+    begin_anew(environment, str(cwd))  # type: ignore[arg-type]
     sys.argv = ["rookery", *arguments]  # type: ignore[misc]
-    sys.stdin = open(0, encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
-    sys.stdout = open(1, "w", encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-    code = 1
-    try:
-        importlib.import_module("rookery.cli").main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-        if isinstance(end.code, str):
-            sys.stderr.write(f"{end.code}\n")
-    except BaseException:  # noqa: BLE001 - as the interpreter does
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
-    finally:
-        try:
-            threading._shutdown()  # type: ignore[attr-defined]
-            atexit._run_exitfuncs()
-            sys.stdout.flush()
-            sys.stderr.flush()
-        finally:
-            os._exit(code)
+    live(lambda: importlib.import_module("rookery.cli").main())
 
 
 if __name__ == "__main__":

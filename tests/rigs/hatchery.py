@@ -1,0 +1,288 @@
+"""Workers and daemons that are forked from a process which has loaded them.
+
+To load a worker takes 0.4 s of processor time, a daemon 1.7 s, and a run of the tests starts a
+thousand of them. `install` puts a hatchery in the place of `subprocess` where this process starts
+them. What is forked has the arguments, environment, directory and files it was given, and /proc
+tells of it what it would tell of a fresh process. What differs in any other way is started afresh.
+"""
+
+import atexit
+import ctypes
+import fcntl
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = ("PYTHON", "LANG", "LC_")
+"""What the interpreter itself reads when it starts."""
+BEGUN = {name: value for name, value in os.environ.items() if name.startswith(OWN)}
+LARGEST = 4_000_000
+WORKER, DAEMON = "worker", "daemon"
+LOADED = {WORKER: "rookery.worker.boot", DAEMON: "rookery.daemon.process.serving"}
+ROOM_OF_WORDS, ROOM = 4_096, 32_768
+"""Bytes for the arguments and the environment that /proc shows."""
+HIGH = 512
+"""No file that is handed over has such a number."""
+
+
+class Hatchery:
+    """One for each kind and each process of the test run."""
+
+    def __init__(self, kind: str) -> None:
+        from rookery.client import start
+
+        self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        flags = start.worker_argv()[1:-1] if kind == WORKER else ["-P"]
+        more = start.MALLOC if kind == WORKER else {}
+        bare = {name: value for name, value in os.environ.items() if "ROOKERY" not in name}
+        with other:
+            words = [sys.executable, *flags, __file__, kind, str(other.fileno())]
+            self._process = subprocess.Popen(
+                [*words, "-" * ROOM_OF_WORDS],
+                pass_fds=(other.fileno(),),
+                stdin=subprocess.DEVNULL,
+                cwd=ROOT,
+                env=bare | more | {"ROOM": "-" * ROOM},  # it belongs to no test
+            )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self._socket.close()
+        self._process.wait()
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def spawn(
+        self, argv: list[str], cwd: str, environment: dict[str, str], files: dict[int, int]
+    ) -> int:
+        return _spawn(self._socket, argv, cwd, environment, files)
+
+
+class Adopted:
+    """The hatchery of the process that this one was started by."""
+
+    def __init__(self, file: int) -> None:
+        self._socket = socket.socket(fileno=file)
+
+    def spawn(
+        self, argv: list[str], cwd: str, environment: dict[str, str], files: dict[int, int]
+    ) -> int:
+        return _spawn(self._socket, argv, cwd, environment, files)
+
+
+def _spawn(
+    to: socket.socket, argv: list[str], cwd: str, environment: dict[str, str], files: dict[int, int]
+) -> int:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as answer:
+        request = json.dumps([argv, cwd, environment, list(files)])
+        whole = request.encode("utf-8", "surrogateescape")
+        socket.send_fds(to, [whole], [*files.values(), writing])
+        os.close(writing)
+        return int(answer.read())
+
+
+class Hatched:
+    """What was forked, as subprocess shows a child. It is nobody's to wait for."""
+
+    def __init__(self, pid: int, stdout: IO[bytes] | None) -> None:
+        self.pid = pid
+        self.stdout = stdout
+        self.returncode: int | None = None
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        with suppress(ProcessLookupError):
+            file = os.pidfd_open(self.pid)
+            select.select([file], [], [])
+            os.close(file)
+        self.returncode = 0
+        return 0
+
+
+class Starting:
+    """`subprocess`, for a module that starts workers or daemons."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def Popen(self, argv: list[str], **given: Any) -> Any:
+        if not _fits(self._kind, argv, given):
+            return subprocess.Popen(argv, **given)
+        stdout, theirs = given["stdout"], None
+        if stdout == subprocess.PIPE:
+            theirs, stdout = os.pipe()
+        null = os.open(os.devnull, os.O_RDONLY)
+        files = {0: null, 1: stdout, 2: given["stderr"], **{n: n for n in given["pass_fds"]}}
+        try:
+            pid = hatchery(self._kind).spawn(argv, given["cwd"], given["env"], files)
+        finally:
+            os.close(null)
+            if theirs is not None:
+                os.close(stdout)
+        return Hatched(pid, None if theirs is None else open(theirs, "rb", buffering=0))
+
+
+def _fits(kind: str, argv: list[str], given: dict[str, Any]) -> bool:
+    """Whether it would not see the difference."""
+    from rookery.client import start
+
+    plain = start.worker_argv() if kind == WORKER else [sys.executable, "-P", "-m"]
+    own = {name: value for name, value in given["env"].items() if name.startswith(OWN)}
+    return (
+        argv[: len(plain)] == plain
+        and own == BEGUN
+        and len(_listed(argv)) < ROOM_OF_WORDS
+        and len(_listed(_pairs(given["env"]))) < ROOM
+        and max(given["pass_fds"]) < HIGH
+    )
+
+
+def _pairs(environment: dict[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in environment.items()]
+
+
+def _listed(words: list[str]) -> bytes:
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+_hatcheries: dict[str, Hatchery | Adopted] = {}
+
+
+def hatchery(kind: str) -> Hatchery | Adopted:
+    if kind not in _hatcheries:
+        _hatcheries[kind] = Hatchery(kind)
+    return _hatcheries[kind]
+
+
+def adopt(file: int) -> None:
+    """Workers that this process starts come from there; daemons are started afresh."""
+    from rookery.client import start
+
+    _hatcheries[WORKER] = Adopted(file)
+    start.subprocess = Starting(WORKER)  # type: ignore[attr-defined, assignment]
+
+
+def install() -> None:
+    from rookery.client import start
+    from rookery.daemon.process import lifecycle
+
+    if sys.platform == "linux":
+        start.subprocess = Starting(WORKER)  # type: ignore[attr-defined, assignment]
+        lifecycle.subprocess = Starting(DAEMON)  # type: ignore[attr-defined, assignment]
+
+
+# ---------------------------------------------------------------- in the process itself
+
+
+def main(kind: str, file: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what is forked here
+    sys.path[:] = [str(ROOT / "src"), *(path for path in sys.path if "rigs" not in path)]
+    gc.disable()
+    if kind == WORKER:
+        importlib.import_module("rookery.processes.without_tls").load_asyncio()
+    importlib.import_module(LOADED[kind])
+    gc.freeze()
+    with socket.socket(fileno=file) as connection:
+        while True:
+            request, files, _, _ = socket.recv_fds(connection, LARGEST, 8)
+            if not request:
+                return
+            *given, answer = files
+            child = os.fork()
+            if child == 0:
+                os.setsid()
+                _become(kind, json.loads(request.decode("utf-8", "surrogateescape")), given)
+            os.write(answer, str(child).encode())
+            for each in files:
+                os.close(each)
+
+
+def _become(kind: str, request: list[Any], files: list[int]) -> None:
+    argv, cwd, environment, targets = request
+    high = [fcntl.fcntl(file, fcntl.F_DUPFD, HIGH) for file in files]
+    os.closerange(0, HIGH)
+    for file, target in zip(high, targets, strict=True):
+        os.dup2(file, target)
+    os.closerange(HIGH, max(high) + 1)
+    begin_anew(environment, cwd)
+    _show(argv, environment)
+    gc.enable()
+    if kind == WORKER:
+        script = next(n for n, word in enumerate(argv) if word.endswith("__main__.py"))
+        sys.argv = argv[script:]
+        live(lambda: runpy.run_path(sys.argv[0], run_name="__main__"))
+    else:
+        sys.argv = argv[argv.index("-m") + 1 :]
+        live(lambda: runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True))
+
+
+def begin_anew(environment: dict[str, str], cwd: str) -> None:
+    """As an interpreter begins."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    os.chdir(cwd)
+    sys.stdin = open(0, encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def _show(argv: list[str], environment: dict[str, str]) -> None:
+    """In /proc, in the room that the long arguments and variables left for it."""
+    place = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    words, words_end, pairs, pairs_end = map(int, place[45:49])
+    for begin, end, text in (
+        (words, words_end, _listed(argv)),
+        (pairs, pairs_end, _listed(_pairs(environment))),
+    ):
+        ctypes.memmove(begin, text.ljust(end - begin, b"\0"), end - begin)
+
+
+def live(call: Any) -> None:
+    """Run it, and end as an interpreter does."""
+    code = 1
+    try:
+        call()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+    except BaseException:  # noqa: BLE001 - as the interpreter does
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    finally:
+        try:
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
