@@ -17,11 +17,13 @@ from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.processes import strays, tree
 from tests import sharing
+from tests.rigs import hatchery
 from tests.worker.aviary import SOON, Aviary, kill_workers
 
+hatchery.install()
 gc.disable()  # until all tests are collected: nothing of them is garbage
 
-SECONDS = 60.0  # within which an ended process must be gone
+SECONDS = 120.0  # within which an ended process must be gone
 
 # How long an example takes says more about the machine than about us; and a run that fails says
 # something about the change, not about the dice.

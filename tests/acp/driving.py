@@ -16,7 +16,7 @@ from tests.acp.schema import check_message
 
 type Json = dict[str, Any]
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which a test that waits for something gives up."""
 
 

@@ -40,7 +40,7 @@ async def test_acp_X2_before_the_first_token(door: Door) -> None:
     agent = await door.start()
     session = await agent.begin()
     await agent.turn(session, "hi")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         for _ in range(10):
             id = agent.prompt(session, [{"wait": 600}, {"text": "never"}])
             await cancelled(agent, session, id)

@@ -199,7 +199,7 @@ async def test_acp_T14_ends_when_stdin_does(door: Door) -> None:
     await agent.until(lambda line: "on" in str(line))
     own = [row for row in tree.table() if row.group == agent.process.pid]
     agent.hang_up()
-    async with asyncio.timeout(60):  # far less than the turn would take
+    async with asyncio.timeout(120):  # far less than the turn would take
         assert await agent.process.wait() == 0
     await agent.rest()
     assert not await asyncio.to_thread(tree.wait_gone, own, 60)

@@ -77,7 +77,7 @@ async def test_errors_end_the_turn_only(start: Start) -> None:
 async def tour(agent: Agent, answer: Any) -> tuple[list[Json], Json]:
     agent.answers["session/request_permission"] = lambda _params: answer
     session = await agent.begin()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         end = await agent.turn(session, "hello")
     return agent.news(), end
 

@@ -59,7 +59,7 @@ class Editor:
     async def ask(self, id: int, method: str, **params: Any) -> Json:
         self._answers[id] = asyncio.get_running_loop().create_future()
         self.send(id=id, method=method, params=params)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             return await self._answers[id]
 
     async def begin(self, cwd: Path) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 type Json = dict[str, Any]
 
-SECONDS = 60.0
+SECONDS = 120.0
 
 TERMINAL = {
     "type": "function",

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def cancelled(agent: Agent, session: str, id: int) -> None:
     agent.notify("session/cancel", sessionId=session)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         assert stop_reason(await agent.answer(id)) == "cancelled"
 
 

@@ -295,7 +295,7 @@ async def make_unheard(agent: Agent, home: Path, cwd: Path) -> str:
     folder = home / "conversations"
     before = set(os.listdir(folder))
     agent.ask("session/new", cwd=str(cwd), mcpServers=[])
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not (fresh := set(os.listdir(folder)) - before):
             await asyncio.to_thread(os.sched_yield)
     return fresh.pop()

@@ -300,7 +300,7 @@ async def test_G4_two_processes_do_not_write_to_one(
         assert isinstance(
             await other.call("session/load", sessionId=session, **here(tmp_path)), dict
         )
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             assert await other.close() == 0
     finally:
         await other.kill()

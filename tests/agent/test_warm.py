@@ -22,7 +22,7 @@ from tests.agent.conftest import ARGV, surroundings, write_settings
 from tests.agent.driving import allow_all, permission, run, stop_reason, words
 from tests.conftest import end_all
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 WARM = [sys.executable, "-P", "-m", "rookery.agent.warm"]
 
 

@@ -20,7 +20,7 @@ from tests.rigs.player import player
 
 PLAIN = [sys.executable, "-m", "rookery"]
 ROOKERY = PLAIN
-SECONDS = 60.0
+SECONDS = 120.0
 RIGGED = ("--cmd", shlex.join(player("demo")))
 """Flags: the demo agent, with the steps that only tests need."""
 

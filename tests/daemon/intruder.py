@@ -28,7 +28,7 @@ def tell(name: str, came: str) -> None:
 
 
 def by_tcp(host: str, *, token: str = TOKEN, path: str = "/api/sessions", form: bytes = b"") -> str:
-    link = http.client.HTTPConnection(f"{host}:{NETLOC.rpartition(':')[2]}", timeout=30)
+    link = http.client.HTTPConnection(f"{host}:{NETLOC.rpartition(':')[2]}", timeout=120)
     kind = "application/x-www-form-urlencoded" if form else "application/json"
     headers = {"Content-Type": kind, "Host": NETLOC}
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
@@ -86,7 +86,7 @@ def double_fork() -> str:
 
 def by_socket(place: str) -> str:
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    link.settimeout(30)
+    link.settimeout(120)
     link.connect(place)
     link.sendall(raw())
     said = b""
@@ -102,7 +102,7 @@ def record() -> dict[str, str]:
 
 def rookery(*words: str) -> str:
     said = subprocess.run(
-        [*ROOKERY, *words], capture_output=True, text=True, timeout=60, check=False
+        [*ROOKERY, *words], capture_output=True, text=True, timeout=120, check=False
     )
     return f"{said.returncode} {said.stderr} {said.stdout}"
 

@@ -15,7 +15,7 @@ from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
 from rookery.processes import tree
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class Answer(NamedTuple):

@@ -122,7 +122,7 @@ def _upgrade(daemon: Served, path: str, *, token: str | None = None, **headers: 
 
 def _raw(daemon: Served, data: bytes) -> bytes:
     host, _, port = daemon.netloc.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=30) as link:
+    with socket.create_connection((host, int(port)), timeout=120) as link:
         link.sendall(data)
         said = b""
         while b"\r\n\r\n" not in said and (piece := link.recv(65536)):
@@ -274,7 +274,7 @@ def test_also_where_its_header_does_not_say_how_large_it_is(served: Served) -> N
     head += "Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
     host, _, port = served.netloc.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=30) as link:
+    with socket.create_connection((host, int(port)), timeout=120) as link:
         link.sendall(head.encode())
         said = b""
         try:

@@ -183,7 +183,7 @@ class Ordeal:
 
     async def _caught_up(self, client: Client, following: list[asyncio.Task[None]]) -> None:
         client.due = len(client.bird.events())
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while client.seq < client.due:
                 for task in following:
                     assert not task.done(), task.exception()

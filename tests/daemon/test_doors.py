@@ -96,7 +96,7 @@ def test_D1_the_unit_is_valid(tmp_path: Path) -> None:
         ["systemd-analyze", "verify", "--user", str(path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     complaints = [line for line in said.stderr.splitlines() if units.UNIT in line]

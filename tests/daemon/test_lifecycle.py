@@ -29,7 +29,7 @@ def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
         capture_output=True,
         text=True,
         env=os.environ | environment,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -111,7 +111,7 @@ def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) ->
         lifecycle.restart(str(home))
     assert refused.value.name == "not_in_background"
     child.send_signal(2)
-    _, said = child.communicate(timeout=30)
+    _, said = child.communicate(timeout=120)
     assert child.returncode == 0, said
     assert local.record(str(home)) is None
 
@@ -208,7 +208,7 @@ def test_two_started_at_once_are_one_daemon(home: Path) -> None:
         subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
-    said = [each.communicate(timeout=60) for each in both]
+    said = [each.communicate(timeout=120) for each in both]
     assert sorted(each.returncode for each in both) == [0, 1, 1], said
     assert awaited(lambda: local.record(str(home)))
     lifecycle.stop(str(home))

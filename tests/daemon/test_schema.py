@@ -81,7 +81,7 @@ def _try(tried: Tried, operation: Any, examples: int, modes: list[GenerationMode
             name = taken or "session"
             if real < REAL and _is_free(case, name):
                 case.path_parameters[name] = tried.new(taken) if taken else tried.session
-            case.call_and_validate(headers=headers, timeout=60)
+            case.call_and_validate(headers=headers, timeout=120)
 
         with suppress(Unsatisfiable):  # there is nothing that could be wrong about it
             holds()
@@ -118,9 +118,10 @@ def test_I14_a_parameter_that_is_given_twice_is_refused(tried: Tried) -> None:
 
 
 def test_I14_the_document_is_true(tried: Tried) -> None:
-    one(tried, 3, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+    one(tried, 2, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_I14_the_document_is_true_of_many_requests(tried: Tried) -> None:
     one(tried, 150, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

@@ -25,7 +25,7 @@ from rookery.log.reader import Reader
 OUT, HOME, OWN, OTHER, ASLEEP = sys.argv[1:6]
 ONLY = sys.argv[6:]
 ROOKERY = [sys.executable, "-P", "-m", "rookery"]
-SECONDS = 60.0
+SECONDS = 120.0
 CLONE_PARENT = 0x8000
 CLONE = {"x86_64": 56, "aarch64": 220}.get(os.uname().machine, 56)
 

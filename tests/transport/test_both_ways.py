@@ -21,7 +21,7 @@ from rookery.core.view.reduce import fold
 from rookery.log.errors import NoSession
 from tests.transport.conftest import Way
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def play(*steps: dict[str, Any]) -> list[dict[str, Any]]:

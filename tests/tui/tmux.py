@@ -11,7 +11,7 @@ from typing import Self
 
 from tests.cli.driving import ROOKERY
 
-SECONDS = 60.0
+SECONDS = 120.0
 _NUMBERS = itertools.count()
 
 

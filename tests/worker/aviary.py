@@ -23,7 +23,7 @@ from tests.rigs.player import player
 type Json = dict[str, Any]
 type Steps = list[Json]
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until a test that waits for something gives up."""
 SOON = 4.0
 """Seconds in which a warden has ended what a killed worker left, unless it is hung itself."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from rookery.wire import frames
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class Plug:

@@ -27,7 +27,7 @@ from rookery.processes import roots
 from rookery.processes.lineage import unmarked
 from rookery.wire.credentials import peer_of
 
-TIMEOUT = 20.0  # seconds until the worker must have said that it is ready
+TIMEOUT = 60.0  # seconds until the worker must have said that it is ready
 LINE_LIMIT = 64 * 1024  # bytes of the ready line
 OWN_AGENT = "rookery"
 TAIL = 2_000  # bytes of worker.log in an error
