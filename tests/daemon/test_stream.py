@@ -250,7 +250,7 @@ async def test_a_client_that_does_not_listen_is_told_that_it_lags(
     aviary: Aviary, here: Served
 ) -> None:
     """More waits for it than is kept; it subscribes again from what it has, and misses nothing."""
-    from rookery.daemon.hub import MOST_WAITING
+    from rookery.daemon.watcher import MOST_WAITING
 
     bird = aviary.hatch()
     await bird.turn("first")

@@ -20,6 +20,17 @@ class Style(NamedTuple):
 type Run = tuple[str, Style]
 type Line = list[Run]
 
+
+class Mark(NamedTuple):
+    """Where a screen was: its last rows, the cursor and the style."""
+
+    first: int
+    rows: list[Line]
+    row: int
+    column: int | None
+    style: Style
+
+
 _TOKEN = re.compile(
     r"\x1b\[([0-?]*)[ -/]*([@-~])"  # CSI: colours, and what moves the cursor
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # OSC: titles, links, the clipboard
@@ -39,7 +50,7 @@ PLAIN = Style()
 
 def lines_of(text: str) -> list[Line]:
     """Colours run on from line to line, as in a terminal."""
-    screen = _Screen()
+    screen = Screen()
     for number, row in enumerate(text.replace("\r\n", "\n").split("\n")):
         if number:
             screen.new_line()
@@ -47,8 +58,9 @@ def lines_of(text: str) -> list[Line]:
     return screen.lines()
 
 
-class _Screen:
-    """Rows of cells where a row was written over, plain runs where it was not."""
+class Screen:
+    """Rows of cells where a row was written over, plain runs where it was not. For output that is
+    still coming: `mark` before what may change, `go_back` to it, `forget` what is far above."""
 
     def __init__(self) -> None:
         self._rows: list[Line] = [[]]
@@ -76,8 +88,26 @@ class _Screen:
             self._obey(found)
         self._put(row[place:])
 
-    def lines(self) -> list[Line]:
-        return [_shortened(row) for row in self._rows]
+    def lines(self, last: int | None = None) -> list[Line]:
+        return [_shortened(row) for row in self._rows[:last]]
+
+    @property
+    def row(self) -> int:
+        return self._row
+
+    def mark(self) -> Mark:
+        kept = max(0, self._row - UP)
+        rows = [list(row) for row in self._rows[kept:]]
+        return Mark(kept, rows, self._row, self._column, self._style)
+
+    def go_back(self, mark: Mark) -> None:
+        self._rows[mark.first :] = mark.rows
+        self._row, self._column, self._style = mark.row, mark.column, mark.style
+
+    def forget(self, number: int) -> None:
+        """That many rows at the top, which nothing can reach any more."""
+        del self._rows[:number]
+        self._row -= number
 
     def _put(self, text: str) -> None:
         text = clean(text)

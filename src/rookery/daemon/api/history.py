@@ -17,7 +17,7 @@ from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads, sends
 from rookery.daemon.errors import Problem
-from rookery.daemon.hub import snapshot
+from rookery.daemon.followed import snapshot
 from rookery.daemon.state import Daemon, SessionId
 from rookery.export import Turns, files, pieces
 from rookery.export.session import TYPES

@@ -1,9 +1,10 @@
 """News as they come: one WebSocket for any number of topics, or server-sent events for scripts.
 
 client to daemon   subscribe {topic, after, form, epoch}, unsubscribe {topic}
-daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops} or events {topic, seq,
-                   events}; lagged {topic}: too much waited, subscribe again from your seq;
-                   ended {topic, message}; error {error, message, remedy}
+daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops}, events {topic, seq,
+                   events} or page {topic, seq, ops}, as `form` says; lagged {topic}: too much
+                   waited, subscribe again from your seq; ended {topic, message};
+                   error {error, message, remedy}
 """
 
 import asyncio
@@ -19,8 +20,10 @@ from rookery.core.json import Json, dumps, lenient, loads
 from rookery.daemon.api.answers import sends
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.fleet import FLEET
-from rookery.daemon.hub import EVENTS, OPS, TOPICS, Watcher
+from rookery.daemon.followed import FORMS, OPS
+from rookery.daemon.hub import TOPICS
 from rookery.daemon.state import Daemon, State
+from rookery.daemon.watcher import Watcher
 from rookery.home import paths
 from rookery.wire import frames
 
@@ -71,8 +74,9 @@ async def _do(daemon: State, watcher: Watcher, kind: str, body: Json) -> None:
             if len(watcher.topics) >= TOPICS:
                 raise Problem(429, "too_many_topics", f"At most {TOPICS} topics at once.")
             form = lenient.text(body, "form", OPS)
-            if form not in (OPS, EVENTS):
-                raise Problem(400, "bad_form", f"`form` can be {OPS} or {EVENTS}.")
+            if form not in FORMS:
+                words = f"`form` can be {', '.join(FORMS[:-1])} or {FORMS[-1]}."
+                raise Problem(400, "bad_form", words)
             _check(daemon, topic)
             after, epoch = lenient.integer(body, "after"), lenient.text(body, "epoch")
             await daemon.hub.subscribe(watcher, topic, form, after, epoch)
@@ -101,7 +105,7 @@ async def read_stream(
     daemon: Daemon,
     topic: Topic,
     after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
-    form: Literal["ops", "events"] = "ops",
+    form: Literal["ops", "events", "page"] = "ops",
     last_event_id: Annotated[str, Header(max_length=40)] = "",
 ) -> Response:
     """The same as server-sent events: each has the seq that it goes up to as its id, and a client

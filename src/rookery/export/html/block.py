@@ -19,16 +19,22 @@ LONGEST_TEXT = 400_000
 def rendered(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
     """One block, with an id to link to. `terminals`: those of a call. `more`: what is nested under
     it, as HTML."""
-    role = str(block["role"])
-    known = role if role in _LOOKS else "notice"
-    if known == "tool":
-        inner = card.rendered(block, terminals or [], view, more)
-    elif known == "terminal":
-        inner = card.rendered(block, [], view, more)
-    else:
-        inner = _LOOKS[known](block, view) + more
+    body = inner(block, view, terminals, more)
     name = esc_line(str(block["id"]), 100)
-    return f'<div class="block {known}" id="b{name}">{inner}</div>\n' if inner else ""
+    return f'<div class="block {role_of(block)}" id="b{name}">{body}</div>\n' if body else ""
+
+
+def role_of(block: Block) -> str:
+    """One that has a look."""
+    role = str(block["role"])
+    return role if role in _LOOKS else "notice"
+
+
+def inner(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
+    role = role_of(block)
+    if role in ("tool", "terminal"):
+        return card.rendered(block, terminals or [] if role == "tool" else [], view, more)
+    return _LOOKS[role](block, view) + more
 
 
 def _text(block: Block) -> tuple[str, str]:

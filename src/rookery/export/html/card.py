@@ -87,10 +87,9 @@ def details(block: Block, terminals: Sequence[Block], view: View) -> str:
             command = ""
         elif kind != "terminal" or text:
             found += part.rendered(each, view)
-    texts = [block["text"] if block["role"] != "tool" else "", *(t["text"] for t in terminals)]
-    for text in texts:
-        if text.strip():
-            found += part.output(text, command)
+    for each in [block, *terminals] if block["role"] != "tool" else terminals:
+        if each["text"].strip():
+            found += view.output(each, command) or part.output(each["text"], command)
             command = ""
     if command and (found or len(command) > LONGEST_OBJECT or "\n" in command):
         found = part.output("", command) + found
@@ -133,6 +132,8 @@ def _opens(block: Block, terminals: Sequence[Block]) -> bool:
         return True
     if not _is_command(block):
         return bool(block["status"] == "failed")
+    if block["status"] == "running":
+        return True
     own = [block] if block["role"] == "terminal" else []
     length = captions.length_of(block, [*terminals, *own])
     return length <= SHORT or (block["status"] == "failed" and length <= 8 * SHORT)

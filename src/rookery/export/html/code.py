@@ -76,8 +76,12 @@ def printed(text: str) -> str:
         lost, text = rows[0].count("\n") + 1, "\n".join(rows[1:])
     words = left_out(lost, "earlier line") if lost else ""
     words = left_out(cut, "earlier character") if cut else words
-    lines = ("".join(_run(*run) for run in line) for line in terminal.lines_of(text))
+    lines = map(printed_line, terminal.lines_of(text))
     return (f"{words}\n" if words else "") + "\n".join(lines)
+
+
+def printed_line(line: terminal.Line) -> str:
+    return "".join(_run(*run) for run in line)
 
 
 def _run(text: str, style: terminal.Style) -> str:

@@ -14,6 +14,10 @@ def _no_actions(_block: Block) -> str:
     return ""
 
 
+def _no_output(_block: Block, _command: str) -> str:
+    return ""
+
+
 class View(NamedTuple):
     agent: str = ""
     cwd: str = ""
@@ -23,3 +27,5 @@ class View(NamedTuple):
     """The address of a part's image: a data URI in a file, one of its own on a server; "": none."""
     actions: Callable[[Block], str] = _no_actions
     """The HTML of a block's buttons; a file has none."""
+    output: Callable[[Block, str], str] = _no_output
+    """What a terminal printed below its command, on a page where it may go on; "": as in a file."""

@@ -1,0 +1,177 @@
+// Makes the changes that the daemon sends (pieces/live.py says what each is), and holds the
+// reader's place: at the end it follows, anywhere else nothing moves.
+import { $, html } from "./main.js";
+import { morph } from "./morph.js";
+
+const MOST_LINES = 2000;
+const MOST_UNITS = 1500, KEPT_UNITS = 1000;
+const NEAR = 40;
+
+/** `scroller` scrolls `list`; `region(name, html)` takes what is no part of the transcript. */
+export class Live {
+  constructor(scroller, list, { region, onNew, past = false }) {
+    Object.assign(this, { scroller, list, region, onNew, past });
+    this.queue = [];
+    this.due = false;
+    this.following = !past;
+    this.last = scroller.scrollTop;
+    scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    const sizes = new ResizeObserver(() => { if (this.following) this.toEnd(); });
+    sizes.observe(scroller);
+    sizes.observe(list);
+  }
+
+  #scrolled() {
+    const top = this.scroller.scrollTop, left = this.#left();
+    if (left < 2) this.following = !this.past;
+    else if (top < this.last - 1) this.following = false;
+    else if (left < NEAR && top > this.last) this.following = !this.past;
+    this.last = top;
+    if (this.following) this.onNew(false);
+  }
+
+  #left() { return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight; }
+
+  toEnd() {
+    this.following = !this.past;
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.last = this.scroller.scrollTop;
+    this.onNew(false);
+  }
+
+  /** Changes; they are made with the next frame. */
+  take(ops) {
+    for (const op of ops) {
+      const before = this.queue.at(-1);
+      if (op[0] === "text" && before?.[0] === "text" && before[1] === op[1]) before[2] += op[2];
+      else this.queue.push(op);
+    }
+    if (this.due) return;
+    this.due = true;
+    if (document.hidden) setTimeout(() => this.#frame(), 100);
+    else requestAnimationFrame(() => this.#frame());
+  }
+
+  #frame() {
+    this.due = false;
+    const ops = this.queue;
+    this.queue = [];
+    this.held(() => {
+      const outputs = this.#outputs(ops);
+      for (const op of ops) this.#apply(op);
+      for (const output of outputs) output.scrollTop = output.scrollHeight;
+      if (this.following) this.#trim();
+    });
+  }
+
+  /** Runs what changes the list; the reader's place stays where it is on the screen. */
+  held(run) {
+    if (this.following) { run(); this.toEnd(); return; }
+    const anchor = this.anchor(), at = anchor?.getBoundingClientRect().top;
+    const height = this.scroller.scrollHeight;
+    run();
+    if (anchor?.isConnected) {
+      const moved = anchor.getBoundingClientRect().top - at;
+      if (moved) this.scroller.scrollTop += moved;
+    }
+    this.last = this.scroller.scrollTop;
+    if (!this.past && this.scroller.scrollHeight > height && this.#left() > NEAR) this.onNew(true);
+  }
+
+  /** The first unit that is in sight. */
+  anchor() {
+    const units = this.list.children, top = this.scroller.getBoundingClientRect().top;
+    let low = 0, high = units.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (units[middle].getBoundingClientRect().bottom > top) high = middle;
+      else low = middle + 1;
+    }
+    return units[low];
+  }
+
+  /** Terminals that follow their own end. */
+  #outputs(ops) {
+    const found = new Set();
+    for (const op of ops) {
+      if (op[0] !== "lines") continue;
+      const output = document.getElementById(`o${op[1]}`);
+      if (output && output.scrollHeight - output.scrollTop - output.clientHeight < NEAR) found.add(output);
+    }
+    return found;
+  }
+
+  #apply([name, id, ...given]) {
+    const change = CHANGES[name];
+    if (!change) { this.region(name, id); return; }
+    change.call(this, document.getElementById((name === "lines" ? "o" : "b") + id), ...given);
+  }
+
+  /** What is far above leaves the page, and can be loaded again. */
+  #trim() {
+    const units = this.list.querySelectorAll(":scope > .block");
+    if (units.length <= MOST_UNITS) return;
+    const first = [...units].slice(units.length - KEPT_UNITS).findIndex((unit) => seqOf(unit));
+    if (first < 0) return;
+    const at = units.length - KEPT_UNITS + first;
+    for (let n = 0; n < at; n++) units[n].remove();
+    this.onTrim?.(seqOf(units[at]));
+  }
+}
+
+/** The event that began a unit; 0: its id does not say. */
+export function seqOf(unit) {
+  return Number(/^b\d+\.(\d+)/.exec(unit.id)?.[1] ?? 0);
+}
+
+const CHANGES = {
+  put(known, text, before, inside) {
+    if (this.past && inside === null) return;
+    const made = html(text).firstElementChild;
+    if (known) { known.replaceWith(made); return; }
+    let home = this.list;
+    if (inside !== null) {
+      const unit = document.getElementById(`b${inside}`);
+      if (!unit) return;
+      if (unit.childElementCount < 2) unit.append(html('<div class="below"></div>'));
+      home = unit.children[1];
+    }
+    const following = before === null ? null : document.getElementById(`b${before}`);
+    home.insertBefore(made, following?.parentNode === home ? following : null);
+    this.onPut?.(made);
+  },
+  set(unit, text) {
+    if (unit) morph(unit.firstElementChild, text);
+  },
+  drop(unit) {
+    if (!unit) return;
+    const home = unit.parentNode;
+    unit.remove();
+    if (home.className === "below" && !home.childElementCount) home.remove();
+  },
+  more(unit, text, tail) {
+    const end = unit && $(".tail", unit);
+    if (!end) return;
+    end.before(html(text));
+    if (tail === null) end.remove();
+    else end.replaceChildren(html(tail));
+  },
+  tail(unit, text) {
+    (unit && $(".tail", unit))?.replaceChildren(html(text));
+  },
+  text(unit, text) {
+    const raw = unit && $(".tail .raw", unit);
+    if (!raw) return;
+    if (raw.lastChild?.nodeType === 3) raw.lastChild.appendData(text);
+    else raw.append(text);
+  },
+  lines(output, lost, cut, text) {
+    const lines = output && $(".lines", output);
+    if (!lines) return;
+    if (cut < 0) lines.replaceChildren();
+    else while (cut-- > 0) lines.lastElementChild?.remove();
+    lines.append(html(text));
+    while (lines.childElementCount > MOST_LINES) lines.firstElementChild.remove();
+    if (lost) lines.dataset.lost = lost > 0 ? lost : "";
+  },
+};

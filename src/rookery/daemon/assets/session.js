@@ -1,0 +1,219 @@
+// The session screen: the transcript as it grows, what stands above it, and what its buttons do.
+import { $, $$, api, copy, element, html, piece, say, toast, told, when } from "./main.js";
+import { Live, seqOf } from "./live.js";
+import { key } from "./keys.js";
+import { morphInner } from "./morph.js";
+import { subscribe } from "./stream.js";
+
+const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
+const { session, seq, now, at, past } = list.dataset;
+const ahead = Date.now() - Number(now);
+const here = `/sessions/${encodeURIComponent(session)}`;
+
+export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
+live.onPut = (unit) => {
+  $(":scope > .empty", scroller)?.remove();
+  const asked = $(".asked strong", unit);
+  if (asked) say(asked.textContent, { now: true });
+};
+live.onTrim = (before) => {
+  $("#older")?.remove();
+  if (before > 1) list.prepend(html(
+    `<p id="older"><a class="button quiet" data-do="older" data-before="${before}" href="${here}?at=${before - 1}">Earlier</a></p>`));
+};
+
+subscribe(session, {
+  form: "page", after: Number(seq),
+  on(kind, body) {
+    if (kind === "page") live.take(body.ops);
+    else if (kind === "snapshot" && !past) whole(body);
+    else if (kind === "ended") toast(body.message, { kind: "failed" });
+  },
+});
+
+/** Of any other part of the screen: its HTML anew. Others may listen for `region`. */
+function region(name, text) {
+  const place = document.getElementById(name);
+  if (place) morphInner(place, text);
+  document.dispatchEvent(new CustomEvent("region", { detail: { name, text } }));
+}
+
+/** The end anew: too much happened meanwhile. */
+function whole({ html: text, first, older, regions }) {
+  live.queue = [];
+  live.held(() => {
+    list.replaceChildren(html(text));
+    if (older) live.onTrim(first);
+  });
+  for (const [name, value] of Object.entries(regions)) region(name, value);
+}
+
+// --- above -----------------------------------------------------------------------------------------
+
+let loading = false;
+
+async function older() {
+  const link = $("#older a");
+  if (!link || loading) return;
+  loading = true;
+  link.setAttribute("aria-busy", "true");
+  try {
+    const found = html(await piece(`${here}/older?before=${link.dataset.before}`));
+    live.following = false;
+    live.held(() => {
+      $("#older")?.remove();
+      for (const unit of $$(".block", found)) {
+        const known = unit.id && document.getElementById(unit.id);
+        // What began up there and goes on was shown before: it stays where it grows.
+        if (known) ($(".tail, [data-since]", known) ? unit : known).remove();
+      }
+      list.prepend(found);
+    });
+  } finally {
+    link.removeAttribute("aria-busy");
+    loading = false;
+  }
+}
+when("older", older);
+when("below", () => { live.toEnd(); scroller.focus({ preventScroll: true }); });
+scroller.addEventListener("scroll", () => {
+  if (!live.following && scroller.scrollTop < 600) older().catch(told);
+}, { passive: true });
+
+// --- a place in it ---------------------------------------------------------------------------------
+
+/** Shows a block: what is around it is opened, and it is marked. */
+function show(id) {
+  const unit = document.getElementById(id);
+  if (!unit) return false;
+  for (let above = unit.parentElement; above && above !== list; above = above.parentElement) {
+    if (above.localName === "details") above.open = true;
+  }
+  live.following = false;
+  $$(".marked", list).forEach((each) => each.classList.remove("marked"));
+  unit.classList.add("marked");
+  unit.scrollIntoView({ block: "center" });
+  live.last = scroller.scrollTop;
+  return true;
+}
+
+const wanted = location.hash.startsWith("#b") ? decodeURIComponent(location.hash.slice(1)) : at;
+if (!wanted || !show(wanted)) {
+  const place = wanted && /^b\d+\.(\d+)/.exec(wanted);
+  if (place && !past && !at) location.replace(`${here}?at=${place[1]}${location.hash}`);
+  else if (past) scroller.scrollTop = 0;
+  else live.toEnd();
+}
+addEventListener("hashchange", () => show(decodeURIComponent(location.hash.slice(1))));
+
+// --- time ------------------------------------------------------------------------------------------
+
+function tick() {
+  for (const own of $$(".own[data-since]", list)) {
+    const seconds = Math.max(0, Math.round((Date.now() - ahead - own.dataset.since) / 1000));
+    const shown = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const place = $(".extras", own);
+    if (place) place.dataset.tick = shown;
+  }
+}
+setInterval(() => { if (!document.hidden) tick(); }, 1000);
+tick();
+
+// --- copies and links ------------------------------------------------------------------------------
+
+const tools = element("div", { class: "tools" },
+  element("button", { type: "button", class: "quiet", "data-do": "copy" }, "Copy"),
+  element("button", { type: "button", class: "quiet", "data-do": "link" }, "Link"));
+
+/** The text of a block, as it was said. */
+function words(node) {
+  const copied = node.cloneNode(true);
+  $$(".tools, .language, summary, button", copied).forEach((each) => each.remove());
+  $$(".box", copied).forEach((each) => { each.textContent = each.textContent === "☑" ? "[x]" : "[ ]"; });
+  document.body.append(copied);
+  const text = copied.innerText.trim();
+  copied.remove();
+  return text;
+}
+
+function offer(event) {
+  const place = event.target.closest?.(".code, .out, .own");
+  if (!place || place.contains(tools)) return;
+  const block = place.closest(".block");
+  if (!block || !list.contains(block)) return;
+  const home = place.matches(".code") ? place : place.closest(".own");
+  if (home && tools.parentNode !== home) home.append(tools);
+}
+list.addEventListener("pointerover", offer);
+list.addEventListener("focusin", offer);
+
+when("copy", async (button) => {
+  const code = button.closest(".code");
+  const home = code ? $("code", code) : button.closest(".own");
+  await copy(code ? home.textContent : words(home));
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+});
+when("link", async (button) => {
+  const block = button.closest(".block");
+  const number = seqOf(block);
+  await copy(`${location.origin}${here}${number ? `?at=${number}` : ""}#${block.id}`);
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = "Link"; }, 1500);
+});
+key("y", "Copy the last answer", async () => {
+  const last = $$(".block.answer > .own", list).at(-1);
+  if (last) { await copy(words(last)); say("Copied"); }
+});
+key("G", "Go to the end", () => live.toEnd());
+key("g", "Go to the beginning of what is loaded", () => { live.following = false; scroller.scrollTop = 0; });
+
+// --- what helps ------------------------------------------------------------------------------------
+
+const send = (command) => api("POST", `/api${here}/commands`, command);
+
+when("action", async (button) => {
+  const action = JSON.parse(button.dataset.action);
+  const { command, choose, window: opens, compose } = action;
+  if (choose === "agent") return chooseAgent(command);
+  if (opens === "log") return void open(`/api${here}/logs/agent`, "_blank", "noopener");
+  if (opens) return location.assign(opens === "agents" ? "/settings#agents" : "/settings#models");
+  if (compose?.recap) return recap(compose.recap);
+  if (action.danger && !button.dataset.sure) {
+    button.dataset.sure = "1";
+    button.textContent = "Press again to confirm";
+    setTimeout(() => { delete button.dataset.sure; button.textContent = action.label; }, 4000);
+    return undefined;
+  }
+  return command && send(command);
+});
+
+async function recap(before) {
+  const text = await piece(`/api${here}/recap?before=${before}`);
+  const field = $("#composer textarea");
+  if (!field) return copy(text);
+  field.value = field.value ? `${text}\n\n${field.value}` : text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.focus();
+  return undefined;
+}
+
+/** A list of the agents that are installed; the command gets the name of one. */
+async function chooseAgent(command) {
+  const found = await api("GET", "/api/agents");
+  const dialog = element("dialog", { "aria-label": "Continue with another agent" },
+    element("h2", {}, "Continue with another agent"));
+  for (const { name, title, installed } of found.agents ?? found) {
+    if (!installed) continue;
+    const choice = element("button", { type: "button", class: "choice" }, title ?? name);
+    choice.addEventListener("click", () => {
+      dialog.close();
+      const { reason, ...rest } = command;
+      send({ ...rest, agent: name }).catch(told);
+    });
+    dialog.append(choice);
+  }
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

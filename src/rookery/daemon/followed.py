@@ -1,0 +1,258 @@
+"""A session that somebody watches: it is followed once, and what happens in it is encoded once for
+each form, for all who watch it."""
+
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, aclosing, closing, suppress
+
+from rookery.client.reading import excerpt
+from rookery.client.session import Refused, SessionClient
+from rookery.core.blocks.document import Op
+from rookery.core.json import Event, Json, dumps
+from rookery.core.json.secrets import encoded
+from rookery.core.view.reduce import step
+from rookery.daemon.pieces.live import Live, Regions
+from rookery.daemon.tail import live_of, tail
+from rookery.daemon.ticker import Ticker
+from rookery.daemon.watcher import MOST_WAITING, Watcher
+from rookery.home import paths
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
+
+OPS, EVENTS, PAGE = "ops", "events", "page"
+FORMS = (OPS, EVENTS, PAGE)
+ROOM = 1024 * 1024
+"""Bytes of events in one message, about."""
+REPLAYED = 5000
+"""Events that a client which was away is told one by one; after more, or more than may wait for it,
+it gets the end anew."""
+
+
+class Followed:
+    def __init__(
+        self,
+        home: str,
+        session: str,
+        ticker: Ticker,
+        regions: Regions | None,
+        gone: Callable[[str], None],
+    ) -> None:
+        """`regions`: what the page shows of the header."""
+        self._session = session
+        self._regions = regions
+        self.directory = paths.session_dir(home, session)
+        self._client = SessionClient(home, session, "daemon")
+        self._ticker = ticker
+        self._gone = gone
+        self.header: Json = {}
+        self.seq = self._told = 0
+        self.watchers: dict[Watcher, str] = {}
+        self._ops: list[Op] = []
+        self._events: list[Event] = []
+        self._live: Live | None = None
+        self._meanwhile: list[Op] | None = None
+        """What happens while the page is opened."""
+        self._opening = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        with ExitStack() as undo:
+            undo.callback(self._client.close)
+            self.seq = self._told = self._client.log.last_seq()
+            self.header = self._client.log.header_at(self.seq)
+            undo.pop_all()
+        self._task = asyncio.create_task(self._follow(), name=f"follow {self._session}")
+
+    async def _follow(self) -> None:
+        try:
+            async with aclosing(self._client.follow(self.seq)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    self._take(event)
+        except (LogError, Refused, OSError) as error:
+            self.end(str(error))
+            self._client.close()
+
+    def end(self, why: str) -> None:
+        """Nothing more comes of it."""
+        message = encoded({"ended": {"topic": self._session, "message": why}})
+        for watcher in self.watchers:
+            watcher.insist(message)
+        self._gone(self._session)
+
+    def _take(self, event: Event) -> None:
+        self.header, ops = step(self.header, event)
+        self.seq = event.seq
+        self._ops += ops
+        self._events.append(event)
+        self._ticker.due(self.flush)
+
+    def flush(self) -> None:
+        """Send what has gathered."""
+        ops, self._ops = self._ops, []
+        events, self._events = self._events, []
+        if not events:
+            return
+        self._told = self.seq
+        if PAGE not in self.watchers.values():
+            self._live = None
+        messages: dict[str, str] = {}
+        if self._meanwhile is not None:
+            self._meanwhile += ops
+        for watcher, form in list(self.watchers.items()):
+            if form not in messages:
+                messages[form] = self._message(form, ops, events)
+            if messages[form] and not watcher.send(messages[form], self._session):
+                del self.watchers[watcher]
+                watcher.lags(self._session)
+
+    def _message(self, form: str, ops: list[Op], events: list[Event]) -> str:
+        """Nothing: the page is being opened, or shows nothing of it."""
+        if form == EVENTS:
+            return events_message(self._session, self.seq, events)
+        if form == OPS:
+            return ops_message(self._session, self.seq, ops)
+        if self._live is None:
+            return ""
+        self._live.take(ops)
+        return page_message(self._session, self._told, self._live)
+
+    async def join(self, watcher: Watcher, form: str, after: int | None) -> tuple[list[str], bool]:
+        """The news that a watcher needs first, if it has the events up to `after` (None: none), and
+        whether more belongs behind them. From then on it gets what happens, which it holds."""
+        if form != PAGE:
+            self._enter(watcher, form)
+            found = beginning(self.directory, self._session, form, after, self.seq)
+            return await asyncio.to_thread(_bounded, found)
+        async with self._opening:
+            self._enter(watcher, form)
+            self._meanwhile = [] if self._live is None else None
+            try:
+                given = self.directory, self._session, self._regions, after, self.seq
+                live, message = await asyncio.to_thread(page_beginning, *given)
+                if self._meanwhile is not None and watcher in self.watchers:
+                    live.take(self._meanwhile)
+                    self._live = live
+                    self._send_page()
+            finally:
+                self._meanwhile = None
+        return ([message] if message else []), False
+
+    def _send_page(self) -> None:
+        """For those who waited until the page was opened."""
+        message = self._message(PAGE, [], [])
+        for watcher in [each for each, form in self.watchers.items() if form == PAGE]:
+            if message:
+                watcher.send(message, self._session)
+
+    def _enter(self, watcher: Watcher, form: str) -> None:
+        self.flush()
+        self.watchers[watcher] = form
+
+    def leave(self, watcher: Watcher) -> None:
+        self.watchers.pop(watcher, None)
+
+    async def close(self) -> None:
+        self._ticker.forget(self.flush)
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        self._client.close()
+
+
+def beginning(
+    directory: str, session: str, form: str, after: int | None, upto: int
+) -> Generator[str, None, None]:
+    """What a client needs before the news after `upto`, if it has the events up to `after`; None:
+    it has none. Read by a reader of its own, in a thread."""
+    with Reader.open(directory) as log:
+        if form == EVENTS and after is not None:
+            while page := log.stretch(after, ROOM, upto):
+                after = page[-1].seq
+                yield events_message(session, after, page)
+            return
+        if after is not None and after <= upto <= after + REPLAYED:
+            events = log.stretch(after, MOST_WAITING, upto)
+            if (events[-1].seq if events else after) == upto:
+                header, ops = log.header_at(after), list[Op]()
+                for event in events:
+                    header, more = step(header, event)
+                    ops += more
+                if ops:
+                    yield ops_message(session, upto, ops)
+                return
+        yield encoded({"snapshot": snapshot(log, session, upto)})
+
+
+def _bounded(pieces: Generator[str, None, None]) -> tuple[list[str], bool]:
+    """As many as may wait for a client, and whether there are more."""
+    found, size = list[str](), 0
+    with closing(pieces):
+        for piece in pieces:
+            size += len(piece)
+            if found and size > MOST_WAITING:
+                return found, True
+            found.append(piece)
+    return found, False
+
+
+def snapshot(log: Reader, session: str, upto: int | None = None) -> Json:
+    """The end of a session, as far as it opens at once."""
+    upto = log.last_seq() if upto is None else upto
+    found = excerpt(log, upto)
+    place = {"topic": session, "seq": upto, "first": found.first, "above": found.above}
+    return {**place, "cut": found.cut, **found.document.to_json()}
+
+
+def page_beginning(
+    directory: str, session: str, regions: Regions | None, after: int | None, upto: int
+) -> tuple[Live, str]:
+    """The page after the event `upto`, and what a browser needs that has it after `after`."""
+    with Reader.open(directory) as log:
+        if after is not None and after <= upto <= after + REPLAYED:
+            events = log.stretch(after, MOST_WAITING, upto)
+            if (events[-1].seq if events else after) == upto:
+                live, header = _page_at(log, session, regions, after)[0], log.header_at(after)
+                for event in events:
+                    header, ops = step(header, event)
+                    live.take(ops)
+                message = page_message(session, upto, live)
+                if not live.missed and len(message) <= MOST_WAITING:
+                    return live, message
+        live, first, older = _page_at(log, session, regions, upto)
+        place = {"topic": session, "seq": upto, "first": first, "older": older}
+        shown = {"html": live.html(), "regions": live.regions()}
+        return live, dumps({"snapshot": {**place, **shown}})
+
+
+def _page_at(
+    log: Reader, session: str, regions: Regions | None, seq: int
+) -> tuple[Live, int, bool]:
+    found = tail(log, seq)
+    return live_of(found.document, session, regions), found.first, found.older
+
+
+def events_message(topic: str, seq: int, events: list[Event]) -> str:
+    news = [event._asdict() for event in events]
+    return encoded({"events": {"topic": topic, "seq": seq, "events": news}})
+
+
+def ops_message(topic: str, seq: int, ops: list[Op]) -> str:
+    return encoded({"ops": {"topic": topic, "seq": seq, "ops": _merged(ops)}})
+
+
+def page_message(topic: str, seq: int, live: Live) -> str:
+    """Its secrets were masked before they became HTML."""
+    changes = live.flush()
+    return dumps({"page": {"topic": topic, "seq": seq, "ops": changes}}) if changes else ""
+
+
+def _merged(ops: list[Op]) -> list[Op]:
+    """Appends to one block that follow each other are one."""
+    found: list[Op] = []
+    for op in ops:
+        if op[0] == "append" and found and found[-1][0] == "append" and found[-1][1] == op[1]:
+            found[-1] = ["append", op[1], found[-1][2] + op[2]]
+        else:
+            found.append(op)
+    return found

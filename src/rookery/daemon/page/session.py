@@ -1,0 +1,132 @@
+"""The session screen: the end of the transcript in one answer, and what stands above it."""
+
+import asyncio
+import time
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from rookery.client.reading import block_at
+from rookery.core.json import Json
+from rookery.core.json.secrets import masked
+from rookery.daemon import tail
+from rookery.daemon.page import shell
+from rookery.daemon.pieces import regions
+from rookery.daemon.state import Daemon, SessionId, State
+from rookery.export.html.text import esc_line, tag
+from rookery.home import paths
+from rookery.log.reader import LAST, Reader
+
+router = APIRouter(include_in_schema=False)
+
+Place = Annotated[int | None, Query(ge=0, le=LAST)]
+
+NOTHING = "Nothing here yet. Say what is to be done."
+
+
+class Shown(NamedTuple):
+    """What is shown of a session."""
+
+    header: Json
+    html: str
+    seq: int
+    """The last event of the session."""
+    first: int
+    upto: int
+    marked: str = ""
+    """The block that was asked for."""
+
+
+@router.get("/sessions/{session}")
+async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -> HTMLResponse:
+    """`at`: the part that holds this event."""
+    shown = await asyncio.to_thread(_read, daemon, session, at)
+    return shell.page(
+        daemon,
+        title=masked(str(shown.header["title"] or "New session")),
+        main=_screen(daemon, session, shown),
+        session=session,
+        screen="session",
+        modules=("session.js",),
+        styles=("transcript.css",),
+    )
+
+
+@router.get("/sessions/{session}/older")
+async def older(
+    daemon: Daemon, session: SessionId, before: Annotated[int, Query(ge=1, le=LAST)]
+) -> HTMLResponse:
+    """What stands above an event, as a piece of the transcript."""
+
+    def read() -> str:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            found = tail.before(log, before)
+            first = min(found.first or 1, before)
+            link = _older(session, first)
+            return link + tail.live_of(found.document, session).html()
+
+    return HTMLResponse(await asyncio.to_thread(read))
+
+
+def _read(daemon: State, session: str, at: int | None) -> Shown:
+    with Reader.open(paths.session_dir(daemon.home, session)) as log:
+        last, marked = log.last_seq(), ""
+        upto, found = last, None
+        if at is not None and 0 < at <= last:
+            found, upto = tail.around(log, at, last)
+            marked = block_at(log, at)
+        if found is None:
+            found = tail.tail(log, upto)
+        header = found.document.header if upto == last else log.header_at(last)
+        if upto < last:  # nothing in it goes on
+            found.document.header = {**found.document.header, "state": "idle"}
+        html = tail.live_of(found.document, session).html()
+    return Shown(header, html, last, found.first, upto, marked)
+
+
+def _screen(daemon: State, session: str, shown: Shown) -> str:
+    found = regions.regions(shown.header)
+    about = (
+        f'data-session="{esc_line(session)}" data-seq="{shown.seq}" data-now="{_now()}"'
+        + (f' data-at="b{esc_line(shown.marked, 100)}"' if shown.marked else "")
+        + (' data-past="1"' if shown.upto < shown.seq else "")
+    )
+    empty = tag("p", NOTHING, "empty") if not shown.html else ""
+    transcript = (
+        f'<div id="scroll" tabindex="0" role="region" aria-label="Transcript">'
+        f'<div id="transcript" {about}>{_older(session, shown.first)}{shown.html}</div>'
+        f"{empty}{_newer(session, shown)}</div>"
+        '<button type="button" id="below" data-do="below" hidden>New below</button>'
+    )
+    slots = "".join(
+        f'<div id="{name}">{found.get(name, "")}</div>' for name in ("queue", "composer")
+    )
+    return (
+        f'<div id="session"><div id="bar">{found.get("bar", "")}</div>'
+        f'<div id="talk">{transcript}{slots}</div><aside id="side" hidden></aside></div>'
+    )
+
+
+def _older(session: str, first: int) -> str:
+    """A link, which a script follows in place."""
+    if first <= 1:
+        return ""
+    return (
+        f'<p id="older"><a class="button quiet" data-do="older" data-before="{first}"'
+        f' href="/sessions/{esc_line(session)}?at={first - 1}">Earlier</a></p>'
+    )
+
+
+def _newer(session: str, shown: Shown) -> str:
+    if shown.upto >= shown.seq:
+        return ""
+    here = f"/sessions/{esc_line(session)}"
+    return (
+        f'<p id="newer"><a class="button quiet" href="{here}?at={shown.upto + 1}">Later</a>'
+        f'<a class="button" href="{here}">Jump to the end</a></p>'
+    )
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

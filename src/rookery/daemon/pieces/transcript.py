@@ -1,0 +1,195 @@
+"""The transcript as units: a block with all that is nested in it, or a folded row of quiet calls.
+
+A unit is an element with an id; its first child is its own look, and the units nested in it are in
+its second. Each can be rendered by itself, so that what did not change is not looked at again.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from rookery.core.blocks.document import Block
+from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import count
+from rookery.core.json.secrets import masked_json
+from rookery.daemon.pieces.growing import Output, Prose
+from rookery.export.html import block as looks
+from rookery.export.html import card, part
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.export.html.view import View
+from rookery.render.nesting import FEWEST, Families, families_of, rows, says_all, tops
+
+TOP = ""
+"""The name of the outermost container; any other has the name of its unit."""
+
+PROSE = ("answer", "thought")
+"""Roles of texts that are written piece by piece."""
+
+type Layout = dict[str, list[str]]
+"""The units of each container, in order. A unit has the name of its block, a row that of its first
+with a star."""
+
+
+class Nest(NamedTuple):
+    layout: Layout
+    families: Families
+
+
+def nest(blocks: dict[str, Block]) -> Nest:
+    families = families_of(blocks)
+    layout: Layout = {}
+    _place(TOP, tops(blocks), families, layout)
+    return Nest(layout, families)
+
+
+def _place(container: str, blocks: list[Block], families: Families, layout: Layout) -> None:
+    found = layout[container] = list[str]()
+    for row in rows(blocks, families.children):
+        names = [str(block["id"]) for block in row]
+        if len(row) >= FEWEST:
+            layout[row_name(names[0])] = names
+            names = [row_name(names[0])]
+        found += names
+    for block in blocks:
+        if below := [each for each in families.children.get(block["id"], ()) if not _is_ask(each)]:
+            _place(str(block["id"]), below, families, layout)
+
+
+def row_name(first: str) -> str:
+    return f"{first}*"
+
+
+def is_row(name: str) -> bool:
+    return name.endswith("*")
+
+
+def _is_ask(block: Block) -> bool:
+    return bool(block["role"] == "ask")
+
+
+def unit_of(name: str, blocks: dict[str, Block]) -> str:
+    """The unit whose own look shows a block."""
+    block = blocks[name]
+    above = blocks.get(block["parent"] or "")
+    if above is not None and (
+        _is_ask(block) or (block["role"] == "terminal" and above["role"] == "tool")
+    ):
+        return str(above["id"])
+    return name
+
+
+class Painter:
+    """Units as HTML. `opened`: the name of the text that is still being written."""
+
+    def __init__(self, blocks: dict[str, Block], view: View) -> None:
+        self.blocks = blocks
+        self.nest = nest(blocks)
+        self.opened = ""
+        self.prose: dict[str, Prose] = {}
+        self.outputs: dict[str, Output] = {}
+        """Of texts that go on."""
+        self.own_told: Callable[[str, str], None] = lambda _name, _html: None
+        """Told of each own look that is rendered."""
+        self.use(view)
+
+    def use(self, view: View) -> None:
+        self._view = view._replace(output=self._output)
+
+    def units(self, container: str = TOP) -> Iterator[str]:
+        return map(self.unit, self.nest.layout.get(container, ()))
+
+    def unit(self, name: str) -> str:
+        """With all that is nested in it."""
+        inside = "".join(self.units(name))
+        if is_row(name):
+            body = self.own(name) + tag("div", inside, "members")
+            return f'<details class="block row" id="b{esc_line(name, 100)}">{body}</details>\n'
+        role = looks.role_of(self.blocks[name])
+        below = tag("div", inside, "below") if inside else ""
+        body = self.own(name) + below
+        return f'<div class="block {role}" id="b{esc_line(name, 100)}">{body}</div>\n'
+
+    def own(self, name: str) -> str:
+        """The unit's first child."""
+        if is_row(name):
+            members = [self.blocks[each] for each in self.nest.layout[name]]
+            found = tag("summary", card.row_line(members), "own")
+        else:
+            block = self.blocks[name]
+            found = f'<div class="own"{_since(block)}>{self._inner(name, block)}</div>'
+        self.own_told(name, found)
+        return found
+
+    def _inner(self, name: str, block: Block) -> str:
+        if block["role"] in PROSE:
+            return self._prose(name, block)
+        families = self.nest.families
+        asks = [each for each in families.children.get(name, ()) if _is_ask(each)]
+        more = "".join(looks.rendered(masked_json(ask), self._view) for ask in asks)
+        if any(map(says_all, asks)):
+            return more
+        terminals = families.terminals.get(name, [])
+        return looks.inner(masked_json(block), self._view, terminals, more)
+
+    def _prose(self, name: str, block: Block) -> str:
+        opened = name == self.opened
+        if opened:
+            text = self.prose[name] = Prose(block["text"])
+        else:
+            text = Prose(block["text"])
+        parts = "".join(part.rendered(masked_json(each), self._view) for each in block["parts"])
+        if not block["text"].strip() and not opened:
+            return parts
+        refers = not opened and text.refers()
+        body = tag("div", text.whole() if refers else text.html(over=not opened), "prose")
+        if block["role"] == "answer":
+            return body + parts
+        length = len(block["text"].strip())
+        line = "thinking" if opened else f"thought · {count(length, 'character')}"
+        return f"<details><summary>{line}</summary>{body}</details>{parts}"
+
+    def _output(self, terminal: Block, command: str) -> str:
+        name = str(terminal["id"])
+        output = self.outputs[name] = self.outputs.get(name) or Output(terminal["text"])
+        lines = output.html()
+        if terminal["status"] != "running":
+            del self.outputs[name]
+        first = tag("span", f"$ {command}\n", "command") if command else ""
+        return f'<pre class="out" tabindex="0" id="o{esc_line(name, 100)}">{first}{lines}</pre>'
+
+
+def _since(block: Block) -> str:
+    """When a running call began: its card ticks."""
+    since = lenient.number(block, "since")
+    running = block["role"] in ("tool", "terminal") and block["status"] == "running"
+    return f' data-since="{since:.0f}"' if running and since else ""
+
+
+# --- what a block's look depends on --------------------------------------------------------------
+
+
+def view_of(header: Json, session: str, now: float, *, read_only: bool = False) -> View:
+    def image(part: dict[str, Any]) -> str:
+        name = lenient.text(part, "blob")
+        return f"/api/sessions/{session}/blobs/{name}" if name.isalnum() else ""
+
+    def actions(block: Block) -> str:
+        return "" if read_only else buttons(block)
+
+    agent, cwd = str(header.get("agent") or ""), str(header.get("cwd") or "")
+    return View(masked_json(agent), cwd, now, image, actions)
+
+
+def buttons(block: Block) -> str:
+    """The actions that a notice, a divider or an ask offers."""
+    found = ""
+    for number, action in enumerate(block["actions"]):
+        label = esc_line(lenient.text(action, "label"))
+        why = lenient.text(action, "disabled")
+        off = f' disabled title="{esc_line(why)}"' if why else ""
+        kind = "danger" if action.get("danger") else "primary" if number == 0 else ""
+        found += (
+            f'<button type="button" class="{kind}" data-do="action" data-n="{number}"'
+            f' data-action="{esc(json.dumps(action))}"{off}>{label}</button>'
+        )
+    return tag("div", found, "actions") if found else ""

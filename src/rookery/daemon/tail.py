@@ -1,0 +1,71 @@
+"""The end of a session as the page opens it: whole blocks, a screenful or a few at least."""
+
+import time
+from typing import NamedTuple
+
+from rookery.client.reading import excerpt
+from rookery.core.blocks.document import Document, join
+from rookery.core.view.reduce import step
+from rookery.daemon.pieces.live import Live, Regions
+from rookery.daemon.pieces.transcript import view_of
+from rookery.log.reader import Reader
+
+ROOM = 384 * 1024
+"""Bytes of events that one piece of the transcript is made of, about."""
+FEWEST = 40
+"""Blocks: turns are added above until there are as many."""
+TURNS = 12
+"""Turns that are read for that at most."""
+LATER = 2_000
+"""Events behind a piece that may tell how something in it ended."""
+
+
+class Piece(NamedTuple):
+    document: Document
+    first: int
+    """Its first event."""
+    older: bool
+    """Whether there is more above."""
+
+
+def tail(log: Reader, upto: int, room: int = ROOM) -> Piece:
+    """What stands up to an event."""
+    found = excerpt(log, upto, room)
+    document, first = found.document, found.first
+    read = 1
+    while not found.above and first > 1 and read < TURNS and len(document.blocks) < FEWEST:
+        found = excerpt(log, first - 1, room // 2)
+        if not found.first:
+            break
+        document, first = join(found.document, document), found.first
+        read += 1
+    return Piece(document, first, first > 1)
+
+
+def before(log: Reader, seq: int) -> Piece:
+    """What stands before an event; how it ended may be told later."""
+    found = tail(log, max(0, seq - 1))
+    header = log.header_at(max(0, seq - 1))
+    blocks = found.document.blocks
+    for event in log.read(seq - 1, LATER):
+        header, ops = step(header, event)
+        found.document.apply([op for op in ops if op[0] != "put" and op[1] in blocks])
+    return found
+
+
+def around(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
+    """The piece that holds an event, and where it ends."""
+    turn = log.turn_of(seq)
+    end = (log.first_seq(turn + 1) or last + 1) - 1
+    upto = min(end, last)
+    found = tail(log, upto)
+    if found.first > seq:  # its turn is long
+        upto = min(seq + 200, upto)
+        found = tail(log, upto)
+    return found, upto
+
+
+def live_of(document: Document, session: str, regions: Regions | None = None) -> Live:
+    """A document as a page that goes on."""
+    now = time.time() * 1000
+    return Live(document, lambda header: view_of(header, session, now), regions)
