@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from typing import Any, override
 
 VOID = {"br", "hr", "img", "input"}
-MOST_LINES = 2_000
 
 
 class Node:
@@ -160,7 +159,7 @@ class Page:
         raw = next(n for n in self._tail_of(name).all() if n.attributes.get("class") == "raw")
         raw.add(text)
 
-    def _lines(self, name: str, lost: int, cut: int, html: str) -> None:
+    def _lines(self, name: str, lost: int, cut: int, html: str, kept: int) -> None:
         output = self.top.find(id=f"o{name}")
         assert output is not None, f"{name} has no output"
         lines = output.find(class_="lines")
@@ -168,7 +167,7 @@ class Page:
         lines.inner = [] if cut < 0 else lines.inner[: len(lines.inner) - cut]
         for each in parsed(html).inner:
             lines.add(each)
-        lines.inner = lines.inner[-MOST_LINES:]
+        lines.inner = lines.inner[-kept:]
         if lost:
             lines.attributes["data-lost"] = str(lost) if lost > 0 else ""
 

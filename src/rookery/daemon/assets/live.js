@@ -3,7 +3,6 @@
 import { $, html } from "./main.js";
 import { morph } from "./morph.js";
 
-const MOST_LINES = 2000;
 const MOST_UNITS = 1500, KEPT_UNITS = 1000;
 const NEAR = 40;
 
@@ -165,13 +164,13 @@ const CHANGES = {
     if (raw.lastChild?.nodeType === 3) raw.lastChild.appendData(text);
     else raw.append(text);
   },
-  lines(output, lost, cut, text) {
+  lines(output, lost, cut, text, kept) {
     const lines = output && $(".lines", output);
     if (!lines) return;
     if (cut < 0) lines.replaceChildren();
     else while (cut-- > 0) lines.lastElementChild?.remove();
     lines.append(html(text));
-    while (lines.childElementCount > MOST_LINES) lines.firstElementChild.remove();
+    while (lines.childElementCount > kept) lines.firstElementChild.remove();
     if (lost) lines.dataset.lost = lost > 0 ? lost : "";
   },
 };

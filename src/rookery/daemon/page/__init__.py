@@ -1,5 +1,5 @@
 """The page: each screen is a file with its addresses."""
 
-from rookery.daemon.page import files, fleet
+from rookery.daemon.page import files, fleet, session
 
-ROUTERS = (files.router, fleet.router)
+ROUTERS = (files.router, fleet.router, session.router)

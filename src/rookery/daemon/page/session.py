@@ -45,7 +45,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
     return shell.page(
         daemon,
         title=masked(str(shown.header["title"] or "New session")),
-        main=_screen(daemon, session, shown),
+        main=_screen(session, shown),
         session=session,
         screen="session",
         modules=("session.js",),
@@ -85,7 +85,7 @@ def _read(daemon: State, session: str, at: int | None) -> Shown:
     return Shown(header, html, last, found.first, upto, marked)
 
 
-def _screen(daemon: State, session: str, shown: Shown) -> str:
+def _screen(session: str, shown: Shown) -> str:
     found = regions.regions(shown.header)
     about = (
         f'data-session="{esc_line(session)}" data-seq="{shown.seq}" data-now="{_now()}"'
@@ -97,7 +97,8 @@ def _screen(daemon: State, session: str, shown: Shown) -> str:
         f'<div id="scroll" tabindex="0" role="region" aria-label="Transcript">'
         f'<div id="transcript" {about}>{_older(session, shown.first)}{shown.html}</div>'
         f"{empty}{_newer(session, shown)}</div>"
-        '<button type="button" id="below" data-do="below" hidden>New below</button>'
+        '<div class="pill"><button type="button" id="below" data-do="below" hidden>New below'
+        "</button></div>"
     )
     slots = "".join(
         f'<div id="{name}">{found.get(name, "")}</div>' for name in ("queue", "composer")

@@ -221,6 +221,8 @@ class Lines(NamedTuple):
     """How many go at the end; -1: all."""
     more: list[str]
     """What comes there, as HTML."""
+    kept: int
+    """How many there are then: others go at the top."""
 
 
 class Output:
@@ -238,7 +240,7 @@ class Output:
         self._screen = Screen()
         self._line = ""  # without an end so far
         self._blank = True
-        self._fixed: deque[str] = deque(maxlen=MOST_LINES)
+        self._fixed: deque[str] = deque(maxlen=MOST_LINES - UP)
         """Lines that the cursor cannot reach any more."""
         self._number = 0  # of lines that were ever among them
         self._key = False
@@ -294,16 +296,15 @@ class Output:
             rows.pop()
         return self._number, list(map(_line, rows))
 
-    def _lost(self, number: int) -> int:
-        lost = max(0, number - MOST_LINES)
-        return lost if self._known or not lost else -1
+    def _lost(self) -> int:
+        """Lines that are left out above."""
+        return self._number - len(self._fixed) if self._known else -1
 
     def html(self) -> str:
         """All that is shown; `news` goes on from here."""
-        first, rows = self._told = self._shown()
-        lines = [*self._fixed, *rows][-MOST_LINES:]
-        lost = self._lost(first + len(rows)) if self._known else -1
-        return f'<code class="lines"{lost_attribute(lost)}>{"".join(lines)}</code>'
+        _, rows = self._told = self._shown()
+        lines = "".join([*self._fixed, *rows])
+        return f'<code class="lines"{lost_attribute(self._lost())}>{lines}</code>'
 
     def begin(self) -> None:
         """What there is was shown: `news` goes on from here."""
@@ -313,17 +314,16 @@ class Output:
         """What changed since it was last asked; None: nothing."""
         (before, old), (first, rows) = self._told, self._shown()
         self._told = first, rows
-        lost = self._lost(first + len(rows)) if self._known else -1
-        passed = first - before
+        passed, kept = first - before, len(self._fixed) + len(rows)
         if before < 0 or passed > len(self._fixed):
-            return Lines(lost, -1, [*self._fixed, *rows][-MOST_LINES:])
+            return Lines(self._lost(), -1, [*self._fixed, *rows], kept)
         now = [*(list(self._fixed)[-passed:] if passed else ()), *rows]
         same = 0
         while same < min(len(old), len(now)) and old[same] == now[same]:
             same += 1
         if same == len(old) == len(now):
             return None
-        return Lines(lost, len(old) - same, now[same:])
+        return Lines(self._lost(), len(old) - same, now[same:], kept)
 
 
 def _line(row: list[tuple[str, Style]]) -> str:

@@ -11,8 +11,9 @@ A change is a list: its name, and what it needs. Units are named by their ids.
                                       the text is over, and has none)
     tail   id, html                   the tail of a text
     text   id, text                   plain text at the end of the tail
-    lines  id, lost, cut, html        of a terminal's lines, the last `cut` go (-1: all), others
-                                      come; `lost` are left out above (-1: it is not known)
+    lines  id, lost, cut, html, kept  of a terminal's lines, the last `cut` go (-1: all), others
+                                      come, `kept` stay; `lost` are left out above (-1: it is not
+                                      known how many)
     any other name is a region of the screen, with its HTML
 
 What a browser has after them is what it would get anew: each says how one look of a unit, which
@@ -185,7 +186,7 @@ class Live:
             if name in self._texts:
                 found += self._written(name)
             elif (output := self.painter.outputs.get(name)) and (news := output.news()):
-                found.append(["lines", name, news.lost, news.cut, "".join(news.more)])
+                found.append(["lines", name, news.lost, news.cut, "".join(news.more), news.kept])
         return found
 
     def _written(self, name: str) -> list[Change]:

@@ -16,6 +16,7 @@ from rookery.daemon.hub import Hub
 from rookery.daemon.notify.notifier import Notifier
 from rookery.daemon.notify.subscriptions import Subscriptions
 from rookery.daemon.options import Options
+from rookery.daemon.pieces.regions import regions
 from rookery.daemon.process import record, welcome
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
@@ -31,7 +32,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         options = options._replace(port=sockets.port)
         worker_starts.forget_all(home)  # workers that died too often get another chance
         fleet = Fleet(home)
-        hub = Hub(home, fleet)
+        hub = Hub(home, fleet, regions)
         now = time.time_ns() // 1_000_000
         locks = Lockout(), Lockout(MOST_THROUGH_PROXY)
         state = State(home, options, Devices(home), *locks, fleet, hub, now)
