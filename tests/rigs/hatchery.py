@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import resource
 import runpy
 import select
 import signal
@@ -38,12 +39,23 @@ HIGH = 512
 """No file that is handed over has such a number."""
 
 
+def _place() -> list[object]:
+    """What is handed down: the namespaces (a thread may have moved), and the limits."""
+    spaces = "/proc/thread-self/ns"
+    limits = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_AS)
+    return [
+        *(os.readlink(os.path.join(spaces, name)) for name in sorted(os.listdir(spaces))),
+        *map(resource.getrlimit, limits),
+    ]
+
+
 class Hatchery:
     """One for each kind and each process of the test run."""
 
     def __init__(self, kind: str) -> None:
         from rookery.client import start
 
+        self.place = _place()
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         flags = start.worker_argv()[1:-1] if kind == WORKER else ["-P"]
         more = start.MALLOC if kind == WORKER else {}
@@ -76,6 +88,7 @@ class Adopted:
     """The hatchery of the process that this one was started by."""
 
     def __init__(self, file: int) -> None:
+        self.place = _place()
         self._socket = socket.socket(fileno=file)
 
     def spawn(
@@ -155,6 +168,7 @@ def _fits(kind: str, argv: list[str], given: dict[str, Any]) -> bool:
         and len(_listed(argv)) < ROOM_OF_WORDS
         and len(_listed(_pairs(given["env"]))) < ROOM
         and max(given["pass_fds"]) < HIGH
+        and hatchery(kind).place == _place()
     )
 
 
