@@ -26,6 +26,14 @@ def test_U1_first_run_leads_to_an_answer_at_once(home: Path) -> None:
         screen.wait_for("Rookery's demo agent")
 
 
+def test_U1_what_is_typed_while_it_starts_is_in_the_composer(home: Path) -> None:
+    with Tmux(home) as screen:
+        screen.type("early bird")
+        screen.wait_for("F1 lists every key", "│ early bird")
+        screen.type(" catches")
+        screen.wait_for("│ early bird catches")
+
+
 def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()

@@ -9,7 +9,7 @@ from time import monotonic, perf_counter
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.events import Event, Key
+from textual.events import Event, Key, Paste
 
 from rookery.tui import messages
 from rookery.tui.actions.composer import ComposerActions
@@ -65,6 +65,8 @@ class Rookery(Focus, TranscriptTools):
         self._opened_here: set[str] = set()
         self._unfolded: dict[str, dict[str, bool]] = {}
         self.sweeping = GarbageCollection()
+        self._early: list[Event] | None = []
+        """What was typed before the first paint, when nothing has the focus; None: it is over."""
         self._settled = False
         """Whether it is known what is set up."""
         self.animation_level = "none"
@@ -101,6 +103,12 @@ class Rookery(Focus, TranscriptTools):
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
         self._show_header()
         self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._take_early)
+
+    async def _take_early(self) -> None:
+        while self._early:
+            await self._take(self._early.pop(0))
+        self._early = None
 
     def _begin(self) -> None:
         """After the first paint: now the files are read."""
@@ -199,6 +207,12 @@ class Rookery(Focus, TranscriptTools):
         self.seeking.look()
 
     async def on_event(self, event: Event) -> None:
+        if self._early is not None and isinstance(event, Key | Paste):
+            self._early.append(event)
+        else:
+            await self._take(event)
+
+    async def _take(self, event: Event) -> None:
         if isinstance(event, Key):
             self.reader.typed = monotonic()
             self.heed(event)
