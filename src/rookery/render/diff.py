@@ -48,6 +48,37 @@ def rows_of(part: Part, clean: Callable[[str], str] = clean) -> tuple[Row, ...]:
     )
 
 
+def of_hunk(lines: Sequence[str], old: int, new: int) -> tuple[Row, ...]:
+    """The rows of a hunk: `lines` with their signs, and the first line's number on both sides."""
+    rows: list[Row] = []
+    taken: list[str] = []
+    added: list[str] = []
+
+    def flush() -> None:
+        left, right = _marks(taken, added)
+        begins = old - len(taken), new - len(added)
+        rows.extend(Row("-", begins[0] + n, None, row, left[n]) for n, row in enumerate(taken))
+        rows.extend(Row("+", None, begins[1] + n, row, right[n]) for n, row in enumerate(added))
+        taken.clear()
+        added.clear()
+
+    for line in lines:
+        sign, text = line[:1], line[1:]
+        if sign != "+" and (added or sign == " "):
+            flush()
+        if sign == "-":
+            taken.append(text)
+            old += 1
+        elif sign == "+":
+            added.append(text)
+            new += 1
+        elif sign == " ":
+            rows.append(Row(" ", old, new, text))
+            old, new = old + 1, new + 1
+    flush()
+    return tuple(rows)
+
+
 def changed(part: Part) -> tuple[int, int]:
     """How many lines a diff adds, and how many it removes."""
     signs = [row.sign for row in rows_of(part)]

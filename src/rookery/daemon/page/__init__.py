@@ -1,5 +1,5 @@
 """The page: each screen is a file with its addresses."""
 
-from rookery.daemon.page import files, fleet, session
+from rookery.daemon.page import changes, files, fleet, session
 
-ROUTERS = (files.router, fleet.router, session.router)
+ROUTERS = (files.router, fleet.router, session.router, changes.router)

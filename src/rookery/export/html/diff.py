@@ -36,13 +36,13 @@ def _row(row: Row, tokens: Tokens) -> str:
         return '<tr class="gap"><td colspan="4">⋯</td></tr>'
     numbers = "".join(f"<td>{'' if number is None else number}</td>" for number in row[1:3])
     sign = {"-": "−"}.get(row.sign, row.sign).strip()
-    text = _marked(tokens, row)
+    text = marked(tokens, row)
     kind = KINDS.get(row.sign, "")
     opening = f'<tr class="{kind}">' if kind else "<tr>"
     return f"{opening}{numbers}<td>{sign}</td><td>{text}</td></tr>"
 
 
-def _marked(tokens: Tokens, row: Row) -> str:
+def marked(tokens: Tokens, row: Row) -> str:
     """The tokens of a line, cut where a changed stretch begins and ends."""
     if "".join(text for text, _ in tokens) != row.text:
         tokens = [(row.text, "")]

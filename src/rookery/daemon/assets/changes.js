@@ -1,0 +1,289 @@
+// Changes: undo a hunk or a file, comments that go to the agent as one prompt, commit.
+import { $, $$, api, element, html, kept, piece, say, toast, told, uid, when } from "./main.js";
+import { isTyping, key } from "./keys.js";
+
+const SPLIT_FROM = 900;
+let box = null; // what holds the changes
+let session = "";
+let asked = { base: "", view: "" };
+
+const root = () => $(".changes", box ?? document);
+const pathOf = (node) => decodeURIComponent(node.closest(".file").dataset.path);
+const here = () => `/sessions/${encodeURIComponent(session)}/changes`;
+const post = (what, body) => api("POST", `/api/sessions/${encodeURIComponent(session)}/changes/${what}`, body);
+
+function address(more = {}) {
+  const wide = (box?.clientWidth || innerWidth) >= SPLIT_FROM || innerWidth >= 1500;
+  const view = (asked.view || kept.get("diff-view")) === "split" && wide ? "split" : "unified";
+  const fields = { piece: 1, view, ...(asked.base && { base: asked.base }), ...(box?.id === "side" && { side: 1 }), ...more };
+  return `${here()}?${new URLSearchParams(fields)}`;
+}
+
+/** Into `node`, which is empty. */
+export async function show(node, id) {
+  box = node;
+  session = id;
+  asked = { base: "", view: "" };
+  await reload();
+}
+
+/** What is there now; nothing moves where it is the same. */
+async function reload({ quiet = false } = {}) {
+  const now = root();
+  const known = quiet && now ? { known: now.dataset.known } : {};
+  const text = await piece(address(known));
+  if (!text || !box?.isConnected) return;
+  const { scrollTop } = scroller();
+  const open = $(".commit:not([hidden]) textarea", now ?? undefined)?.value;
+  const seen = document.activeElement?.closest?.(".changes") ? focusPath() : "";
+  box.replaceChildren(html(text));
+  placed();
+  if (open !== undefined) commitForm(open);
+  scroller().scrollTop = scrollTop;
+  if (seen) document.getElementById(seen)?.querySelector("tr[tabindex]")?.focus({ preventScroll: true });
+}
+const scroller = () => $(".patch", box) ?? box;
+const focusPath = () => document.activeElement.closest(".file")?.id ?? "";
+
+when("view", async (link) => {
+  asked.view = link.dataset.view;
+  kept.set("diff-view", asked.view);
+  await reload();
+});
+when("base", async (link) => {
+  asked.base = new URLSearchParams(link.getAttribute("href")).get("base") ?? "";
+  await reload();
+});
+when("file", async (link) => {
+  const place = link.closest(".file");
+  place.replaceWith(html(await piece(address({ file: pathOf(place) }))));
+  placed();
+});
+
+// --- undo ------------------------------------------------------------------------------------------
+
+const working = () => ($("#bar .bar") ? ($("#bar .bar").dataset.running ? $("#bar .bar").dataset.title || "The agent" : "") : root()?.dataset.working ?? "");
+
+function sure(words, label) {
+  return new Promise((resolve) => {
+    const yes = element("button", { class: "danger", value: "yes" }, label);
+    const dialog = element("dialog", { "aria-label": label }, element("form", { method: "dialog" },
+      element("p", {}, words), element("p", { class: "acts" }, yes, element("button", { value: "" }, "Cancel"))));
+    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+when("undo", async (button) => {
+  const file = button.closest(".file"), hunk = button.closest(".hunk");
+  const path = pathOf(button), words = hunk ? "Undo hunk" : "Undo file";
+  const agent = working();
+  if (agent && !(await sure(`${agent} is still working in this directory.`, words))) return;
+  try {
+    const body = { base: root().dataset.base, path, digest: file.dataset.digest, ...(hunk && { hunk: hunk.dataset.hunk }) };
+    const { id } = await post("undo", body);
+    say(`${path}: undone`);
+    toast(hunk ? `Undid a hunk of ${path}` : `Undid the changes of ${path}`, { action: {
+      label: "Put it back",
+      run: async () => { await post("put-back", { id }); await reload(); },
+    } });
+  } finally {
+    await reload();
+  }
+});
+
+// --- commit ----------------------------------------------------------------------------------------
+
+function commitForm(text = "") {
+  const form = $(".commit", box ?? document);
+  form.hidden = false;
+  form.message.value = text;
+  form.message.focus();
+}
+when("commit-form", () => {
+  const form = $(".commit", box ?? document);
+  if (form.hidden) commitForm(form.message.value);
+  else form.hidden = true;
+});
+when("commit", async (form) => {
+  const files = $$("input[name=file]:checked", form).map((each) => ({ path: decodeURIComponent(each.value), digest: each.dataset.digest }));
+  const said = $(".said", form);
+  said.hidden = true;
+  try {
+    const made = await post("commit", { message: form.message.value, files });
+    form.hidden = true;
+    form.message.value = "";
+    toast(`Committed ${made.id.slice(0, 8)}: ${made.summary}`, { remedy: made.said });
+    await reload();
+  } catch (error) {
+    if (!error.error) throw error;
+    said.textContent = [error.message, error.remedy].filter(Boolean).join("\n");
+    said.hidden = false;
+    say(error.message, { now: true });
+    if (error.error === "changed_since") await reload();
+  }
+});
+
+// --- comments --------------------------------------------------------------------------------------
+
+const store = () => `comments.${session}`;
+function comments() {
+  try { return JSON.parse(kept.get(store()) ?? "[]"); } catch { return []; }
+}
+function keep(list) {
+  kept.set(store(), list.length ? JSON.stringify(list) : "");
+  placed();
+}
+const textOf = (row) => (row.lastElementChild?.textContent ?? "");
+const lineOf = (row) => Number(row?.dataset.new ?? row?.dataset.old);
+const sideOf = (row) => (row.dataset.new ? "new" : "old");
+const rowsOf = (file) => $$("tr[data-new], tr[data-old]", file);
+
+/** Where a comment stands now: its line, or one near it that reads the same. */
+function rowFor(file, { side, to, quote }) {
+  const last = quote.split("\n").at(-1);
+  const near = rowsOf(file).filter((row) => sideOf(row) === side && textOf(row) === last);
+  return near.sort((a, b) => Math.abs(lineOf(a) - to) - Math.abs(lineOf(b) - to))[0];
+}
+
+/** Draws all comments where they belong, and the bar that sends them. */
+function placed() {
+  for (const old of $$(".comment, .stray", box)) old.remove();
+  const list = comments();
+  list.forEach((each, at) => {
+    const file = $$(".file", box).find((node) => decodeURIComponent(node.dataset.path) === each.path);
+    if (!file) return;
+    const row = rowFor(file, each);
+    const words = element("p", { dir: "auto" }, each.text);
+    const act = (name, label) => {
+      const button = element("button", { type: "button", class: "quiet small", "data-do": name, "data-comment": each.id }, label);
+      return button;
+    };
+    const note = element("div", { class: "said-on" }, words, element("p", { class: "soft" },
+      `Comment ${at + 1} of ${list.length}${row ? "" : ` on line ${each.to}, which changed`} `, act("edit-comment", "Edit"), act("drop-comment", "Remove")));
+    if (row) row.after(element("tr", { class: "comment" }, element("td", { colspan: "4" }, note)));
+    else $("h3", file).after(element("div", { class: "stray" }, note));
+  });
+  const bar = $(".comments", box);
+  if (!bar) return;
+  bar.hidden = !list.length;
+  bar.replaceChildren(...(list.length ? [
+    element("button", { type: "button", class: "primary", "data-do": "send-comments" }, `Send ${list.length} comment${list.length > 1 ? "s" : ""}`),
+    element("span", { class: "soft" }, "as one prompt"),
+  ] : []));
+}
+
+/** A small form below the last of the rows. */
+function compose(rows, known = null) {
+  $(".composing", box)?.remove();
+  const last = rows.at(-1);
+  const area = element("textarea", { name: "text", rows: "3", required: true, maxlength: "10000", "aria-label": "Comment" });
+  area.value = known?.text ?? "";
+  const form = element("form", { "data-do": "comment" }, area, element("p", {},
+    element("button", { class: "primary small" }, "Comment"),
+    element("button", { type: "button", class: "quiet small", "data-do": "no-comment" }, "Cancel")));
+  form.about = known ?? {
+    id: uid(), path: pathOf(last), side: sideOf(last),
+    from: Math.min(...rows.map(lineOf)), to: Math.max(...rows.map(lineOf)), quote: rows.map(textOf).join("\n"),
+  };
+  last.after(element("tr", { class: "composing" }, element("td", { colspan: "4" }, form)));
+  area.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    if (event.key === "Escape") { event.stopPropagation(); leave(); }
+  });
+  area.focus();
+}
+function leave() {
+  const row = $(".composing", box), before = row?.previousElementSibling;
+  row?.remove();
+  before?.focus();
+}
+when("no-comment", leave);
+when("comment", (form) => {
+  const list = comments().filter((each) => each.id !== form.about.id);
+  const text = form.elements.text.value.trim();
+  leave();
+  keep(text ? [...list, { ...form.about, text }] : list);
+});
+when("drop-comment", (button) => keep(comments().filter((each) => each.id !== button.dataset.comment)));
+when("edit-comment", (button) => {
+  const known = comments().find((each) => each.id === button.dataset.comment);
+  const row = button.closest("tr")?.previousElementSibling ?? $("tr", button.closest(".file"));
+  if (known && row) compose([row], known);
+});
+when("send-comments", async () => {
+  const list = comments();
+  const text = ["Comments on the changes:", ...list.map(({ path, side, from, to, quote, text: words }) => [
+    `${path}:${from === to ? to : `${from}-${to}`}${side === "old" ? " (removed)" : ""}`,
+    ...quote.split("\n").map((line) => `> ${line.trimEnd()}`), words,
+  ].join("\n"))].join("\n\n");
+  // The same comments have the same id: sent twice, they arrive once.
+  const id = `comments.${list.map((each) => each.id.slice(0, 8)).join(".").slice(0, 150)}.${text.length}`;
+  await api("POST", `/api/sessions/${encodeURIComponent(session)}/prompt`, { text, id });
+  keep([]);
+  const words = list.length > 1 ? `${list.length} comments sent` : "Comment sent";
+  toast(words, $("#side") ? {} : { action: { label: "Open the session", run: () => location.assign(`/sessions/${session}`) } });
+});
+
+let chosen = []; // rows that Shift and an arrow took together
+function choose(rows) {
+  for (const row of chosen) row.classList.remove("chosen");
+  chosen = rows;
+  if (rows.length > 1) for (const row of rows) row.classList.add("chosen");
+}
+const mayWrite = () => Boolean($(".comments", box));
+
+document.addEventListener("click", (event) => {
+  const cell = event.target.closest?.(".changes td:first-child, .changes td:nth-child(2), .changes .two td:nth-child(3)");
+  const row = cell?.closest("tr[data-new], tr[data-old]");
+  if (!row || !mayWrite() || !/^\d+$/.test(cell.textContent)) return;
+  if (event.shiftKey && chosen[0]?.parentElement === row.parentElement) {
+    const all = [...row.parentElement.children].filter((each) => each.dataset.new || each.dataset.old);
+    const [a, b] = [all.indexOf(chosen[0]), all.indexOf(row)].sort((x, y) => x - y);
+    choose(all.slice(a, b + 1));
+  } else choose([row]);
+  compose(chosen);
+});
+document.addEventListener("keydown", (event) => {
+  const row = event.target.closest?.(".changes tr[data-new], .changes tr[data-old]");
+  if (!row || event.target !== row || event.ctrlKey || event.altKey || event.metaKey) return;
+  const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
+  if (step) {
+    const all = $$("tr[data-new], tr[data-old]", root());
+    const next = all[all.indexOf(row) + step];
+    event.preventDefault();
+    event.stopPropagation();
+    if (!next) return;
+    const together = event.shiftKey && next.parentElement === row.parentElement;
+    const begin = chosen.includes(row) ? chosen : [row];
+    choose(together ? (begin.includes(next) ? begin.filter((each) => each !== row) : step > 0 ? [...begin, next] : [next, ...begin]) : [next]);
+    next.tabIndex = -1;
+    next.focus();
+  } else if ((event.key === "c" || event.key === "Enter") && mayWrite()) {
+    event.preventDefault();
+    event.stopPropagation();
+    compose(chosen.includes(row) ? chosen : [row]);
+  }
+}, true);
+key("c", "Comment on the line", () => {}, { where: "Changes", only: () => false });
+key("Shift+ArrowDown", "Choose more lines", () => {}, { where: "Changes", only: () => false });
+
+// --- news ------------------------------------------------------------------------------------------
+
+const idle = () => !isTyping() && !$(".composing, .commit:not([hidden])", box) && !$("dialog[open]");
+async function look() {
+  if (box?.isConnected && root() && !document.hidden && idle()) await reload({ quiet: true }).catch(() => {});
+}
+document.addEventListener("visibilitychange", look);
+document.addEventListener("region", ({ detail }) => { if (detail.name === "bar" && !working()) look(); });
+setInterval(() => { if (working()) look(); }, 8000);
+
+const alone = $(".review");
+if (alone) {
+  box = alone;
+  session = document.body.dataset.session;
+  asked.base = root().dataset.at;
+  if (kept.get("diff-view") === "split" && root().dataset.view !== "split" && innerWidth >= SPLIT_FROM && !location.search.includes("view=")) reload().catch(told);
+  else placed();
+}

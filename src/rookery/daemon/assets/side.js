@@ -1,0 +1,52 @@
+// What opens beside the transcript: changes and the timeline. Their scripts come when they are asked for.
+import { $, element, told, when } from "./main.js";
+import { key } from "./keys.js";
+
+const side = $("#side");
+const modules = { changes: "./changes.js", timeline: "./timeline.js" };
+let shown = "";
+
+function styled() {
+  if ($("link[data-side]")) return;
+  const href = new URL("./changes.css", import.meta.url).pathname;
+  document.head.append(element("link", { rel: "stylesheet", href, "data-side": true }));
+}
+
+export async function open(name) {
+  if (!side) return;
+  styled();
+  shown = name;
+  side.hidden = false;
+  document.body.dataset.side = name;
+  side.replaceChildren(element("p", { class: "empty", role: "status" }, "Loading…"));
+  try {
+    const { show } = await import(modules[name]);
+    if (shown === name) await show(side, document.body.dataset.session);
+    side.focus({ preventScroll: true });
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+export function close() {
+  const button = shown && $(`[data-do="${shown}"]`);
+  shown = "";
+  side.hidden = true;
+  delete document.body.dataset.side;
+  side.replaceChildren();
+  button?.focus();
+}
+
+const toggle = (name) => (shown === name ? close() : open(name));
+if (side) {
+  side.tabIndex = -1;
+  side.setAttribute("aria-label", "Beside the transcript");
+  for (const name of Object.keys(modules)) when(name, () => toggle(name));
+  when("close-side", close);
+  key("d", "Changes", () => toggle("changes")?.catch?.(told), { where: "Session" });
+  key("t", "Timeline", () => toggle("timeline")?.catch?.(told), { where: "Session" });
+  key("Escape", "", close, { only: () => Boolean(shown) && side.contains(document.activeElement) });
+  const wanted = new URLSearchParams(location.search).get("side");
+  if (modules[wanted]) open(wanted).catch(told);
+}
