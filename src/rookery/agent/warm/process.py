@@ -9,6 +9,7 @@ import fcntl
 import gc
 import os
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -17,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from rookery.agent.warm import child
 from rookery.client import warm_agent
@@ -32,6 +33,7 @@ LOOK = 60.0
 GRACE = 5.0
 """Seconds that an agent may outlive its door."""
 BACKLOG = 64
+ENDING = (signal.SIGTERM,)
 LOG_LIMIT = 1024 * 1024
 
 
@@ -46,29 +48,44 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
         return 0  # another one is running or starting
     _cap_log(path)
     become_subreaper()  # an ended agent's orphans fall to us
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until it is known what is to be taken away
     roots.record(home, os.getpid(), tree.start_time(os.getpid()))
     group = cgroups.enter(home_tag(home), f"warm.{os.getpid()}")
-    landlock.abi()  # loaded here for the children
-    pause()
-    from rookery.agent.warm import heat
 
-    heat.up(f"{path}.heat")
-    with listening_at(path, BACKLOG) as listener:
-        gc.collect()
-        gc.freeze()
-        # A collection would only unshare pages.
-        gc.disable()
-        try:
+    def give_up(_number: int, _frame: object) -> NoReturn:
+        """While it loads, nothing can be relied on to hear of an exception."""
+        tree.end_below(os.getpid())
+        _leave(home, path, group)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, give_up)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    try:
+        landlock.abi()  # loaded here for the children
+        pause()
+        from rookery.agent.warm import heat
+
+        heat.up(f"{path}.heat")
+        with listening_at(path, BACKLOG) as listener:
+            gc.collect()
+            gc.freeze()
+            # A collection would only unshare pages.
+            gc.disable()
             if warm_agent.are_replaced():  # what is loaded may be a mix
                 return 0
             if forks:
                 return Warm(listener, path, lock, home).serve()
             return _serve_as_spare(listener, lock, home)
-        finally:
-            roots.forget(home, os.getpid(), tree.start_time(os.getpid()))
-            with suppress(FileNotFoundError):
-                os.unlink(path)
-            cgroups.leave(group)
+    finally:
+        _leave(home, path, group)
+
+
+def _leave(home: str, path: str, group: str) -> None:
+    roots.forget(home, os.getpid(), tree.start_time(os.getpid()))
+    shutil.rmtree(f"{path}.heat", ignore_errors=True)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    cgroups.leave(group)
 
 
 def _lock(path: str) -> int | None:
