@@ -178,7 +178,7 @@ def answer(schema: Json, content: Json) -> str:
 def _told(field: object, value: object) -> str:
     if value in (None, "", []) or not isinstance(value, str | bool | int | float | list):
         return ""
-    if _is_secret(field):
+    if is_secret(field):
         return "(not shown)"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -188,7 +188,8 @@ def _told(field: object, value: object) -> str:
     return lenient.first_line(", ".join(words), LONGEST)
 
 
-def _is_secret(field: object) -> bool:
+def is_secret(field: object) -> bool:
+    """Whether its answer is hidden while it is typed, and in what is told of it."""
     spaces = lenient.mapping(field, "_meta").values()
     marked = any(lenient.flag(space, key) for space in spaces for key in _SECRETS)
     return marked or lenient.text(field, "format") == "password"

@@ -69,10 +69,12 @@ def live(header: Json) -> dict[str, Json]:
 
 def unanswered(header: Json) -> int:
     """How many wait for the user."""
-    return sum(
-        bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
-        for ask in header["asks"].values()
-    )
+    return sum(map(is_waiting, header["asks"].values()))
+
+
+def is_waiting(ask: Json) -> bool:
+    """For the user, not for the agent."""
+    return bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))
 
 
 def has_run(header: Json) -> bool:

@@ -3,6 +3,7 @@ or writes; else what it wants of the user, or why it ended. Code stands between 
 
 from typing import NamedTuple
 
+from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.tools.calls import key_of
@@ -88,15 +89,16 @@ def short(verb: str, thing: str) -> str:
 def standing(header: Json) -> str:
     """What the header alone tells: what the session wants, or why it ended."""
     for ask in header["asks"].values():
-        if ask.get("decide") or not (ask.get("given") or ask.get("sent")):
-            return _wants(ask)
+        if is_waiting(ask):
+            return wants(ask)
     if header["state"] == "idle" and header["reason"] in ENDINGS:
         said = masked(lenient.text(header["error"], "message"))
         return lenient.first_line(said, LONGEST) or ENDINGS[header["reason"]]
     return ""
 
 
-def _wants(ask: Json) -> str:
+def wants(ask: Json) -> str:
+    """`wants to run \\`pytest\\``, `asks: Which one?`."""
     from rookery.core.blocks import asks, captions
 
     said = asks.brief(ask)

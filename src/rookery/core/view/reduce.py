@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
+from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import Document, Op, ask_actions, asks, make_block, notices, parts, tools
 from rookery.core.blocks import document as looks
 from rookery.core.blocks.document import append, block_of_event, change, put
@@ -207,6 +208,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     )
     if isinstance(update.get("schema"), dict):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
+        block["answer"] = answer_to(update)
     else:
         block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"))
         block |= asks.fields(update, after)

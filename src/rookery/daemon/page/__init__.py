@@ -1,5 +1,19 @@
 """The page: each screen is a file with its addresses."""
 
-from rookery.daemon.page import changes, files, fleet, session
+from rookery.daemon.page import (
+    changes,
+    files,
+    fleet,
+    inbox,
+    installed,
+    session,
+)
 
-ROUTERS = (files.router, fleet.router, session.router, changes.router)
+ROUTERS = (
+    changes.router,
+    files.router,
+    fleet.router,
+    inbox.router,
+    installed.router,
+    session.router,
+)

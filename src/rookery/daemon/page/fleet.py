@@ -1,15 +1,58 @@
-"""The first screen: all sessions."""
+"""The first screen: all sessions. `/pieces/fleet` is the list alone, for a page that is open."""
 
-from fastapi import APIRouter
+import asyncio
+import time
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from rookery.core.json import Json
 from rookery.daemon.page import shell
-from rookery.daemon.state import Daemon
+from rookery.daemon.pieces import fleet_list
+from rookery.daemon.pieces.fleet_list import Wanted
+from rookery.daemon.state import Daemon, State
 
 router = APIRouter(include_in_schema=False)
 
+Show = Annotated[str, Query(max_length=20, pattern="^[a-z]*$")]
+Words = Annotated[str, Query(max_length=200)]
+Group = Literal["", "directory"]
+Page = Annotated[int, Query(ge=0, le=10_000)]
+
 
 @router.get("/")
-async def fleet(daemon: Daemon) -> HTMLResponse:
-    empty = '<div class="empty"><p>Choose a session, or begin a new one.</p></div>'
-    return shell.page(daemon, title="", main=empty, here="fleet")
+async def fleet(
+    daemon: Daemon, show: Show = "", words: Words = "", group: Group = "", page: Page = 0
+) -> HTMLResponse:
+    wanted, place = Wanted(show, words, group == "directory", page), shell.place(daemon)
+    listed = fleet_list.screen(await _heads(daemon), _now(), wanted)
+    main = f'<h1 class="unseen">Sessions</h1><div id="list"{place}>{listed}</div>'
+    return shell.page(daemon, title="", main=main, here="fleet")
+
+
+@router.get("/pieces/fleet")
+async def piece(
+    daemon: Daemon,
+    form: Literal["column", "screen"] = "column",
+    session: Annotated[str, Query(max_length=200)] = "",
+    show: Show = "",
+    words: Words = "",
+    group: Group = "",
+    page: Page = 0,
+) -> HTMLResponse:
+    if form == "column":
+        listed = fleet_list.column(daemon.fleet.heads, _now(), session=session, words=words)
+    else:
+        wanted = Wanted(show, words, group == "directory", page)
+        listed = fleet_list.screen(await _heads(daemon), _now(), wanted)
+    return HTMLResponse(listed)
+
+
+async def _heads(daemon: State) -> list[Json]:
+    """Those that cannot be read, too."""
+    return [*daemon.fleet.heads, *await asyncio.to_thread(daemon.fleet.damaged)]
+
+
+def _now() -> float:
+    return time.time() * 1000

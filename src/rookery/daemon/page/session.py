@@ -48,7 +48,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
         main=_screen(session, shown),
         session=session,
         screen="session",
-        modules=("session.js", "side.js"),
+        modules=("session.js", "side.js", "asks.js"),
         styles=("transcript.css",),
     )
 

@@ -60,7 +60,7 @@ def page(
             f"{title} · Rookery" if title else "Rookery",
             body,
             attributes=attributes,
-            modules=("main.js", *modules),
+            modules=("main.js", "fleet.js", *modules),
             styles=("fleet.css", *styles),
         )
     )
@@ -74,11 +74,21 @@ def _column(daemon: State, about: _Page) -> str:
         'type="search" autocomplete="off" aria-label="Find a session, or anything ever said" '
         'placeholder="Find a session, or anything ever said"><kbd>/</kbd></form>'
     )
-    heads = daemon.fleet.heads
-    listed = fleet_list.column(heads, time.time() * 1000, session=about.session)
-    fleet = f'<nav id="fleet" aria-label="Sessions">{listed}</nav>'
+    fleet = f'<nav id="fleet" aria-label="Sessions"{place(daemon)}>{_listed(daemon, about)}</nav>'
     links = tag("nav", "".join(about.link(*each) for each in LINKS), "links")
     return f'<aside id="column" aria-label="Rookery">{brand}{find}{fleet}{links}</aside>'
+
+
+def place(daemon: State) -> str:
+    """From where on news of the list are wanted. Before the list is read: what comes meanwhile is
+    told twice, not never."""
+    return f' data-epoch="{daemon.fleet.epoch}" data-seq="{daemon.fleet.seq}"'
+
+
+def _listed(daemon: State, about: _Page) -> str:
+    if about.here == "fleet":  # which is the list itself
+        return ""
+    return fleet_list.column(daemon.fleet.heads, time.time() * 1000, session=about.session)
 
 
 def _new(about: _Page) -> str:

@@ -11,6 +11,7 @@ from rookery.core import units
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
+from rookery.core.json.secrets import masked
 from rookery.core.view.fleet import STATE_WORDS, fleet_block, is_snoozed
 from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
@@ -104,14 +105,14 @@ def column(heads: Iterable[Json], now: float, *, session: str = "", words: str =
     if len(listed) > COLUMN:
         address = ALL.address(words=words)
         inner += f'<p class="all"><a href="{address}">All {len(listed):,} sessions</a></p>'
-    return _list(inner, rows, len(shown), len(listed))
+    return _list(inner, rows, now, len(shown), len(listed))
 
 
 def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
     """The whole screen, with its filters."""
     rows = rows_of(heads, now)
     if not rows:
-        return _list(BEGIN, rows, 0, 0)
+        return _list(BEGIN, rows, now, 0, 0)
     fitting = [row for row in rows if _is_shown(row, wanted.show)]
     fitting = [row for row in fitting if _matches(row.block, wanted.words)]
     first = wanted.page * PAGE
@@ -124,18 +125,20 @@ def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
     return _list(
         _filters(rows, wanted) + inner + _pages(len(fitting), wanted),
         rows,
+        now,
         len(shown),
         len(fitting),
     )
 
 
-def _list(inner: str, rows: list[Row], shown: int, fitting: int) -> str:
+def _list(inner: str, rows: list[Row], now: float, shown: int, fitting: int) -> str:
     """What the tab's title and icon say is counted here, over all sessions in lists."""
     seen = [row for row in rows if not row.hidden]
     needs = sum(row.group == NEEDS for row in seen)
     running = sum(row.block["status"] == "running" for row in seen)
     counts = f'data-needs="{needs}" data-running="{running}"'
     more = " data-more" if fitting > shown else ""
+    counts += f' data-now="{now:.0f}"'
     return f'<div class="list" {counts}{more}>{inner}</div>'
 
 
@@ -240,7 +243,7 @@ def _line(row: Row, now: float, session: str) -> str:
     pin = icons.icon("pin") if block["pinned"] else ""
     inner = (
         icons.state(status, words)
-        + f'<span class="title" dir="auto">{pin}{esc_line(block["title"], 200)}</span>'
+        + f'<span class="title" dir="auto">{pin}{esc_line(masked(block["title"]), 200)}</span>'
         + _time(block, now)
         + tag("span", _doing(block), "doing")
         + tag("span", _about(block), "about")

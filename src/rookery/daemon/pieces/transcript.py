@@ -12,6 +12,7 @@ from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.json.secrets import masked_json
+from rookery.daemon.pieces import ask_form
 from rookery.daemon.pieces.growing import Output, Prose
 from rookery.export.html import block as looks
 from rookery.export.html import card, part
@@ -174,6 +175,8 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
         return f"/api/sessions/{session}/blobs/{name}" if name.isalnum() else ""
 
     def actions(block: Block) -> str:
+        if block["role"] == "ask":
+            return ask_form.actions(block, session, read_only=read_only)
         return "" if read_only else buttons(block)
 
     agent, cwd = str(header.get("agent") or ""), str(header.get("cwd") or "")
@@ -181,7 +184,7 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
 
 
 def buttons(block: Block) -> str:
-    """The actions that a notice, a divider or an ask offers."""
+    """The actions that a notice or a divider offers."""
     found = ""
     for number, action in enumerate(block["actions"]):
         label = esc_line(lenient.text(action, "label"))

@@ -138,12 +138,16 @@ def _ask(block: Block, view: View) -> str:
         return tag("p", f"↳ {words}", "answered")
     danger = esc_line(lenient.text(block, "danger"))
     body = "".join(map(_piece, asks.pieces(block, view.agent, view.cwd, short=False)))
-    body += "".join(part.rendered(p, view) for p in block["parts"] if asks.says_more(p, block))
+    actions = view.actions(block)
+    shown = [p for p in block["parts"] if asks.says_more(p, block)]
+    if actions:  # which have the fields of a form
+        shown = [p for p in shown if lenient.text(p, "type") != "form"]
+    body += "".join(part.rendered(p, view) for p in shown)
     if note := esc_line(lenient.text(block, "note")):
         body += tag("p", note, "soft")
     if danger:
         body += tag("p", f"This cannot be undone: it {danger}.", "failed")
-    actions = view.actions(block) or tag("p", "Waiting for an answer", "needs")
+    actions = actions or tag("p", "Waiting for an answer", "needs")
     head = tag("div", f"{part.mark('needs-you')}<strong>{asked}</strong>", "line")
     kind = "card asked danger" if danger else "card asked"
     return tag("div", head + tag("div", body + actions, "inside"), kind)

@@ -5,8 +5,8 @@ from typing import Any
 from rich.style import Style
 
 from rookery.core.blocks import Block, asks, captions
+from rookery.render.ask_choices import ALWAYS, always_words, choices
 from rookery.tui.look import ask_body, part
-from rookery.tui.look.ask_choices import ALWAYS, always_words, choices
 from rookery.tui.look.runs import Line, clean_line, prefixed, trimmed, width_of_line, wrap
 from rookery.tui.look.view import View
 

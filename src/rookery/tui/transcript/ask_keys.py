@@ -8,8 +8,8 @@ from functools import partial
 from textual import events
 
 from rookery.core.blocks import Block
+from rookery.render.ask_choices import ALWAYS, Choice, choices
 from rookery.tui.keys.map import keys_of
-from rookery.tui.look.ask_choices import ALWAYS, Choice, choices
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.transcript.scroll import Scroll
 

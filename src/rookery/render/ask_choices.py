@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
-from rookery.tui.look.runs import clean_line
+from rookery.render.plain import clean_line
 
 SIGHT = 5
 """Choices on a card; the rest is behind a key."""

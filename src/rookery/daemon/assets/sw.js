@@ -1,0 +1,104 @@
+// The service worker: notifications with their answers, and a page for when Rookery is not reachable.
+const SHELL = "rookery-shell";
+
+addEventListener("install", (event) => event.waitUntil(keep().then(() => skipWaiting())));
+addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+
+/** The offline page, and what it is made of. */
+async function keep() {
+  try {
+    const page = await fetch("/offline", { cache: "no-store" });
+    if (!page.ok || page.redirected) return;
+    const text = await page.clone().text();
+    await caches.delete(SHELL);
+    const cache = await caches.open(SHELL);
+    await cache.put("/offline", page);
+    await cache.addAll([...new Set(text.match(/\/assets\/[^"]+/g)), "/favicon.svg"]);
+  } catch { /* the next start tries again */ }
+}
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin) return;
+  if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => kept("/offline")));
+  else if (pathname.startsWith("/assets/")) event.respondWith(fetch(request).catch(() => kept(pathname)));
+});
+
+async function kept(path) {
+  return (await (await caches.open(SHELL)).match(path)) ?? Response.error();
+}
+
+// --- notifications -------------------------------------------------------------------------------
+
+addEventListener("push", (event) => {
+  let news = {};
+  try { news = event.data.json(); } catch { /* nothing that is ours */ }
+  event.waitUntil(tell(news, true));
+});
+addEventListener("message", (event) => {
+  if (event.data?.show) event.waitUntil(tell(event.data.show, false));
+});
+
+async function tell(news, pushed) {
+  if (pushed && await looking(news.session)) return;
+  const answers = news.event === "ask" ? await answersTo(news.session) : null;
+  await registration.showNotification(news.heading ?? "Rookery", {
+    body: news.text ?? "",
+    tag: news.session || "rookery",
+    renotify: true,
+    icon: "/apple-touch-icon.png",
+    badge: "/apple-touch-icon.png",
+    data: { session: news.session ?? "", ...answers },
+    actions: answers ? answers.ways.map(({ way, name }) => ({ action: way, title: name })) : [],
+  });
+}
+
+/** Whether somebody looks at that session right now. */
+async function looking(session) {
+  const open = await clients.matchAll({ type: "window" });
+  return open.some((each) => each.visibilityState === "visible" && each.focused && new URL(each.url).pathname === `/sessions/${session}`);
+}
+
+/** The two plain ways of the only open ask; null: it is destructive, a form, or one of several. */
+async function answersTo(session) {
+  try {
+    const answer = await fetch(`/api/sessions/${session}/header`);
+    const asks = Object.entries((await answer.json()).header.asks);
+    const [id, ask] = asks[0] ?? [];
+    if (asks.length !== 1 || ask.danger || ask.kind !== "permission") return null;
+    const ways = ["allow_once", "reject_once"].flatMap((kind) => {
+      const option = ask.options.find((each) => each.kind === kind);
+      return option ? [{ way: option.optionId, name: option.name || option.optionId }] : [];
+    });
+    return ways.length ? { ask: id, nonce: ask.nonce, ways } : null;
+  } catch {
+    return null;
+  }
+}
+
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(event.action ? answer(event) : show(event.notification.data.session));
+});
+
+async function answer({ action, notification: { data, title } }) {
+  const sent = await fetch(`/api/sessions/${data.session}/answer`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ ask: data.ask, nonce: data.nonce, option: action }),
+  }).catch(() => null);
+  if (sent?.ok) return;
+  await registration.showNotification(title, {
+    body: "The answer did not arrive. Open the session to answer.", tag: data.session, data: { session: data.session },
+  });
+}
+
+async function show(session) {
+  const path = session ? `/sessions/${session}` : "/inbox";
+  const open = await clients.matchAll({ type: "window", includeUncontrolled: true });
+  const there = open.find((each) => new URL(each.url).pathname === path) ?? open[0];
+  if (!there) { await clients.openWindow(path); return; }
+  await there.focus().catch(() => {});
+  if (new URL(there.url).pathname !== path) there.postMessage({ open: path });
+}

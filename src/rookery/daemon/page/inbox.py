@@ -1,0 +1,70 @@
+"""The inbox: the open asks of all sessions, one at a time, with what led to it."""
+
+import asyncio
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from rookery.client.reading import excerpt
+from rookery.core.json import Json
+from rookery.core.view.fleet import is_hidden
+from rookery.daemon.page import shell
+from rookery.daemon.pieces import inbox
+from rookery.daemon.pieces.inbox import Context, Open
+from rookery.daemon.state import Daemon, State
+from rookery.home import paths
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
+
+router = APIRouter(include_in_schema=False)
+
+At = Annotated[str, Query(max_length=400, description="Which ask is shown: SESSION:ASK.")]
+ROOM = 128 * 1024
+"""Bytes of events that are read for what led to an ask."""
+MOST = 200
+"""Sessions whose asks are listed."""
+
+
+@router.get("/inbox")
+async def screen(daemon: Daemon, at: At = "") -> HTMLResponse:
+    main = f'<div class="screen" id="inbox">{await _rendered(daemon, at)}</div>'
+    return shell.page(
+        daemon, title="Inbox", main=main, here="inbox", modules=("asks.js", "inbox.js")
+    )
+
+
+@router.get("/pieces/inbox")
+async def piece(daemon: Daemon, at: At = "") -> HTMLResponse:
+    return HTMLResponse(await _rendered(daemon, at))
+
+
+async def _rendered(daemon: State, at: str) -> str:
+    now = time.time() * 1000
+    heads = [head for head in daemon.fleet.heads if head["asks"] and not is_hidden(head, now)]
+    found = await asyncio.to_thread(_open, daemon.home, heads[:MOST])
+    shown = next((each for each in found if each.name == at), found[0] if found else None)
+    context = await asyncio.to_thread(_context, daemon.home, shown) if shown else None
+    return inbox.rendered(found, shown, context, now, read_only=daemon.options.read_only)
+
+
+def _open(home: str, heads: list[Json]) -> list[Open]:
+    """The longest waiting first."""
+    found: list[Open] = []
+    for head in heads:
+        try:
+            with Reader.open(paths.session_dir(home, head["id"])) as log:
+                found += inbox.open_asks(head, log.header())
+        except (LogError, OSError, paths.PathError):  # it went meanwhile
+            continue
+    return sorted(found, key=lambda each: each.at)
+
+
+def _context(home: str, shown: Open) -> Context:
+    try:
+        with Reader.open(paths.session_dir(home, shown.head["id"])) as log:
+            seq = log.last_seq()
+            return Context(seq, list(excerpt(log, seq, ROOM).document.blocks.values()))
+    except (LogError, OSError, paths.PathError):
+        return Context(0, [])

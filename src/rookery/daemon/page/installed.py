@@ -1,0 +1,38 @@
+"""What the page needs as an app of its own: its service worker, what that shows while Rookery
+cannot be reached, and an icon for phones."""
+
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse
+
+from rookery.daemon import assets
+from rookery.daemon.pieces import png
+from rookery.daemon.pieces.document import document
+from rookery.export.html.page import MARK
+
+router = APIRouter(include_in_schema=False)
+
+OFFLINE = (
+    f'<main class="alone"><p class="brand">{MARK}<span>Rookery</span></p>'
+    "<h1>Rookery is not reachable</h1>"
+    "<p>Your sessions go on without this page. It tries again by itself.</p>"
+    '<p class="soft" id="tries" role="status"></p>'
+    '<p><a class="button" href="">Try now</a></p></main>'
+)
+
+
+@router.get("/sw.js")
+async def service_worker() -> Response:
+    body = assets.files()["sw.js"]
+    kept = {"Cache-Control": "no-cache"}
+    return Response(body, media_type=assets.media_type("sw.js"), headers=kept)
+
+
+@router.get("/offline")
+async def offline() -> HTMLResponse:
+    return HTMLResponse(document("Rookery is not reachable", OFFLINE, modules=("offline.js",)))
+
+
+@router.get("/apple-touch-icon.png")
+def touch_icon() -> Response:
+    kept = {"Cache-Control": "max-age=86400"}
+    return Response(png.touch_icon(), media_type="image/png", headers=kept)

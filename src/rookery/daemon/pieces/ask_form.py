@@ -1,0 +1,215 @@
+"""The answers to an ask: the agent's options as buttons in its order, or the fields of its form.
+
+Keys have the same meaning for every agent, as in the terminal; digits choose from the agent's own
+list. `assets/asks.js` sends them; what cannot be undone, and what is allowed for good, takes a
+second step there.
+"""
+
+import json
+from typing import Any
+
+from rookery.core.asks import forms
+from rookery.core.asks.asks import REJECTS, pick
+from rookery.core.blocks.document import Block
+from rookery.core.json import Json, lenient
+from rookery.core.json.secrets import masked
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.render.ask_choices import ALWAYS, always_words, choices
+
+KEYS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}
+WHY = "r"
+READ_ONLY = "This Rookery only shows. Answer in a terminal, or where it runs without --read-only."
+FIELDS, CHOICES, RADIOS = 50, 200, 6
+LONG = 200
+"""Characters from which on a text gets a box of several lines."""
+KINDS = {"email": "email", "uri": "url", "date": "date"}
+BUTTON = 60
+"""Characters of a button."""
+
+
+def actions(block: Block, session: str, *, read_only: bool = False) -> str:
+    """For `View.actions`; "": it is no open ask."""
+    if block["role"] != "ask" or block["status"] != "asked":
+        return ""
+    if read_only:
+        return tag("p", READ_ONLY, "soft")
+    form = next((part for part in block["parts"] if part.get("type") == "form"), None)
+    if form is not None:
+        return _form(lenient.mapping(form, "schema"), lenient.mapping(block, "answer"), session)
+    return _options(block, session) if block["actions"] else ""
+
+
+def _place(command: Json, session: str) -> str:
+    ask, nonce = (esc_line(lenient.text(command, key), 500) for key in ("ask", "nonce"))
+    return f'data-session="{esc_line(session)}" data-ask="{ask}" data-nonce="{nonce}"'
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+def _options(block: Block, session: str) -> str:
+    seen, more = choices(block)
+    keys = {each.place: KEYS[each.name] for each in (*seen, *more) if each.name in KEYS}
+    found = ""
+    for place, action in enumerate(block["actions"]):
+        digit = str(place + 1) if place < 9 else ""
+        found += _button(action, keys.get(place) or digit, digit)
+    reject = pick(block["actions"], REJECTS)
+    if reject is not None:
+        answer = esc(json.dumps(_said(reject)))
+        found += (
+            f'<button type="button" data-do="answer-why" data-key="{WHY}" data-answer="{answer}">'
+            f"Reject, and say why {tag('kbd', WHY)}</button>"
+        )
+    first = lenient.mapping(block["actions"][0], "command")
+    danger = esc_line(lenient.text(block, "danger"))
+    danger = f' data-danger="{danger}"' if danger else ""
+    ways = tag("div", found, "ways")
+    return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
+
+
+def _said(action: Json) -> Json:
+    """What an answer's command says, beside which ask it is for."""
+    command = lenient.mapping(action, "command")
+    return {key: value for key, value in command.items() if key not in ("do", "ask", "nonce")}
+
+
+def _button(action: Json, key: str, digit: str) -> str:
+    kind, label = lenient.text(action, "kind"), masked(lenient.text(action, "label"))
+    why = lenient.text(action, "disabled")
+    danger = bool(action.get("danger"))
+    look = "danger" if danger else "primary" if kind == "allow_once" else ""
+    rule = masked(always_words(action)) if kind in ALWAYS else ""
+    words = esc_line(_short(label))
+    if kind == "rule":
+        words = f"Always allow {tag('code', esc_line(_short(rule, 30)))}"
+    attributes = (
+        f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
+    )
+    attributes += f' data-rule="{esc_line(rule)}"' if rule else ""
+    attributes += " data-danger" if danger else ""
+    attributes += f' disabled title="{esc_line(why)}"' if why else f' title="{esc_line(label)}"'
+    hint = tag("kbd", key) if key and not why else ""
+    return (
+        f'<button type="button" class="{look}" data-do="answer"{attributes}>{words} {hint}</button>'
+    )
+
+
+def _short(text: str, most: int = BUTTON) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+# --- forms ---------------------------------------------------------------------------------------
+
+
+def _form(schema: Json, command: Json, session: str) -> str:
+    needed = lenient.texts(schema, "required")
+    base = f"f{esc_line(lenient.text(command, 'nonce'), 60)}"
+    found = "".join(
+        _field(f"{base}-{number}", str(name), field, needed=name in needed)
+        for number, (name, field) in enumerate(_fields(schema))
+    )
+    found += '<p class="wrong failed" role="alert" hidden></p>'
+    found += tag(
+        "div",
+        '<button class="primary">Send the answer</button>'
+        '<button type="button" class="quiet" data-do="answer-no" data-action="decline">'
+        "Decline</button>",
+        "ways",
+    )
+    place = _place(command, session)
+    return f'<form class="answers fields" data-do="answer-form" {place}>{found}</form>'
+
+
+def _fields(schema: Json) -> list[tuple[str, Any]]:
+    return list(lenient.mapping(schema, "properties").items())[:FIELDS]
+
+
+def _field(place: str, name: str, field: Any, *, needed: bool) -> str:
+    title = esc_line(lenient.text(field, "title") or name)
+    about = esc_line(lenient.text(field, "description"))
+    kind = lenient.text(field, "type", "string")
+    star = tag("span", "required", "needs") if needed else ""
+    said = f'<p class="soft" id="{place}-about">{about}</p>' if about else ""
+    shared = f'name="{esc_line(name, 200)}" data-type="{esc_line(kind, 20)}"'
+    shared += f' aria-describedby="{place}-about"' if about else ""
+    offered = forms.choices(field)[:CHOICES]
+    if offered and (kind == "array" or len(offered) <= RADIOS):
+        return _several(title, star, said, shared, field, offered, needed=needed)
+    must = " required" if needed else ""
+    if kind == "boolean":
+        on = " checked" if lenient.flag(field, "default") else ""
+        box = f'<label><input type="checkbox" {shared}{on}> {title}</label>'
+        return tag("div", box + said, "field")
+    control = f'id="{place}" {shared}{must}'
+    if offered:
+        control = f"<select {control}>{_listed(field, offered, needed=needed)}</select>"
+    else:
+        control = _input(field, kind, control)
+    label = f'<label for="{place}">{title} {star}</label>'
+    return tag("div", f"{label}{said}{control}", "field")
+
+
+def _several(
+    title: str,
+    star: str,
+    said: str,
+    shared: str,
+    field: Any,
+    offered: list[forms.Choice],
+    *,
+    needed: bool,
+) -> str:
+    """One of a few, or any number."""
+    many = lenient.text(field, "type") == "array"
+    kind = "checkbox" if many else "radio"
+    chosen = _defaults(field)
+    found = ""
+    for choice in offered:
+        on = " checked" if choice.value in chosen else ""
+        on += " required" if needed and not many else ""
+        about = f" {tag('span', esc_line(choice.about), 'soft')}" if choice.about else ""
+        value = esc_line(choice.value, 500)
+        found += (
+            f'<label><input type="{kind}" {shared} value="{value}"{on}> '
+            f"<span>{esc_line(choice.name)}{about}</span></label>"
+        )
+    return f'<fieldset class="field"><legend>{title} {star}</legend>{said}{found}</fieldset>'
+
+
+def _defaults(field: Any) -> list[str]:
+    one = lenient.text(field, "default")
+    return [one] if one else lenient.texts(field, "default")
+
+
+def _listed(field: Any, offered: list[forms.Choice], *, needed: bool) -> str:
+    chosen = _defaults(field)
+    found = "" if needed and chosen else '<option value="">Choose</option>'
+    for choice in offered:
+        on = " selected" if choice.value in chosen else ""
+        found += (
+            f'<option value="{esc_line(choice.value, 500)}"{on}>{esc_line(choice.words)}</option>'
+        )
+    return found
+
+
+def _input(field: Any, kind: str, control: str) -> str:
+    given = field.get("default") if isinstance(field, dict) else None
+    value = str(given) if isinstance(given, str | int | float) else ""
+    if kind in ("number", "integer"):
+        limits = _limits(field, (("minimum", "min"), ("maximum", "max")))
+        step = "1" if kind == "integer" else "any"
+        return f'<input type="number" step="{step}" {control}{limits} value="{esc_line(value)}">'
+    limits = _limits(field, (("minLength", "minlength"), ("maxLength", "maxlength")))
+    if (lenient.integer(field, "maxLength") or 0) > LONG or "\n" in value:
+        return f'<textarea rows="4" {control}{limits}>\n{esc(value)}</textarea>'
+    shape = (
+        "password" if forms.is_secret(field) else KINDS.get(lenient.text(field, "format"), "text")
+    )
+    off = ' autocomplete="off"'
+    return f'<input type="{shape}" {control}{limits}{off} value="{esc_line(value)}">'
+
+
+def _limits(field: Any, named: tuple[tuple[str, str], ...]) -> str:
+    found = ((attribute, lenient.number(field, key)) for key, attribute in named)
+    return "".join(f' {attribute}="{limit:g}"' for attribute, limit in found if limit is not None)

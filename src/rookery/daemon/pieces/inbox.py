@@ -1,0 +1,165 @@
+"""An open ask with the session that it belongs to, and the list of the others."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rookery.agents.registry import AGENTS
+from rookery.core.asks.kept_asks import is_waiting
+from rookery.core.blocks import ask_actions, asks
+from rookery.core.blocks.document import Block, make_block
+from rookery.core.json import Json, lenient
+from rookery.core.json.secrets import masked, masked_json
+from rookery.core.view.doing import wants
+from rookery.core.view.fleet import NO_TITLE
+from rookery.daemon.pieces import ask_form, icons
+from rookery.daemon.pieces.fleet_list import elapsed
+from rookery.export.html import block as looks
+from rookery.export.html import markdown
+from rookery.export.html.block import coded
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.export.html.view import View
+from rookery.home.paths import with_tilde
+
+LEAD = 600
+"""Characters of what was said before an ask."""
+
+NOTIFY = '<section class="notify" data-notify hidden aria-label="Notifications"></section>'
+
+
+class Open(NamedTuple):
+    """An ask that waits for the user."""
+
+    head: Json
+    ask: Json
+    block: Block
+    at: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.head['id']}:{lenient.text(self.ask, 'id')}"
+
+
+class Context(NamedTuple):
+    seq: int
+    """The last event that is known."""
+    blocks: list[Block]
+    """The end of the session's transcript."""
+
+
+def open_asks(head: Json, header: Json) -> list[Open]:
+    """Those of one session."""
+    found = []
+    for name, known in header["asks"].items():
+        if is_waiting(known):
+            ask = {**known, "id": name}
+            at = lenient.number(ask, "at") or float(head["at"])
+            found.append(Open(head, ask, _block(ask, header), at))
+    return found
+
+
+def _block(ask: Json, header: Json) -> Block:
+    """As the transcript shows it."""
+    call = lenient.mapping(ask, "toolCall")
+    block = make_block(
+        str(ask.get("block") or "ask"),
+        "ask",
+        status="asked",
+        title=lenient.text(ask, "message") or lenient.text(call, "title"),
+        kind=lenient.text(call, "kind", "other"),
+        note=lenient.text(ask, "why"),
+        danger=lenient.text(ask, "danger"),
+        actions=ask_actions.answers(ask),
+    )
+    if isinstance(ask.get("schema"), dict):
+        block["parts"] = [{"type": "form", "schema": ask["schema"]}]
+        block["answer"] = {"ask": ask["id"], "nonce": lenient.text(ask, "nonce")}
+        return block
+    return block if ask.get("decide") else block | asks.fields(ask, header)
+
+
+# --- as HTML -------------------------------------------------------------------------------------
+
+
+def rendered(
+    found: list[Open], shown: Open | None, context: Context | None, now: float, *, read_only: bool
+) -> str:
+    if shown is None or context is None:
+        return _nothing()
+    others = [each for each in found if each is not shown]
+    line = f"{len(found)} waiting" if len(found) > 1 else "1 waiting"
+    head = f'<h1>Inbox <span class="soft">{line}</span></h1>'
+    body = _asking(shown, context, now, read_only=read_only)
+    return head + body + (_others(others, now) if others else "") + NOTIFY
+
+
+def _nothing() -> str:
+    words = (
+        f'<div class="empty">{icons.icon("inbox")}<p>Nothing needs you.</p>'
+        '<p class="soft">Questions and approvals of all sessions come together here.</p>'
+        '<p><a class="button" href="/">All sessions</a></p></div>'
+    )
+    return f"<h1>Inbox</h1>{words}{NOTIFY}"
+
+
+def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> str:
+    session = str(shown.head["id"])
+
+    def actions(block: Block) -> str:
+        return ask_form.actions(block, session, read_only=read_only)
+
+    view = View(_agent(shown.head), str(shown.head["cwd"]), now, actions=actions)
+    before = _lead(context.blocks)
+    command = shown.block["actions"]
+    card = looks.rendered({**masked_json({**shown.block, "actions": []}), "actions": command}, view)
+    waits = f'<time class="soft age" data-since="{shown.at:.0f}">{_waits(shown, now)}</time>'
+    place = esc_line(with_tilde(str(shown.head["cwd"])))
+    about = (
+        f'<p class="from"><a href="/sessions/{session}">{_title(shown.head)}</a>'
+        f'<span class="soft">{esc_line(_agent(shown.head))} · {place}</span>{waits}</p>'
+    )
+    attributes = f'data-at="{esc_line(shown.name)}" data-session="{session}"'
+    return (
+        f'<article class="asking" {attributes} data-seq="{context.seq}">{about}{before}{card}'
+        "</article>"
+    )
+
+
+def _lead(blocks: Iterable[Block]) -> str:
+    """What was asked for, and what the agent said last."""
+    roles = {block["role"]: block for block in blocks if str(block["text"]).strip()}
+    found = ""
+    if (prompt := roles.get("prompt")) is not None:
+        text = masked(prompt["text"].strip())
+        text = text if len(text) <= LEAD else f"{text[:LEAD].rstrip()}…"
+        found += f'<div class="block prompt"><div class="said" dir="auto">{esc(text)}</div></div>'
+    if (answer := roles.get("answer")) is not None:
+        text = masked(answer["text"].strip())
+        text = text if len(text) <= LEAD else f"…{text[-LEAD:].partition(' ')[2]}"
+        found += tag("div", tag("div", markdown.rendered(text), "prose"), "block answer")
+    return tag("div", found, "lead") if found else ""
+
+
+def _others(others: list[Open], now: float) -> str:
+    rows = "".join(
+        f'<li><a href="/inbox?at={esc_line(each.name)}" data-do="ask" '
+        f'data-at="{esc_line(each.name)}">{icons.state("needs-you", "needs you")}'
+        f'<span class="title" dir="auto">{_title(each.head)}</span>'
+        f'<span class="age">{_waits(each, now)}</span>'
+        f'<span class="doing">{coded(wants(each.ask))}</span></a></li>'
+        for each in others
+    )
+    inner = f"<h2>Also waiting <span>{len(others)}</span></h2>{tag('ul', rows)}"
+    return f'<section class="list others">{inner}</section>'
+
+
+def _waits(each: Open, now: float) -> str:
+    return elapsed((now - each.at) / 1000)
+
+
+def _title(head: Json) -> str:
+    return esc_line(masked(head["title"] or NO_TITLE), 200)
+
+
+def _agent(head: Json) -> str:
+    entry = AGENTS.get(str(head["agent"]))
+    return entry.title if entry else str(head["agent"])
