@@ -1,0 +1,190 @@
+"""Asks in the browser: answered by one key or one tap, by the first who answers."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import PHONE, Site
+
+RUN = {
+    "otherwise": [
+        {
+            "ask": "Run the tests",
+            "kind": "execute",
+            "rawInput": {"command": "pytest -x tests/test_login.py --count 50"},
+            "allowed": [{"text": "allowed: $option"}],
+            "rejected": [{"text": "rejected: $reason"}],
+        }
+    ]
+}
+REMOVE = {
+    "otherwise": [
+        {
+            "ask": "Remove the nest",
+            "kind": "execute",
+            "rawInput": {"command": "rm -rf ~/nest"},
+            "allowed": [{"text": "removed: $option"}],
+            "rejected": [{"text": "kept"}],
+        }
+    ]
+}
+FORM = {
+    "otherwise": [
+        {
+            "question": "Where shall it go?",
+            "schema": {
+                "type": "object",
+                "required": ["bird", "eggs"],
+                "properties": {
+                    "bird": {"type": "string", "title": "Bird", "enum": ["rook", "crow"]},
+                    "eggs": {"type": "integer", "title": "Eggs", "minimum": 1, "maximum": 5},
+                    "place": {"type": "string", "title": "Place", "description": "A tree"},
+                    "colours": {"type": "array", "items": {"enum": ["black", "blue"]}},
+                    "warm": {"type": "boolean", "title": "Keep it warm", "default": True},
+                },
+            },
+            "accepted": [{"text": "accepted: $answer"}],
+            "declined": [{"text": "declined"}],
+        }
+    ]
+}
+
+
+def opened(site: Site, session: str, **context: object) -> Page:
+    page = site.page(f"/sessions/{session}", **context)
+    expect(page.locator(".answers")).to_be_visible()
+    return page
+
+
+def test_the_first_answer_counts_and_the_other_card_goes(site: Site) -> None:
+    """V5: an approval from a second window; the first window says how it ended, and a late press
+    is told so."""
+    session = site.session(RUN, title="Fix the login")
+    site.say(session, "go")
+    first, second = opened(site, session), opened(site, session)
+    expect(first.locator(".asked pre")).to_have_text("pytest -x tests/test_login.py --count 50")
+    expect(first.locator(".answers button").first).to_contain_text("y")
+    second.keyboard.press("y")
+    expect(second.locator("#transcript").get_by_text("allowed: allow")).to_be_visible()
+    expect(first.locator("#transcript").get_by_text("allowed: allow")).to_be_visible()
+    expect(first.locator(".answers")).to_have_count(0)
+    expect(first.locator(".answered")).to_contain_text("web")
+
+
+def test_what_cannot_be_undone_is_typed(site: Site) -> None:
+    """V5: one key is not enough; the word and Enter are."""
+    session = site.session(REMOVE, title="Clean up")
+    site.say(session, "go")
+    page = opened(site, session)
+    expect(page.locator(".asked.danger")).to_contain_text("This cannot be undone")
+    page.keyboard.press("y")
+    field = page.get_by_label("Type allow to confirm")
+    expect(field).to_be_focused()
+    field.press_sequentially("yes")
+    expect(page.get_by_role("button", name="Allow it")).to_be_disabled()
+    field.fill("allow")
+    field.press("Enter")
+    expect(page.locator("#transcript").get_by_text("removed: allow")).to_be_visible()
+
+
+def test_a_question_is_a_form(site: Site) -> None:
+    """V3, V5: its fields are checked here and by the daemon."""
+    session = site.session(FORM, title="Ask me")
+    site.say(session, "go")
+    page = opened(site, session)
+    page.get_by_label("crow").check()
+    page.get_by_label("Eggs").fill("9")
+    page.get_by_role("button", name="Send the answer").click()
+    expect(page.locator(".answers")).to_be_visible()  # the browser says what is wrong
+    page.get_by_label("Eggs").fill("3")
+    page.get_by_label("blue").check()
+    page.get_by_role("button", name="Send the answer").click()
+    said = page.locator("#transcript").get_by_text("accepted:")
+    expect(said).to_contain_text("crow")
+    expect(said).to_contain_text("3")
+    expect(page.locator(".answers")).to_have_count(0)
+
+
+# --- variants ------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_a_rejection_says_why(site: Site) -> None:
+    session = site.session(RUN)
+    site.say(session, "go")
+    page = opened(site, session)
+    page.keyboard.press("r")
+    page.get_by_label("Why not?").press_sequentially("Once is enough.")
+    page.keyboard.press("Enter")
+    expect(page.locator("#transcript").get_by_text("rejected: Once is enough.")).to_be_visible()
+
+
+@pytest.mark.long
+def test_always_shows_its_rule_first(site: Site) -> None:
+    session = site.session(RUN)
+    site.say(session, "go")
+    page = opened(site, session)
+    page.keyboard.press("a")
+    expect(page.get_by_text("From now on, this is allowed without asking")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".ways").first).to_be_visible()
+    page.keyboard.press("a")
+    page.get_by_role("button", name="Always allow", exact=True).press("Enter")
+    expect(page.locator("#transcript").get_by_text("allowed:")).to_be_visible()
+
+
+@pytest.mark.long
+def test_who_types_answers_nothing(site: Site) -> None:
+    """V5: letters of a text, and a key on a card that has just come."""
+    session = site.session(RUN)
+    page = site.page(f"/sessions/{session}")
+    expect(page.locator("#transcript")).to_be_attached()
+    site.say(session, "go")
+    expect(page.locator(".answers")).to_be_visible()
+    page.keyboard.press("y")  # it came by itself
+    page.keyboard.type("yes no")
+    assert page.locator(".answers").count() == 1
+    page.wait_for_timeout(1500)
+    expect(page.locator(".answers")).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.locator("#transcript").get_by_text("rejected")).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_thumb_holds_what_cannot_be_undone(site: Site) -> None:
+    session = site.session(REMOVE)
+    site.say(session, "go")
+    page = opened(site, session, viewport=PHONE, has_touch=True, is_mobile=True)
+    button = page.locator("button[data-danger]").first
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    assert box is not None
+    assert box["height"] >= 40
+    page.mouse.move(box["x"] + 20, box["y"] + 10)
+    page.mouse.down()
+    expect(page.locator("#transcript").get_by_text("removed: allow")).to_be_visible()
+    page.mouse.up()
+
+
+@pytest.mark.long
+def test_the_inbox_goes_from_ask_to_ask(site: Site) -> None:
+    """V5: answer one, the next slides in; what is answered elsewhere goes at once."""
+    sessions = [site.session(RUN, title=f"Session {number}") for number in range(3)]
+    for session in sessions:
+        site.say(session, "go")
+    for session in sessions:
+        opened(site, session).close()
+    page = site.page("/inbox")
+    expect(page.locator(".others li")).to_have_count(2)
+    first = page.locator(".asking").get_attribute("data-session")
+    assert first
+    page.keyboard.press("y")
+    expect(page.locator(".others li")).to_have_count(1)
+    expect(page.locator(f'.asking[data-session="{first}"]')).to_have_count(0)
+    second = page.locator(".asking").get_attribute("data-session") or ""
+    asks = site.served.ask("GET", f"/api/sessions/{second}/header").json()["header"]["asks"]
+    (ask,) = asks
+    answer = {"ask": ask, "option": asks[ask]["options"][0]["optionId"]}
+    assert site.served.ask("POST", f"/api/sessions/{second}/answer", answer).status == 200
+    expect(page.locator(".others li")).to_have_count(0)
+    page.locator(".answers button").first.click()
+    expect(page.get_by_text("Nothing needs you.")).to_be_visible()

@@ -1,0 +1,92 @@
+"""The page as an app: its icons, its service worker, notifications and what they answer."""
+
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.daemon.served import Served, serve
+from tests.page.conftest import Site
+from tests.page.test_asks import RUN, opened
+
+
+def test_the_page_can_be_installed(served: Served) -> None:
+    """V9: a manifest, icons also for phones that take no SVG, a service worker for all of it."""
+    manifest = json.loads(served.ask("GET", "/manifest.webmanifest", token="").body)
+    assert manifest["display"] == "standalone"
+    assert {each["url"] for each in manifest["shortcuts"]} == {"/new", "/inbox"}
+    for icon in manifest["icons"]:
+        assert served.ask("GET", icon["src"], token="").status == 200
+    png = served.ask("GET", "/apple-touch-icon.png", token="")
+    assert png.headers["content-type"] == "image/png"
+    data = png.body[png.body.index(b"IDAT") + 4 : png.body.index(b"IEND") - 8]
+    assert len(zlib.decompress(data)) == 180 * (1 + 3 * 180)
+    worker = served.ask("GET", "/sw.js", token="")
+    assert worker.headers["content-type"].startswith("text/javascript")
+    assert b"not reachable" in served.ask("GET", "/offline").body
+
+
+def test_a_name_without_https_says_what_is_lacking(site: Site) -> None:
+    """V13: on plain http at another address there are no notifications, and the page says so."""
+    page = site.page()
+    page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false})")
+    page.goto(site.served.address + "/inbox")
+    expect(page.locator("[data-notify]")).to_contain_text("Notifications need https")
+    expect(page.get_by_role("button", name="Notify me here")).to_have_count(0)
+
+
+def controlled(page: Page) -> None:
+    """Its service worker is there."""
+    page.wait_for_function("navigator.serviceWorker.controller !== null")
+
+
+@pytest.mark.long
+def test_a_pushed_ask_is_answered_from_its_notification(site: Site) -> None:
+    """V13: shown with the plain ways to answer, which need no page."""
+    session = site.session(RUN, title="Fix the login")
+    site.say(session, "go")
+    opened(site, session).close()
+    page = site.page("/inbox", permissions=["notifications"])
+    controlled(page)
+    page.get_by_role("button", name="Notify me here").click()
+    expect(page.get_by_text("Notifications are on in this browser.")).to_be_visible()
+    known: list[dict[str, str]] = []
+    devtools = page.context.new_cdp_session(page)
+    devtools.on(
+        "ServiceWorker.workerRegistrationUpdated", lambda said: known.extend(said["registrations"])
+    )
+    devtools.send("ServiceWorker.enable")
+    while not known:
+        page.wait_for_timeout(20)
+    news = {"event": "ask", "heading": "Fix the login needs you", "text": "", "session": session}
+    message = {"origin": site.served.address, "registrationId": known[0]["registrationId"]}
+    devtools.send("ServiceWorker.deliverPushMessage", {**message, "data": json.dumps(news)})
+    page.wait_for_function(
+        "navigator.serviceWorker.ready.then((it) => it.getNotifications())"
+        ".then((all) => all.length === 1 && all[0].actions.length === 2)"
+    )
+    (worker,) = page.context.service_workers
+    worker.evaluate(
+        "async () => { const [shown] = await registration.getNotifications();"
+        " await answer({ action: shown.data.ways[0].way, notification: shown }); }"
+    )
+    expect(page.get_by_text("Nothing needs you.")).to_be_visible()
+
+
+@pytest.mark.long
+def test_a_page_whose_daemon_is_gone_waits_for_it(serving: Callable[..., Site]) -> None:
+    """V9, V11: it says that Rookery is not reachable, and comes back by itself."""
+    site = serving()
+    site.expected = ("ERR_", "WebSocket", "Failed to load")
+    page = site.page("/inbox")
+    controlled(page)
+    page.wait_for_function("caches.match('/offline').then(Boolean)")
+    site.served.kill()
+    page.reload()
+    expect(page.get_by_role("heading", name="Rookery is not reachable")).to_be_visible()
+    port = int(site.served.netloc.rpartition(":")[2])
+    site.served = serve(Path(site.served.home), port=port)
+    expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
