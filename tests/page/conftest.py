@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from rookery.client.create import create_session
 from rookery.daemon.access.gate import COOKIE
@@ -18,6 +18,7 @@ from tests.rigs.player import player
 
 PATIENCE = 60_000.0
 """Milliseconds until a test that waits for the page gives up."""
+expect.set_options(PATIENCE)
 LAPTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 FLAGS = (
     "--no-sandbox",
