@@ -11,25 +11,10 @@ from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, captions
 from rookery.core.json import Json, lenient
 from rookery.core.policy import confinement, modes
-from rookery.core.turn import retries
-from rookery.core.turn.remedies import WORKER_DIED
-from rookery.render.local_time import clock_time
+from rookery.render import session_state
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
 from rookery.tui.transcript.window import Window
-
-ENDS = {
-    "max_tokens": "token limit",
-    "max_turn_requests": "request limit",
-    "refusal": "refused",
-    "orphaned": "went silent",
-    "unresponsive": "did not respond",
-    "agent_exited": "the agent exited",
-}
-"""Why a turn ended, in short; the notice in the transcript says more."""
-
-KINDS = {"network": "model unreachable", "auth": "not logged in", "context": "context is full"}
-"""The same, by the kind of its error."""
 
 FRAMES = "◐◓◑◒"
 """The sign of a running session turns."""
@@ -179,61 +164,19 @@ def _last_line(text: str) -> str:
 
 def state_of(header: Json, look: Look, at: int) -> Line:
     """A waiting session never looks busy."""
-    name, word = _state(header, at)
-    sign, style = look.states[name]
-    if name == "running":
+    found = session_state.said(header, at)
+    sign, style = look.states[found.sign]
+    if found.sign == "running":
         sign = FRAMES[at // FRAME % len(FRAMES)]
-    return [(f" {sign} {word}", style)]
+    return [(f" {sign} {_timed(found, at)}", style)]
 
 
-def _state(header: Json, at: int) -> tuple[str, str]:
-    """The name of its sign, and a word."""
-    elapsed = units.duration(max(0, at - header["since"]) // 1000)
-    process, reason = lenient.text(header["process"], "state"), header["reason"]
-    if unanswered(header):
-        return "needs-you", f"needs you · {units.duration(_waiting(header, at))}"
-    if header["state"] == "quiet":
-        return "warn", f"quiet · {elapsed}"
-    if header["state"] == "running" and header["retrying"]:
-        return "warn", _retrying(header, at, elapsed)
-    if header["state"] == "running":
-        return "running", f"{'starting' if process == 'starting' else 'working'} · {elapsed}"
-    if lenient.text(header["process"], "reason") == WORKER_DIED:
-        return "failed", "does not start"
-    if reason == "rate_limited":
-        return "warn", _limited(header, at)
-    if reason not in ("", "end_turn", "cancelled", "forced", "waiting"):
-        kind = lenient.text(lenient.mapping(header["error"], "data"), "errorKind")
-        told = KINDS.get(kind) if reason == "failed" else ENDS.get(reason)
-        return "failed", told or clean_line(reason).replace("_", " ")
-    return ("failed", "does not start") if process == "parked" else ("idle", "ready")
-
-
-def _limited(header: Json, at: int) -> str:
-    from rookery.core.turn import rate_limit  # not needed for the first paint
-
-    reset = rate_limit.reset_of(header["rateLimit"] or {}, header["since"])
-    until = clock_time(reset, at) if reset is not None else ""
-    return f"rate limit until {until}" if until else "rate limit"
-
-
-def _waiting(header: Json, at: int) -> int:
-    """Seconds since the first open ask came."""
-    asked = [lenient.integer(ask, "at") or at for ask in header["asks"].values()]
-    return max(0, at - min(asked, default=at)) // 1000
-
-
-def _retrying(header: Json, at: int, elapsed: str) -> str:
-    """`retrying 3 of 5 in 8 s`."""
-    retry = lenient.mapping(header, "retry")
-    attempt, of = lenient.integer(retry, "attempt"), lenient.integer(retry, "of")
-    until = lenient.integer(retry, "until")
-    words = "retrying"
-    if attempt is not None:
-        words += f" {attempt}" + (f" of {of}" if of else "")
-    left = (until - at + 999) // 1000 if until is not None else 0
-    words += f" in {units.duration(left)}" if left > 0 else f" · {elapsed}"
-    return f"model unreachable · {words}" if retries.is_unreachable(header) else words
+def _timed(found: session_state.Said, at: int) -> str:
+    if found.until is not None:
+        return f"{found.words} in {units.duration((found.until - at + 999) // 1000)}"
+    if found.since is None:
+        return found.words
+    return f"{found.words} · {units.duration(max(0, at - found.since) // 1000)}"
 
 
 def _who(header: Json) -> list[Field]:

@@ -1,0 +1,105 @@
+"""Where a prompt is written. `composer.js` brings it to life; what was typed is never in here: it
+is the browser's."""
+
+from rookery.client.attach import LARGEST, MOST, TOGETHER
+from rookery.core.json import Json, lenient
+from rookery.daemon.pieces.session_bar import icon
+from rookery.export.html.text import esc_line, tag
+
+CLIP = (
+    "M12.5 7 7.5 12a2.8 2.8 0 0 1-4-4l5.6-5.6a1.9 1.9 0 0 1 2.7 2.7"
+    "l-5.4 5.4a.9.9 0 0 1-1.3-1.3l4.5-4.5"
+)
+SEND = '<path d="M8 13V3M4 7l4-4 4 4"/>'
+STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
+
+OURS = (
+    ("agent", "switch to another agent", "name"),
+    ("archive", "hide this session from lists", ""),
+    ("attach", "attach a file or an image", ""),
+    ("cancel", "stop the running turn", ""),
+    ("changes", "show what changed in the directory", ""),
+    ("clear", "start over; earlier turns are folded", ""),
+    ("confirm", "when to ask", "every, risky or all"),
+    ("effort", "set how hard the model thinks", "value"),
+    ("export", "download the transcript", "md, html or jsonl"),
+    ("help", "list every key", ""),
+    ("mode", "set the agent's mode", "value"),
+    ("model", "choose the model", "name"),
+    ("new", "start a new session", ""),
+    ("recap", "put a recap of the session into this field", ""),
+    ("rename", "set the session's title", "title"),
+    ("restart", "restart the agent", ""),
+    ("settings", "open the settings", ""),
+    ("stop", "put the session to sleep; the next prompt wakes it", ""),
+)
+"""Rookery's own slash commands on this page: name, what it does, its value."""
+
+
+def rendered(session: str, header: Json, read_only: bool) -> str:
+    if read_only:
+        words = "This Rookery only shows: it was started with --read-only."
+        return f'<p class="composer closed soft" role="note">{words}</p>'
+    facts = {
+        "session": session,
+        "cwd": header["cwd"],
+        "images": _takes_images(header),
+        "files": MOST,
+        "largest": LARGEST,
+        "together": TOGETHER,
+    }
+    data = "".join(f' data-{key}="{esc_line(str(value))}"' for key, value in facts.items())
+    return (
+        '<ul id="outbox" class="outbox" aria-label="Not sent yet" data-keep></ul>'
+        f'<form class="composer" data-do="send" data-keep{data}>'
+        '<div class="editing" hidden><span>Editing a waiting prompt</span>'
+        '<button type="button" class="quiet" data-do="stop-editing">Cancel</button></div>'
+        f'<ul class="attached" aria-label="Attached" hidden></ul>{_field()}'
+        f'<div class="tools">{_left()}<span class="hint soft"></span>{_right()}</div>'
+        f'<input type="file" id="picker" multiple hidden>{_own_commands()}</form>'
+    )
+
+
+def _takes_images(header: Json) -> str:
+    """What is known about it: 1, 0, or nothing before the agent said so."""
+    takes = lenient.mapping(header, "capabilities")
+    if not takes:
+        return ""
+    return "1" if lenient.flag(lenient.mapping(takes, "promptCapabilities"), "image") else "0"
+
+
+def _field() -> str:
+    return (
+        '<textarea id="prompt" name="prompt" rows="1" dir="auto" aria-label="Prompt" '
+        'aria-autocomplete="list" aria-controls="offers" autocapitalize="sentences" '
+        'enterkeyhint="enter" placeholder="Ask for something"></textarea>'
+    )
+
+
+def _left() -> str:
+    clip = icon(f'<path d="{CLIP}"/>')
+    label = 'aria-label="Attach files" title="Attach files"'
+    return (
+        f'<button type="button" class="icon" data-do="attach" {label}>{clip}</button>'
+        '<button type="button" class="chip" data-do="mention">@ file</button>'
+        '<button type="button" class="chip" data-do="slash">/ command</button>'
+    )
+
+
+def _right() -> str:
+    stop = 'aria-label="Stop the turn" title="Stop the turn (Ctrl+.)"'
+    send = 'aria-label="Send" title="Send"'
+    return (
+        '<button type="button" class="danger force" data-do="force-end" hidden>Force end</button>'
+        f'<button type="button" class="icon stop" data-do="cancel" {stop} hidden>'
+        f"{icon(STOP)}</button>"
+        f'<button type="submit" class="icon primary" {send}>{icon(SEND)}</button>'
+    )
+
+
+def _own_commands() -> str:
+    rows = "".join(
+        f'<li data-name="{name}" data-hint="{hint}">{esc_line(words)}</li>'
+        for name, words, hint in OURS
+    )
+    return tag("template", f'<ul id="own-commands">{rows}</ul>')

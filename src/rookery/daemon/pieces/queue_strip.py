@@ -1,0 +1,58 @@
+"""Prompts that wait for the turn to end, in their order: each can be changed, moved, taken out or
+sent now."""
+
+from rookery.core.agent.prompt import words_of
+from rookery.core.json import Json, lenient
+from rookery.export.html.text import esc_line, tag
+
+LONGEST = 400
+
+
+def rendered(header: Json) -> str:
+    """The strip; "" where nothing waits."""
+    items = list(lenient.mappings(header, "queue"))
+    if not items:
+        return ""
+    held = _is_held(header)
+    rows = "".join(_row(item, at, len(items), held) for at, item in enumerate(items))
+    note = ""
+    if held:
+        note = tag("p", "The last turn did not end well: these wait until you send them.", "soft")
+    label = "Prompts that wait"
+    return f'{note}<ol class="queue" aria-label="{label}">{rows}</ol>'
+
+
+def _is_held(header: Json) -> bool:
+    """After a turn that failed, prompts wait for the user's word."""
+    ended = lenient.text(header, "reason") if header["state"] == "idle" else ""
+    placeless = all(item.get("placeless") for item in lenient.mappings(header, "queue"))
+    return ended not in ("", "end_turn") and not placeless
+
+
+def _row(item: Json, at: int, count: int, held: bool) -> str:
+    name = esc_line(lenient.text(item, "id"), 200)
+    blocks = lenient.sequence(item, "prompt")
+    words = esc_line(words_of(blocks), LONGEST)
+    others = sum(lenient.text(block, "type") != "text" for block in blocks)
+    files = tag("span", f"+{others} file{'s' if others > 1 else ''}", "soft") if others else ""
+    place = "Next" if at == 0 else str(at + 1)
+    label = tag("span", "Held" if held else place, "place")
+    said = f'<span class="said" dir="auto">{words or "(no text)"}</span>'
+    moves = _button("up", "Earlier", at == 0) + _button("down", "Later", at == count - 1)
+    acts = _button("edit", "Edit") + _button("send", "Send now") + _button("remove", "Remove")
+    tools = tag("span", (moves if count > 1 else "") + acts, "tools")
+    drag = ' draggable="true"' if count > 1 else ""
+    about = f'id="q-{name}" data-item="{name}" data-at="{at}"{drag}'
+    return f"<li {about}>{label}{said}{files}{tools}</li>"
+
+
+def _button(op: str, label: str, off: bool = False) -> str:
+    arrow = {"up": "↑", "down": "↓"}.get(op, "")
+    shown = f'<span aria-hidden="true">{arrow}</span>' if arrow else label
+    about = f' aria-label="{label}" title="{label}"' if arrow else ""
+    kind = "quiet move" if arrow else "quiet"
+    disabled = " disabled" if off else ""
+    return (
+        f'<button type="button" class="{kind}" data-do="queue" data-op="{op}"{about}{disabled}>'
+        f"{shown}</button>"
+    )

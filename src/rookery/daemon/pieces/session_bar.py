@@ -1,0 +1,208 @@
+"""The bar above a session: its title, what it runs with, its state. `bar.js` fills its menus when
+they open, so the bar is small enough to be sent again at every change."""
+
+import json
+from zlib import crc32
+
+from rookery.agents import registry
+from rookery.core import units
+from rookery.core.json import Json, lenient
+from rookery.core.policy import modes
+from rookery.export.html.text import esc_line, tag
+from rookery.home.paths import with_tilde
+from rookery.render.session_state import Said, said
+from rookery.render.signs import SIGNS
+
+NO_TITLE = "New session"
+MAIN = ("model", "mode", "thought_level")
+"""Categories of options that come first, in this order."""
+ASKS_ALL = "asks first"
+
+ICONS = {
+    "back": '<path d="M10 3 5 8l5 5"/>',
+    "changes": '<path d="M8 2.5v6M5 5.5h6M5 13h6"/>',
+    "more": '<path d="M3 8h.01M8 8h.01M13 8h.01"/>',
+    "options": '<path d="M2 5h7m4 0h1M2 11h1m4 0h7"/><circle cx="11" cy="5" r="2"/>'
+    '<circle cx="5" cy="11" r="2"/>',
+}
+
+
+def icon(paths: str) -> str:
+    return f'<svg class="icon16" viewBox="0 0 16 16" aria-hidden="true">{paths}</svg>'
+
+
+def rendered(header: Json, head: Json | None, now: int, read_only: bool) -> str:
+    """`now`: in milliseconds; 0 leaves what moves with the clock to the page, so that the same
+    state is the same bar."""
+    found = said(header, now)
+    facts = {
+        "state": found.sign,
+        "running": header["state"] != "idle",
+        "steers": lenient.flag(header, "steers"),
+        "agent": lenient.text(header, "agent"),
+        "title": agent_title(lenient.text(header, "agent")),
+        "archived": header["archived"],
+        "pinned": header["pinned"],
+        "queue": len(header["queue"]),
+        "menus": _fingerprint(header),
+        "turn": header["turn"],
+        "awake": bool(head and head.get("awake")),
+        "now": now,
+    }
+    data = "".join(
+        f' data-{key}="{esc_line(str(1 if value is True else value))}"'
+        for key, value in facts.items()
+        if value
+    )
+    chips = _chips(header, read_only)
+    inner = _title(header, read_only) + _state(found, now) + chips + _buttons(read_only)
+    return f'<header class="bar"{data}>{inner}</header>'
+
+
+def agent_title(name: str) -> str:
+    entry = registry.AGENTS.get(name)
+    return entry.title if entry else name
+
+
+def _fingerprint(header: Json) -> int:
+    """Another one where a menu would show something else."""
+    values = [[each["id"], each["value"], len(each["choices"])] for each in header["options"]]
+    told = json.dumps([values, len(header["commands"]), header["agent"]], default=str)
+    return crc32(told.encode())
+
+
+def _title(header: Json, read_only: bool) -> str:
+    title = f'<span dir="auto">{esc_line(header["title"], 200) or NO_TITLE}</span>'
+    if not read_only:
+        tip = 'title="Rename this session"'
+        title = f'<button type="button" class="quiet" data-do="rename" {tip}>{title}</button>'
+    label = 'aria-label="All sessions"'
+    back = f'<a class="button quiet icon back" href="/" {label}>{icon(ICONS["back"])}</a>'
+    place = esc_line(with_tilde(header["cwd"]), 300)
+    where = f'<span class="place" title="{place}"><bdi>{place}</bdi></span>'
+    return f"{back}<h1>{title}</h1>{where}"
+
+
+# --- the state ---------------------------------------------------------------------------------
+
+
+def _state(found: Said, now: int) -> str:
+    sign = SIGNS.get(found.sign, SIGNS["idle"])[0]
+    mark = f'<i class="sign" aria-hidden="true">{sign}</i>'
+    inner = f"{mark}{esc_line(found.words)}{_clock(found, now)}"
+    return f'<span class="chip state {found.sign}">{inner}</span>'
+
+
+def _clock(found: Said, now: int) -> str:
+    """The time that passed, or that is left; the page lets it tick."""
+    if found.until is not None:
+        shown = units.duration(max(0, found.until - now) // 1000) if now else ""
+        return f'<time data-until="{found.until}" aria-live="off">{shown}</time>'
+    if found.since is None:
+        return ""
+    shown = elapsed(now - found.since) if now else ""
+    return f'<time data-since="{found.since}" aria-live="off">{shown}</time>'
+
+
+def elapsed(milliseconds: float) -> str:
+    """`0:41`, `4:12`, `1:02:09`."""
+    seconds = max(0, int(milliseconds) // 1000)
+    hours, rest = divmod(seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+# --- what it runs with -------------------------------------------------------------------------
+
+
+def _chips(header: Json, read_only: bool) -> str:
+    name = agent_title(lenient.text(header, "agent"))
+    found = [_chip("agent", "Agent", tag("b", esc_line(name, 40)), read_only)]
+    listed = sorted(header["options"], key=_rank)
+    found += [_option(each, read_only) for each in listed]
+    offered = {each["category"] for each in listed}
+    pins = (("model", "model"), ("mode", "mode"), ("effort", "thought_level"))
+    for pin, category in pins:  # chosen before the agent said what it offers
+        value = lenient.text(header["wanted"], pin)
+        if value and category not in offered:
+            found.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
+    found.append(_confirm(header, read_only))
+    return tag("div", "".join(found) + _figures(header), "chips")
+
+
+def _rank(option: Json) -> int:
+    category = option["category"]
+    return MAIN.index(category) if category in MAIN else len(MAIN)
+
+
+def _option(option: Json, read_only: bool) -> str:
+    value, name = option["value"], esc_line(str(option["name"]), 60)
+    if isinstance(value, bool):
+        shown = f"{name}: {'on' if value else 'off'}"
+    else:
+        named = {each["value"]: each["name"] for each in option["choices"]}
+        shown = esc_line(str(named.get(value) or value or name), 40)
+    fixed = read_only or not (option["choices"] or isinstance(value, bool))
+    kind = "" if option["category"] in MAIN else "other"
+    return _chip(str(option["id"]), name, shown, fixed, kind)
+
+
+def _confirm(header: Json, read_only: bool) -> str:
+    """How much is asked; its choices come along, in the words for this agent."""
+    option = modes.option_of(header)
+    choices = json.dumps([[c["value"], c["name"], c["description"]] for c in option["choices"]])
+    more = (
+        f' data-choices="{esc_line(choices, 5000)}" data-value="{esc_line(str(option["value"]))}"'
+    )
+    words = esc_line(modes.brief(header) or ASKS_ALL)
+    return _chip(modes.OPTION, "When it asks", words, read_only, more=more)
+
+
+def _chip(
+    option: str, label: str, shown: str, fixed: bool, kind: str = "", *, more: str = ""
+) -> str:
+    """`label` and `shown` are escaped."""
+    kind = f"chip {kind}".strip()
+    if fixed:
+        return f'<span class="{kind}" title="{label}">{shown}</span>'
+    about = f'data-do="pick" data-option="{esc_line(option)}" data-label="{label}"{more}'
+    spoken = f'<span class="unseen">{label}: </span>'
+    return (
+        f'<button type="button" class="{kind}" title="{label}" aria-haspopup="dialog" {about}>'
+        f"{spoken}{shown}</button>"
+    )
+
+
+def _figures(header: Json) -> str:
+    usage = header["usage"]
+    used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
+    cost = lenient.mapping(usage, "cost")
+    amount, currency = lenient.number(cost, "amount"), lenient.text(cost, "currency")
+    found = ""
+    if used is not None and size:
+        share = min(100, max(0, round(100 * used / size)))
+        tip = f"Context: {units.tokens(used)} of {units.tokens(size)} tokens"
+        meter = f'<progress value="{share}" max="100" aria-label="{tip}"></progress>'
+        full = " full" if share >= 85 else ""
+        found += f'<span class="chip context{full}" title="{tip}">{meter}{share} %</span>'
+    elif used is not None:
+        found += tag("span", f"{units.tokens(used)} tokens", "chip")
+    if amount is not None:
+        shown = units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {currency}"
+        found += f'<span class="chip" title="Cost so far">{esc_line(shown, 30)}</span>'
+    return found
+
+
+def _buttons(read_only: bool) -> str:
+    def button(do: str, label: str, kind: str = "") -> str:
+        kind = f"quiet icon {kind}".strip()
+        about = f'data-do="{do}" aria-label="{label}" title="{label}"'
+        return f'<button type="button" class="{kind}" {about}>{icon(ICONS[do])}</button>'
+
+    return tag(
+        "div",
+        button("options", "Agent, model and figures", "only-narrow")
+        + button("changes", "Changes")
+        + ("" if read_only else button("more", "More actions")),
+        "tools",
+    )

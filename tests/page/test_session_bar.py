@@ -1,0 +1,80 @@
+"""V2, V4: the bar, the queue and the composer as HTML, from a session's header."""
+
+import re
+from typing import Any
+
+from rookery.core.empty_header import EMPTY
+from rookery.daemon.pieces import composer, queue_strip, session_bar
+
+SCRIPT = "<script>alert(1)</script>\u202e"
+MODEL = {
+    "id": "model",
+    "name": "Model",
+    "category": "model",
+    "value": "opus",
+    "choices": [{"value": "opus", "name": "Opus 5", "description": ""}],
+    "via": "model",
+}
+
+
+def header(**more: Any) -> dict[str, Any]:
+    return {**EMPTY, "id": "3f2a91bc", "agent": "claude", "cwd": "/srv/shop", **more}
+
+
+def texts(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_V2_the_bar_says_what_a_session_runs_with() -> None:
+    usage = {"used": 76_000, "size": 200_000, "cost": {"amount": 0.42, "currency": "USD"}}
+    shown = header(title="Fix it", options=[MODEL], usage=usage, state="running", since=1_000)
+    bar = session_bar.rendered(shown, None, 253_000, False)
+    said = texts(bar)
+    for words in ("Fix it", "/srv/shop", "working", "4:12", "Claude", "Opus 5", "38 %", "$0.42"):
+        assert words in said, words
+    assert 'data-running="1"' in bar
+
+
+def test_V2_a_session_that_waits_never_looks_busy() -> None:
+    asks = {"a": {"id": "a", "at": 10_000}}
+    bar = session_bar.rendered(header(state="running", asks=asks), None, 51_000, False)
+    assert 'data-state="needs-you"' in bar
+    assert "needs you 0:41" in texts(bar)
+    assert "working" not in bar
+
+
+def test_V2_without_a_clock_the_same_state_is_the_same_bar() -> None:
+    shown = header(state="running", since=1_000)
+    assert session_bar.rendered(shown, None, 0, False) == session_bar.rendered(
+        shown, None, 0, False
+    )
+    assert 'data-since="1000"' in session_bar.rendered(shown, None, 0, False)
+
+
+def test_V2_what_others_wrote_is_inert() -> None:
+    evil = {**MODEL, "id": SCRIPT, "name": SCRIPT, "value": SCRIPT, "choices": []}
+    queue = [{"id": SCRIPT, "prompt": [{"type": "text", "text": SCRIPT}]}]
+    shown = header(title=SCRIPT, cwd=SCRIPT, agent=SCRIPT, options=[evil], queue=queue)
+    for html in (
+        session_bar.rendered(shown, None, 1, False),
+        queue_strip.rendered(shown),
+        composer.rendered(SCRIPT, shown, False),
+    ):
+        assert "<script" not in html
+        assert "\u202e" not in html
+
+
+def test_V2_a_daemon_that_only_shows_offers_nothing_to_change() -> None:
+    assert 'data-do="pick"' not in session_bar.rendered(header(options=[MODEL]), None, 1, True)
+    shown = composer.rendered("3f2a91bc", header(), True)
+    assert "--read-only" in shown
+    assert "<textarea" not in shown
+
+
+def test_V4_the_queue_has_its_prompts_in_order() -> None:
+    waiting = [{"id": f"q{n}", "prompt": [{"type": "text", "text": f"Step {n}"}]} for n in (1, 2)]
+    strip = queue_strip.rendered(header(queue=waiting, state="running"))
+    assert strip.index("Step 1") < strip.index("Step 2")
+    assert strip.count('data-op="send"') == 2
+    assert queue_strip.rendered(header()) == ""
+    assert "Held" in queue_strip.rendered(header(queue=waiting, reason="failed"))
