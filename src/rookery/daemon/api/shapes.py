@@ -146,6 +146,10 @@ class Agents(BaseModel):
     default: str = Field(description="The one that a session gets when none is named.")
 
 
+class Directories(BaseModel):
+    directories: list[str] = Field(description="Each with a slash at its end, 20 at most.")
+
+
 class Files(BaseModel):
     files: list[str] = Field(description="From the session's directory, the best match first.")
 

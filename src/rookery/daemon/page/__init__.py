@@ -6,6 +6,7 @@ from rookery.daemon.page import (
     fleet,
     inbox,
     installed,
+    new,
     session,
 )
 
@@ -15,5 +16,6 @@ ROUTERS = (
     fleet.router,
     inbox.router,
     installed.router,
+    new.router,
     session.router,
 )

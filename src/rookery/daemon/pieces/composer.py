@@ -55,7 +55,7 @@ def rendered(session: str, header: Json, read_only: bool) -> str:
         '<div class="editing" hidden><span>Editing a waiting prompt</span>'
         '<button type="button" class="quiet" data-do="stop-editing">Cancel</button></div>'
         f'<ul class="attached" aria-label="Attached" hidden></ul>{_field()}'
-        f'<div class="tools">{_left()}<span class="hint soft"></span>{_right()}</div>'
+        f'<div class="acts">{_left()}<span class="hint soft"></span>{_right()}</div>'
         f'<input type="file" id="picker" multiple hidden>{_own_commands()}</form>'
     )
 

@@ -40,7 +40,7 @@ def _row(item: Json, at: int, count: int, held: bool) -> str:
     said = f'<span class="said" dir="auto">{words or "(no text)"}</span>'
     moves = _button("up", "Earlier", at == 0) + _button("down", "Later", at == count - 1)
     acts = _button("edit", "Edit") + _button("send", "Send now") + _button("remove", "Remove")
-    tools = tag("span", (moves if count > 1 else "") + acts, "tools")
+    tools = tag("span", (moves if count > 1 else "") + acts, "acts")
     drag = ' draggable="true"' if count > 1 else ""
     about = f'id="q-{name}" data-item="{name}" data-at="{at}"{drag}'
     return f"<li {about}>{label}{said}{files}{tools}</li>"

@@ -204,5 +204,5 @@ def _buttons(read_only: bool) -> str:
         button("options", "Agent, model and figures", "only-narrow")
         + button("changes", "Changes")
         + ("" if read_only else button("more", "More actions")),
-        "tools",
+        "acts",
     )

@@ -1,0 +1,389 @@
+// Where a prompt is written: keys, drafts, earlier prompts, files, suggestions, the queue.
+import { $, $$, api, element, kept, say, toast, told, when } from "./main.js";
+import { command, deeds, facts, onBar, putRecap, readHeader, session, set, switchTo } from "./bar.js";
+import { complete, ranked } from "./complete.js";
+import { help, isTyping, key } from "./keys.js";
+import { again, drop, onOutbox, pending, post } from "./outbox.js";
+import { onConnection } from "./stream.js";
+
+const form = $("form.composer");
+const field = $("#prompt");
+const coarse = matchMedia("(pointer: coarse)");
+const DRAFT = `draft.${session}`;
+const PAST = `past.${session}`;
+const MOST_PAST = 50;
+let files = [];
+let editing = null;
+const mentioned = new Set();
+
+// --- the field -----------------------------------------------------------------------------------
+
+function grow() {
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + 2}px`;
+}
+
+let saving = 0;
+function changed() {
+  grow();
+  clearTimeout(saving);
+  saving = setTimeout(keepDraft, 250);
+}
+const keepDraft = () => { if (!editing) kept.set(DRAFT, field.value); };
+
+function put(text) {
+  field.value = text;
+  changed();
+}
+
+/** Into the field, with what is written there. */
+function add(text, { before = false } = {}) {
+  const own = field.value.trim();
+  put(!own ? text : before ? `${text}\n\n${own}` : `${own}\n\n${text}`);
+  field.focus();
+}
+
+function hint() {
+  const { running, steers, title } = facts();
+  const words = !running ? "Ask for something" : steers ? "Steer, or queue what comes next" : "Queue what comes next";
+  field.placeholder = editing ? "Change the waiting prompt" : words;
+  $(".hint", form).textContent = coarse.matches || !running || editing ? "" : steers ? "Enter queues · Ctrl+Enter steers" : `Enter queues: ${title} takes no prompt in mid-turn`;
+  $(".stop", form).hidden = !running;
+  if (!running) $(".force", form).hidden = true;
+  $("[type=submit]", form).title = running ? "Queue" : "Send";
+}
+
+// --- sending -------------------------------------------------------------------------------------
+
+async function send({ steer = false } = {}) {
+  const text = field.value;
+  if (!text.trim() && !files.length) return;
+  const own = !editing && !files.length && /^\/(\S+)\s*([^\n]*)$/.exec(text.trim());
+  if (own && ours().some((each) => each.name === own[1])) {
+    put("");
+    return carryOut(own[1], own[2].trim());
+  }
+  remember(text);
+  if (editing) return saveEdited(text);
+  const { running, steers, title } = facts();
+  if (steer && running && !steers) toast(`${title} takes no prompt in mid-turn: it waits in the queue.`);
+  const attachments = files.map(({ name, data }) => ({ name, data }));
+  post(session, { text, blocks: links(text), attachments, steer: steer && Boolean(running && steers) });
+  files = [];
+  mentioned.clear();
+  showFiles();
+  put("");
+  keepDraft();
+}
+
+const links = (text) => {
+  const said = new Set(text.split(/\s+/).filter((word) => word.startsWith("@")).map((word) => word.slice(1)));
+  return [...mentioned].filter((name) => said.has(name)).map((name) => ({
+    type: "resource_link", name, uri: `file://${`${form.dataset.cwd}/${name}`.split("/").map(encodeURIComponent).join("/")}`,
+  }));
+};
+
+// --- earlier prompts -----------------------------------------------------------------------------
+
+let past = [];
+let place = 0;
+let present = "";
+
+function remember(text) {
+  if (!text.trim()) return;
+  const mine = stored().filter((each) => each !== text);
+  kept.set(PAST, JSON.stringify([...mine, text.slice(0, 20000)].slice(-MOST_PAST)));
+  place = past.length;
+}
+
+function stored() {
+  try { return JSON.parse(kept.get(PAST) ?? "[]"); } catch { return []; }
+}
+
+/** Those that are shown, and those that were sent from here. */
+function earlier() {
+  const shown = $$("#transcript .prompt .said").map((node) => node.textContent);
+  const mine = stored();
+  return [...new Set([...mine.filter((each) => !shown.includes(each)), ...shown].reverse())].reverse();
+}
+
+function walk(step) {
+  if (place >= past.length || !past.length) { past = earlier(); place = past.length; present = field.value; }
+  const to = place + step;
+  if (to < 0 || to > past.length) return;
+  place = to;
+  put(to === past.length ? present : past[to]);
+  field.setSelectionRange(field.value.length, field.value.length);
+}
+
+/** In an empty field, or while one of them is shown unchanged. */
+function mayWalk(step) {
+  if (editing) return false;
+  if (step < 0 && !field.value) return true;
+  return place < past.length && field.value === past[place];
+}
+
+// --- files ---------------------------------------------------------------------------------------
+
+const size = (bytes) => (bytes < 1024 * 1024 ? `${Math.max(1, Math.round(bytes / 1024))} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`);
+
+function read(file) {
+  return new Promise((settle, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => settle(reader.result);
+    reader.onerror = () => fail(new Error(`${file.name} cannot be read.`));
+    reader.readAsDataURL(file);
+  });
+}
+
+async function attach(given) {
+  const { largest, together, images } = form.dataset;
+  for (const file of given) {
+    const why = !file.size ? `${file.name} is empty.`
+      : file.size > largest ? `${file.name} has ${size(file.size)}; the limit is ${size(largest)}.`
+      : files.length >= Number(form.dataset.files) ? `The limit is ${form.dataset.files} files.`
+      : files.reduce((sum, each) => sum + each.size, file.size) > together ? `The files together may have ${size(together)}.`
+      : images === "0" && file.type.startsWith("image/") ? `${facts().title} does not accept images.` : "";
+    if (why) { toast(why, { kind: "failed" }); continue; }
+    try {
+      const url = await read(file);
+      const name = (file.name || "pasted").replace(/[/\\\u0000-\u001f]/g, "_").slice(0, 200);
+      files.push({ name, size: file.size, data: url.slice(url.indexOf(",") + 1), url: /^image\/(png|jpeg|gif|webp)$/.test(file.type) ? url : "" });
+    } catch (error) { told(error); }
+  }
+  showFiles();
+}
+
+function showFiles() {
+  const list = $(".attached", form);
+  list.hidden = !files.length;
+  list.replaceChildren(...files.map((file, at) => element("li", { class: "chip" },
+    ...(file.url ? [element("img", { src: file.url, alt: "" })] : []),
+    element("span", { dir: "auto" }, file.name), element("small", {}, size(file.size)),
+    element("button", { type: "button", class: "quiet", "data-do": "detach", "data-at": at, "aria-label": `Remove ${file.name}` }, "×"))));
+}
+
+// --- slash commands and mentions -----------------------------------------------------------------
+
+const ours = () => [...$("template", form).content.querySelectorAll("li")].map((row) => ({ name: row.dataset.name, hint: row.dataset.hint, words: row.textContent }));
+let agents = null; // the agent's commands, until the bar says that they changed
+
+function commands() {
+  agents ??= readHeader().then((header) => header.commands ?? [], () => []);
+  return agents.then((found) => {
+    const own = ours().map((each) => ({
+      label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
+      run: each.hint ? undefined : () => { put(""); carry(each.name); },
+    }));
+    const names = new Set(own.map((each) => each.name));
+    const rest = found.map((each) => ({ ...each, name: String(each.name).replace(/^\//, "") }))
+      .filter((each) => each.name && !/\s/.test(each.name) && !names.has(each.name))
+      .map((each) => ({ label: `/${each.name}${each.input?.hint ? ` ${each.input.hint}` : ""}`, more: each.description ?? "", insert: `/${each.name} `, name: each.name }));
+    return [...rest, ...own];
+  });
+}
+
+function offers(before) {
+  const slash = /^\/([^\s/]*)$/.exec(before);
+  if (slash) return { from: 0, rows: commands().then((rows) => (slash[1] ? ranked(slash[1], rows, (row) => row.name) : rows)) };
+  const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
+  if (!at) return null;
+  const query = new URLSearchParams({ query: at[1].slice(0, 200) });
+  const rows = api("GET", `/api/sessions/${encodeURIComponent(session)}/files?${query}`)
+    .then(({ files: found }) => found.map((name) => { mentioned.add(name); return { label: name, insert: `@${name} ` }; }));
+  return { from: before.length - at[1].length - 1, rows };
+}
+
+const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
+
+/** One of Rookery's own commands. */
+function carryOut(name, value) {
+  const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent offers nothing to choose from yet."); };
+  switch (name) {
+    case "agent": return value ? switchTo(value) : pick("agent");
+    case "confirm": return value ? set("confirm", value) : pick("confirm");
+    case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
+    case "rename": return value ? command({ do: "rename", title: value }) : deeds.rename();
+    case "attach": return void $("#picker").click();
+    case "changes": return void $("#bar [data-do=changes]")?.click();
+    case "export": return void location.assign(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
+    case "help": return void help();
+    case "new": return void location.assign("/new");
+    case "recap": return putRecap();
+    case "settings": return void location.assign("/settings");
+    default: return deeds[name]?.();
+  }
+}
+
+async function pickUsual(name) {
+  const category = name === "effort" ? "thought_level" : name;
+  const found = (await readHeader()).options.find((each) => each.category === category || each.id === name);
+  const chip = found && $(`#bar [data-do=pick][data-option="${CSS.escape(found.id)}"]`);
+  if (chip) chip.click();
+  else toast("The agent offers nothing to choose from yet.");
+}
+
+// --- the queue -----------------------------------------------------------------------------------
+
+const act = (op, item, more = {}) => command({ do: "queue", op, item, ...more });
+const rowOf = (node) => node.closest("li[data-item]");
+
+when("queue", async (button) => {
+  const row = rowOf(button);
+  const { item, at } = row.dataset;
+  const { op } = button.dataset;
+  if (op === "edit") return edit(item);
+  if (op === "up" || op === "down") {
+    await act("move", item, { to: Number(at) + (op === "up" ? -1 : 1) });
+    return;
+  }
+  await act(op, item);
+});
+
+async function edit(item) {
+  if (field.value.trim() && !editing) return void toast("Send or clear the text in the field first.");
+  const found = (await readHeader()).queue.find((each) => each.id === item);
+  if (!found) return void toast("It was sent already.");
+  editing = { item, rest: found.prompt.filter((block) => block.type !== "text") };
+  $(".editing", form).hidden = false;
+  put(found.prompt.filter((block) => block.type === "text").map((block) => block.text).join("\n"));
+  field.focus();
+  hint();
+}
+
+async function saveEdited(text) {
+  const { item, rest } = editing;
+  const prompt = [...(text.trim() ? [{ type: "text", text }] : []), ...rest];
+  await act("edit", item, { prompt });
+  stopEditing();
+}
+
+function stopEditing() {
+  editing = null;
+  $(".editing", form).hidden = true;
+  put(kept.get(DRAFT) ?? "");
+  hint();
+}
+when("stop-editing", stopEditing);
+
+let dragged = null;
+document.addEventListener("dragstart", (event) => {
+  dragged = event.target.closest?.("#queue li[data-item]");
+  if (dragged) { event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", dragged.textContent); }
+});
+document.addEventListener("dragend", () => { dragged = null; });
+
+// --- what is not sent yet ------------------------------------------------------------------------
+
+let connection = "trying";
+
+function showPending() {
+  const now = Date.now();
+  const late = pending(session).filter((item) => item.problem || now - item.at > 350 || connection === "lost");
+  $("#outbox").replaceChildren(...late.map((item) => element("li", { class: item.problem ? "refused" : "", "data-key": item.key },
+    element("span", { class: "said", dir: "auto" }, item.text || `${item.attachments.length} files`),
+    element("span", { class: "why" }, item.problem ? `${item.problem.message} ${item.problem.remedy}`.trim() : connection === "lost" || !item.sending ? "waiting for the connection" : "sending"),
+    element("span", { class: "acts" },
+      ...(item.problem ? [element("button", { type: "button", class: "quiet", "data-do": "outbox-again" }, "Send again")] : []),
+      ...(item.problem || !item.sending ? [element("button", { type: "button", class: "quiet", "data-do": "outbox-edit" }, "Edit"), element("button", { type: "button", class: "quiet", "data-do": "outbox-drop" }, "Discard")] : [])))));
+}
+
+const pendingOf = (node) => pending(session).find((item) => item.key === node.closest("li").dataset.key);
+when("outbox-again", (button) => again(pendingOf(button)));
+when("outbox-drop", (button) => drop(pendingOf(button)));
+when("outbox-edit", (button) => giveBack(pendingOf(button)));
+
+function giveBack(item) {
+  drop(item);
+  files.push(...item.attachments.map((each) => ({ ...each, size: Math.floor(each.data.length * 0.75), url: "" })));
+  for (const block of item.blocks) if (block.name) mentioned.add(block.name);
+  showFiles();
+  add(item.text, { before: true });
+}
+
+// --- putting it together -------------------------------------------------------------------------
+
+function keydown(event) {
+  if (event.isComposing || event.keyCode === 229) return;
+  const held = event.ctrlKey || event.metaKey;
+  if (event.key === "Enter" && !event.altKey) {
+    const sends = held || event.shiftKey === coarse.matches;
+    if (!sends) return;
+    event.preventDefault();
+    send({ steer: held }).catch(told);
+  } else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && !held && !event.shiftKey) {
+    const step = event.key === "ArrowUp" ? -1 : 1;
+    if (!mayWalk(step)) return;
+    event.preventDefault();
+    walk(step);
+  } else if (event.key === "Escape") {
+    if (editing) stopEditing();
+    else field.blur();
+  }
+}
+
+function begin() {
+  const list = complete(field, form, offers);
+  field.addEventListener("keydown", keydown);
+  field.addEventListener("input", changed);
+  field.addEventListener("paste", (event) => {
+    if (!event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return;
+    event.preventDefault();
+    attach([...event.clipboardData.files]);
+  });
+  $("#picker").addEventListener("change", ({ target }) => { attach([...target.files]); target.value = ""; });
+  document.addEventListener("dragover", (event) => {
+    if (dragged ? rowOf(event.target) : event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  document.addEventListener("drop", (event) => {
+    const onto = dragged && rowOf(event.target);
+    if (onto || event.dataTransfer?.files.length) event.preventDefault();
+    if (onto && onto !== dragged) act("move", dragged.dataset.item, { to: Number(onto.dataset.at) }).catch(told);
+    else if (!dragged && event.dataTransfer?.files.length) attach([...event.dataTransfer.files]);
+  });
+  document.addEventListener("put-prompt", ({ detail }) => add(detail.text, detail));
+  when("send", () => send());
+  when("attach", () => $("#picker").click());
+  when("detach", (button) => { files.splice(Number(button.dataset.at), 1); showFiles(); field.focus(); });
+  when("mention", () => { insert(/\s$|^$/.test(field.value) ? "@" : " @"); list.look(); });
+  when("slash", () => { if (!field.value) insert("/"); field.focus(); list.look(); });
+  onBar(() => { agents = null; hint(); });
+  onConnection((state) => { connection = state; showPending(); });
+  onOutbox(news);
+  key("i", "Write a prompt", () => field.focus(), { where: "Session" });
+  coarse.addEventListener("change", hint);
+  addEventListener("pagehide", keepDraft);
+  put(kept.get(DRAFT) ?? "");
+  showPending();
+  if (!coarse.matches && !isTyping() && !location.hash) field.focus({ preventScroll: true });
+  keyboard();
+}
+
+function insert(text) {
+  field.focus();
+  field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+  changed();
+}
+
+function news(what, item, more) {
+  if (what === "changed") {
+    showPending();
+    setTimeout(showPending, 400);
+  } else if (item.session === session && what === "refused") {
+    say(more.message, { now: true });
+    if (field.value.trim() || files.length) return;
+    giveBack(item);
+    told(more);
+  }
+}
+
+/** Above the keyboard of a phone that lays it over the page. */
+function keyboard() {
+  const shown = window.visualViewport;
+  if (!shown) return;
+  const fit = () => document.documentElement.style.setProperty("--keyboard", `${Math.max(0, Math.round(innerHeight - shown.height - shown.offsetTop))}px`);
+  shown.addEventListener("resize", fit);
+  shown.addEventListener("scroll", fit);
+}
+
+if (form) begin();

@@ -1,0 +1,112 @@
+"""The form for a new session: where, with which agent, and what to do first."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rookery.core.json import Json
+from rookery.core.policy import modes
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.home.paths import with_tilde
+
+RECENT = 6
+
+
+class Given(NamedTuple):
+    """What stands in the form."""
+
+    cwd: str = ""
+    agent: str = ""
+    confirm: str = ""
+    prompt: str = ""
+
+
+def rendered(
+    given: Given, agents: Sequence[Json], recent: Sequence[str], wrong: tuple[str, str] = ("", "")
+) -> str:
+    """`recent`: directories, the newest first. `wrong`: why it was refused, and what helps."""
+    ready = [each for each in agents if each["installed"]]
+    rest = [each for each in agents if not each["installed"]]
+    fields = (
+        _wrong(*wrong)
+        + _prompt(given.prompt)
+        + _directory(given.cwd, recent)
+        + tag("div", _agents(given.agent, ready) + _confirm(given.confirm), "two")
+        + '<div class="send"><button class="primary">Start</button>'
+        '<span class="soft"><kbd>Enter</kbd> starts, <kbd>Shift+Enter</kbd> breaks the line</span>'
+        "</div>"
+    )
+    form = f'<form class="new" method="post" action="/new" data-do="create">{fields}</form>'
+    return f'<div class="screen"><h1>New session</h1>{form}{_installs(rest)}</div>'
+
+
+def _wrong(message: str, remedy: str) -> str:
+    inner = tag("p", esc_line(message)) + (tag("p", esc_line(remedy), "soft") if remedy else "")
+    hidden = "" if message else " hidden"
+    return f'<div class="wrong" role="alert"{hidden}>{inner if message else ""}</div>'
+
+
+def _named(name: str, inner: str) -> str:
+    return f'<label><span class="name">{name}</span>{inner}</label>'
+
+
+def _prompt(prompt: str) -> str:
+    field = (
+        '<textarea name="prompt" rows="4" dir="auto" autofocus enterkeyhint="enter" '
+        f'placeholder="What is to be done?">\n{esc(prompt)}</textarea>'
+    )
+    return _named("First prompt", field)
+
+
+def _directory(cwd: str, recent: Sequence[str]) -> str:
+    shown = esc_line(with_tilde(cwd), 4096)
+    field = (
+        f'<input name="cwd" required maxlength="4096" value="{shown}" spellcheck="false" '
+        'autocapitalize="off" autocomplete="off" placeholder="~/project">'
+    )
+    others = [each for each in recent if each != cwd][:RECENT]
+    buttons = "".join(
+        f'<button type="button" class="chip" data-do="directory">{esc_line(with_tilde(each))}'
+        "</button>"
+        for each in others
+    )
+    rows = f'<div class="recent" aria-label="Recent directories">{buttons}</div>' if others else ""
+    return tag("div", _named("Directory", field) + rows, "field")
+
+
+def _agents(chosen: str, ready: Sequence[Json]) -> str:
+    options = "".join(
+        f'<option value="{esc_line(each["name"])}"'
+        f"{' selected' if each['name'] == chosen else ''}>{_agent_words(each)}</option>"
+        for each in ready
+    )
+    return _named("Agent", f'<select name="agent">{options}</select>')
+
+
+def _agent_words(agent: Json) -> str:
+    needs = f" (needs: {agent['needs']})" if agent["needs"] else ""
+    return esc_line(f"{agent['title']}{needs}", 200)
+
+
+def _confirm(chosen: str) -> str:
+    known = [("", "As the settings say"), *((value, title) for value, title, _ in modes.CHOICES)]
+    options = "".join(
+        f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
+        for value, title in known
+    )
+    return _named("When it asks", f'<select name="confirm">{options}</select>')
+
+
+def _installs(rest: Sequence[Json]) -> str:
+    """How to install the others."""
+    rows = "".join(
+        f"<li><span>{esc_line(each['title'], 60)}</span><code>{esc_line(each['install'], 300)}"
+        f'</code><button type="button" class="quiet" data-do="copy-line">Copy</button></li>'
+        for each in rest
+        if each["install"]
+    )
+    if not rows:
+        return ""
+    return (
+        '<details class="more"><summary>More agents, and how to install them</summary>'
+        f'<ul class="installs">{rows}</ul></details>'
+    )
