@@ -45,11 +45,11 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
     return shell.page(
         daemon,
         title=masked(str(shown.header["title"] or "New session")),
-        main=_screen(session, shown),
+        main=_screen(daemon, session, shown),
         session=session,
         screen="session",
-        modules=("session.js", "side.js", "asks.js"),
-        styles=("transcript.css",),
+        modules=("session.js", "bar.js", "composer.js", "side.js", "asks.js"),
+        styles=("transcript.css", "composer.css"),
     )
 
 
@@ -85,8 +85,9 @@ def _read(daemon: State, session: str, at: int | None) -> Shown:
     return Shown(header, html, last, found.first, upto, marked)
 
 
-def _screen(session: str, shown: Shown) -> str:
-    found = regions.regions(shown.header)
+def _screen(daemon: State, session: str, shown: Shown) -> str:
+    read_only = daemon.options.read_only
+    found = regions.at_first(session, shown.header, read_only=read_only)
     about = (
         f'data-session="{esc_line(session)}" data-seq="{shown.seq}" data-now="{_now()}"'
         + (f' data-at="b{esc_line(shown.marked, 100)}"' if shown.marked else "")

@@ -45,23 +45,25 @@ def _wrong(message: str, remedy: str) -> str:
     return f'<div class="wrong" role="alert"{hidden}>{inner if message else ""}</div>'
 
 
-def _named(name: str, inner: str) -> str:
-    return f'<label><span class="name">{name}</span>{inner}</label>'
+def _named(words: str, name: str, inner: str) -> str:
+    """A field, whose id is `new-` and its name, with its label."""
+    label = f'<label class="name" for="new-{name}">{words}</label>'
+    return tag("div", label + inner, "field")
 
 
 def _prompt(prompt: str) -> str:
     field = (
-        '<textarea name="prompt" rows="4" dir="auto" autofocus enterkeyhint="enter" '
-        f'placeholder="What is to be done?">\n{esc(prompt)}</textarea>'
+        '<textarea id="new-prompt" name="prompt" rows="4" dir="auto" autofocus '
+        f'enterkeyhint="enter" placeholder="What is to be done?">\n{esc(prompt)}</textarea>'
     )
-    return _named("First prompt", field)
+    return _named("First prompt", "prompt", field)
 
 
 def _directory(cwd: str, recent: Sequence[str]) -> str:
     shown = esc_line(with_tilde(cwd), 4096)
     field = (
-        f'<input name="cwd" required maxlength="4096" value="{shown}" spellcheck="false" '
-        'autocapitalize="off" autocomplete="off" placeholder="~/project">'
+        f'<input id="new-cwd" name="cwd" required maxlength="4096" value="{shown}" '
+        'spellcheck="false" autocapitalize="off" autocomplete="off" placeholder="~/project">'
     )
     others = [each for each in recent if each != cwd][:RECENT]
     buttons = "".join(
@@ -70,7 +72,7 @@ def _directory(cwd: str, recent: Sequence[str]) -> str:
         for each in others
     )
     rows = f'<div class="recent" aria-label="Recent directories">{buttons}</div>' if others else ""
-    return tag("div", _named("Directory", field) + rows, "field")
+    return _named("Directory", "cwd", field + rows)
 
 
 def _agents(chosen: str, ready: Sequence[Json]) -> str:
@@ -79,7 +81,7 @@ def _agents(chosen: str, ready: Sequence[Json]) -> str:
         f"{' selected' if each['name'] == chosen else ''}>{_agent_words(each)}</option>"
         for each in ready
     )
-    return _named("Agent", f'<select name="agent">{options}</select>')
+    return _named("Agent", "agent", f'<select id="new-agent" name="agent">{options}</select>')
 
 
 def _agent_words(agent: Json) -> str:
@@ -93,7 +95,9 @@ def _confirm(chosen: str) -> str:
         f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
         for value, title in known
     )
-    return _named("When it asks", f'<select name="confirm">{options}</select>')
+    return _named(
+        "When it asks", "confirm", f'<select id="new-confirm" name="confirm">{options}</select>'
+    )
 
 
 def _installs(rest: Sequence[Json]) -> str:

@@ -1,12 +1,27 @@
 """What the session screen shows of a session's header, by the name of the region."""
 
+import time
+
 from rookery.core.json import Json
-from rookery.core.json.secrets import masked_json
-from rookery.export.html.text import esc_line, tag
+from rookery.core.json.secrets import masked
+from rookery.daemon.pieces import composer, queue_strip, session_bar
 
 
-def regions(header: Json) -> dict[str, str]:
-    header = masked_json(header)
-    title = tag("h1", esc_line(str(header["title"] or "New session"), 200))
-    place = tag("p", esc_line(str(header["cwd"]), 300), "place")
-    return {"bar": tag("header", title + place, "bar")}
+def regions(header: Json, *, read_only: bool = False) -> dict[str, str]:
+    """Those that change with it; the same header gives the same."""
+    bar = session_bar.rendered(header, None, _now(), read_only, still=True)
+    queue = "" if read_only else queue_strip.rendered(header)
+    return {"bar": masked(bar), "queue": masked(queue)}
+
+
+def at_first(session: str, header: Json, *, read_only: bool) -> dict[str, str]:
+    """As a screen begins: with the time that passed, and with the composer."""
+    bar = session_bar.rendered(header, None, _now(), read_only)
+    return regions(header, read_only=read_only) | {
+        "bar": masked(bar),
+        "composer": composer.rendered(session, header, read_only),
+    }
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

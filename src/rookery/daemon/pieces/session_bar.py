@@ -31,9 +31,11 @@ def icon(paths: str) -> str:
     return f'<svg class="icon16" viewBox="0 0 16 16" aria-hidden="true">{paths}</svg>'
 
 
-def rendered(header: Json, head: Json | None, now: int, read_only: bool) -> str:
-    """`now`: in milliseconds; 0 leaves what moves with the clock to the page, so that the same
-    state is the same bar."""
+def rendered(
+    header: Json, head: Json | None, now: int, read_only: bool, *, still: bool = False
+) -> str:
+    """`now`: in milliseconds. `still` leaves what moves with the clock to the page, so that the
+    same state is the same bar."""
     found = said(header, now)
     facts = {
         "state": found.sign,
@@ -47,7 +49,7 @@ def rendered(header: Json, head: Json | None, now: int, read_only: bool) -> str:
         "menus": _fingerprint(header),
         "turn": header["turn"],
         "awake": bool(head and head.get("awake")),
-        "now": now,
+        "now": 0 if still else now,
     }
     data = "".join(
         f' data-{key}="{esc_line(str(1 if value is True else value))}"'
@@ -55,7 +57,9 @@ def rendered(header: Json, head: Json | None, now: int, read_only: bool) -> str:
         if value
     )
     chips = _chips(header, read_only)
-    inner = _title(header, read_only) + _state(found, now) + chips + _buttons(read_only)
+    inner = (
+        _title(header, read_only) + _state(found, 0 if still else now) + chips + _buttons(read_only)
+    )
     return f'<header class="bar"{data}>{inner}</header>'
 
 

@@ -32,7 +32,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         options = options._replace(port=sockets.port)
         worker_starts.forget_all(home)  # workers that died too often get another chance
         fleet = Fleet(home)
-        hub = Hub(home, fleet, regions)
+        hub = Hub(home, fleet, partial(regions, read_only=options.read_only))
         now = time.time_ns() // 1_000_000
         locks = Lockout(), Lockout(MOST_THROUGH_PROXY)
         state = State(home, options, Devices(home), *locks, fleet, hub, now)
