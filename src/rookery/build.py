@@ -2,6 +2,7 @@
 from an old one."""
 
 import os
+import re
 
 import rookery
 
@@ -13,10 +14,21 @@ def build() -> str:
     the start."""
     global _known  # noqa: PLW0603 - the same for as long as this process lives
     if not _known:
-        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(rookery.__file__))))
-        commit = _commit(os.path.join(root, ".git"))
-        _known = rookery.__version__ + (f"+{commit[:12]}" if commit else "")
+        _known = rookery.__version__ + _checkout()
     return _known
+
+
+def installed() -> str:
+    """The build on disk now: another than this one's after an update."""
+    text = _read(rookery.__file__)
+    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    return (found[1] if found else rookery.__version__) + _checkout()
+
+
+def _checkout() -> str:
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(rookery.__file__))))
+    commit = _commit(os.path.join(root, ".git"))
+    return f"+{commit[:12]}" if commit else ""
 
 
 def _commit(git: str) -> str:

@@ -1,0 +1,183 @@
+// Forms of the settings: only what was changed is sent; what is wrong is said at its field.
+import { $, $$, api, copy, element, html, kept, say, toast, when } from "./main.js";
+
+const fieldsOf = (form) => $$("[name], [data-of], [data-clear]", form);
+
+function isChanged(node) {
+  if (node.type === "checkbox") return node.checked !== node.defaultChecked;
+  if (node.localName === "select") return !node.options[node.selectedIndex]?.defaultSelected;
+  return node.value !== node.defaultValue;
+}
+
+/** The values to send: of a new thing all, else those that were changed. */
+function values(form) {
+  const all = "new" in form.dataset, found = {};
+  for (const node of $$("[name]", form)) {
+    if (node.closest("[hidden]") || !(all || isChanged(node))) continue;
+    if (node.type === "checkbox") found[node.name] = node.checked;
+    else if (!all || node.value) found[node.name] = node.value;
+  }
+  for (const node of $$("[data-of]", form)) {
+    const group = $$(`[data-of="${node.dataset.of}"]`, form);
+    if (group.some(isChanged) || all) found[node.dataset.of] = group.filter((each) => each.checked).map((each) => each.value);
+  }
+  for (const node of $$("[data-clear]:checked", form)) found[node.dataset.clear] = null;
+  return found;
+}
+
+const changed = (form) => fieldsOf(form).filter(isChanged).length;
+let leaving = false;
+
+function settle(form) {
+  const count = changed(form), reset = $("[type=reset]", form);
+  if (reset) reset.hidden = !count;
+  const told = $(".outcome", form);
+  if (told.dataset.count !== String(count) && !("new" in form.dataset)) {
+    told.className = "outcome";
+    told.textContent = count ? `${count} unsaved change${count > 1 ? "s" : ""}` : "";
+  }
+  told.dataset.count = count;
+}
+
+/** Show only the fields that belong to what is chosen, each with its hint. */
+function fit(form) {
+  const value = (name) => form.elements[name]?.value;
+  for (const field of $$("[data-when]", form)) {
+    field.hidden = !Object.entries(JSON.parse(field.dataset.when)).every(([name, wanted]) => wanted.includes(value(name)));
+  }
+  for (const field of $$("[data-hints]", form)) {
+    for (const [name, words] of Object.entries(JSON.parse(field.dataset.hints))) {
+      if (value(name) in words) $(".about", field).textContent = words[value(name)];
+    }
+  }
+}
+
+function mark(form, wrong) {
+  let first = null;
+  for (const field of $$("[data-field]", form)) {
+    const words = wrong[field.dataset.field] ?? "";
+    $(".wrong", field).textContent = words ? `✗ ${words}` : "";
+    const control = $("input, select", field);
+    if (words) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
+    if (words) first ??= control;
+  }
+  first?.focus();
+}
+
+function tell(form, words, kind = "") {
+  const told = $(".outcome", form);
+  told.className = `outcome ${kind}`;
+  told.textContent = words;
+}
+
+/** What would then happen without asking; resolves to whether that is meant. */
+export function sure(heading, lines, label, { danger = false } = {}) {
+  return new Promise((resolve) => {
+    const yes = element("button", { class: danger ? "danger" : "primary", value: "yes" }, label);
+    const no = element("button", { class: "quiet", value: "no", autofocus: true }, "Cancel");
+    const list = lines.length > 1 ? element("ul", {}, ...lines.map((each) => element("li", {}, each))) : element("p", {}, ...lines);
+    const dialog = element("dialog", { "aria-labelledby": "sure" }, element("form", { method: "dialog" },
+      element("h2", { id: "sure" }, heading), list, element("div", { class: "save-line" }, yes, no)));
+    dialog.addEventListener("close", () => { resolve(dialog.returnValue === "yes"); dialog.remove(); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+const LOOSER = "This allows more than before";
+
+/** Send it; what loosens the guard is confirmed first. null: it was not meant. */
+async function send(method, address, body) {
+  const outcome = await api(method, address, body);
+  if (!outcome.loosens.length) return outcome;
+  if (!(await sure(LOOSER, outcome.loosens, "Save it"))) return null;
+  return api(method, address, { ...body, confirm: true });
+}
+
+async function save(form, more = {}) {
+  const body = { values: values(form), ...more };
+  if (!Object.keys(body.values).length && !("new" in form.dataset)) return tell(form, "Nothing was changed.");
+  const tests = $("[data-do=test-form]", form) && !more.untested;
+  tell(form, tests ? "Testing the model …" : "Saving …");
+  const outcome = await send("PATCH", form.dataset.send, body).catch((error) => { tell(form, ""); throw error; });
+  if (!outcome) return tell(form, "Not saved.");
+  mark(form, outcome.wrong);
+  if (!outcome.done) {
+    const named = Object.keys(outcome.wrong).length;
+    tell(form, named ? "" : `✗ ${outcome.words} Not saved.`, "failed");
+    say(Object.values(outcome.wrong)[0] ?? outcome.words, { now: true });
+    if (!named && tests) $(".outcome", form).append(" ", element("button", { type: "button", "data-do": "keep-form" }, "Save untested"));
+    return;
+  }
+  if (form.dataset.back) return away(form.dataset.back, outcome.words);
+  leaving = true;
+  try { sessionStorage.setItem("said", outcome.words); } catch { /* no storage: only unsaid */ }
+  location.reload();
+}
+
+function away(address, words) {
+  leaving = true;
+  try { sessionStorage.setItem("said", words); } catch { /* no storage */ }
+  location.assign(address);
+}
+
+when("save-form", (form) => save(form));
+when("keep-form", (button) => save(button.closest("form"), { untested: true }));
+when("test-form", async (button) => {
+  const form = button.closest("form"), place = new URL(form.dataset.send, location.href);
+  tell(form, "Testing the model …");
+  const outcome = await api("POST", `${place.pathname}/test${place.search}`, { values: values(form) });
+  mark(form, outcome.wrong);
+  tell(form, outcome.done ? `${outcome.words} Not saved yet.` : Object.keys(outcome.wrong).length ? "" : `✗ ${outcome.words}`, outcome.done ? "" : "failed");
+});
+
+when("row-deed", async (button) => {
+  const { deed, name } = button.dataset;
+  if (deed === "remove" && !(await sure(`Remove ${name}?`, ["This cannot be undone."], "Remove", { danger: true }))) return;
+  if (deed === "test") toast(`Testing ${name} …`);
+  const outcome = await send("POST", button.dataset.send, { do: deed });
+  if (!outcome) return;
+  if (deed === "test" || !outcome.done) toast(outcome.words, { kind: outcome.done ? "note" : "failed" });
+  else away(location.href, outcome.words);
+});
+
+when("copy-line", async (button) => { await copy(button.dataset.text); button.textContent = "Copied"; });
+when("confirm-held", async (button) => {
+  const outcome = await api("POST", "/api/setup/held", { fingerprint: button.dataset.held });
+  away(location.href, outcome.words);
+});
+when("revoke", async (button) => {
+  if (!(await sure(`Revoke ${button.dataset.name}?`, [button.dataset.words], "Revoke", { danger: true }))) return;
+  await api("DELETE", `/api/devices/${encodeURIComponent(button.dataset.device)}`);
+  away(location.href, "The device is logged out.");
+});
+when("new-link", async () => {
+  const text = await api("POST", "/settings/devices/link", undefined, { headers: { Accept: "text/html" } });
+  $("#link").replaceChildren(html(text));
+});
+
+// --- what is unsaved -----------------------------------------------------------------------------
+
+for (const form of $$("form.setup")) {
+  fit(form);
+  for (const kind of ["input", "change"]) form.addEventListener(kind, () => { fit(form); settle(form); });
+  form.addEventListener("reset", () => setTimeout(() => { fit(form); mark(form, {}); settle(form); }));
+}
+addEventListener("beforeunload", (event) => {
+  if (!leaving && $$("form.setup").some(changed)) event.preventDefault();
+});
+document.addEventListener("change", (event) => {
+  if (event.target.name !== "theme") return;
+  kept.set("theme", event.target.value);
+  if (event.target.value) document.documentElement.dataset.theme = event.target.value;
+  else delete document.documentElement.dataset.theme;
+});
+const theme = kept.get("theme") ?? "";
+for (const node of $$("[name=theme]")) node.checked = node.value === theme;
+
+try {
+  const said = sessionStorage.getItem("said");
+  sessionStorage.removeItem("said");
+  if (said) toast(said);
+} catch { /* no storage */ }

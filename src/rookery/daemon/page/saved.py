@@ -1,0 +1,223 @@
+"""What is saved under a name: models, MCP servers, agents, rules, and the devices that are logged
+in."""
+
+import asyncio
+import time
+from typing import Annotated
+from urllib.parse import urlencode, urlsplit
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from rookery.daemon.access.devices import Device
+from rookery.daemon.access.gate import DEVICE
+from rookery.daemon.errors import Problem
+from rookery.daemon.options import is_loopback
+from rookery.daemon.page.settings import buttons, frame, named
+from rookery.daemon.pieces import forms
+from rookery.daemon.pieces.fleet_list import age
+from rookery.daemon.process import qr
+from rookery.daemon.setup import catalog
+from rookery.daemon.state import Daemon, State
+from rookery.export.html.text import esc_line, tag
+from rookery.forms.lists import Row
+
+router = APIRouter(include_in_schema=False)
+
+ABOUT = {
+    "models": "Of Rookery's own agent. Other agents bring their own.",
+    "servers": "Every agent gets them when it starts.",
+    "agents": "What sessions can be run with.",
+    "rules": "They answer for you, also in running sessions. The first that fits decides; deny "
+    "beats allow.",
+}
+NEW = {
+    "models": "Add a model",
+    "servers": "Add a server",
+    "agents": "Add your own",
+    "rules": "Add a rule",
+}
+EMPTY = {
+    "models": "No models yet. Rookery's own agent needs one.",
+    "servers": "No MCP servers yet.",
+    "agents": "",
+    "rules": 'No rules yet. You can also answer an ask with "always".',
+}
+SIGNS = {"on": ("●", "on"), "off": ("○", "off"), "bad": ("✗", "refused")}
+Name = Annotated[str, Query(max_length=200)]
+
+
+def _is_list(kind: str) -> None:
+    if kind not in catalog.LISTS:
+        raise Problem(404, "not_found", "There is nothing at this address.", "See /settings.")
+
+
+@router.get("/settings/models")
+@router.get("/settings/servers")
+@router.get("/settings/agents")
+@router.get("/settings/rules")
+async def saved(daemon: Daemon, request: Request) -> HTMLResponse:
+    kind = request.url.path.rpartition("/")[2]
+    rows, problem = await asyncio.to_thread(catalog.rows_of, daemon.home, kind)
+    own = catalog.own_agents(daemon.home) if kind == "agents" else frozenset()
+    lines = "".join(_line(daemon, kind, row, row.name in own) for row in rows)
+    listed = tag("ul", lines, "saved") if lines else tag("p", EMPTY[kind], "none")
+    wrong = tag("p", esc_line(problem), "wrong") if problem else ""
+    add = f'<p><a class="button primary" href="/settings/{kind}/new">{NEW[kind]}</a></p>'
+    inner = tag("p", ABOUT[kind], "soft") + wrong + listed
+    inner += "" if daemon.options.read_only else add
+    return frame(daemon, kind, catalog.LISTS[kind], inner)
+
+
+def _line(daemon: State, kind: str, row: Row, own: bool) -> str:
+    mark, words = SIGNS.get(row.sign, ("", ""))
+    tags = "".join(f' <span class="chip">{esc_line(each)}</span>' for each in row.tag.split(", "))
+    tags = tags if row.tag else ""
+    editable = kind in ("models", "servers") or own
+    title = f'<span dir="auto">{esc_line(row.title)}</span>'
+    if editable and not daemon.options.read_only:
+        place = esc_line(named(f"/settings/{kind}/edit", row.name))
+        title = f'<a href="{place}">{title}</a>'
+    install = catalog.install_line(row.name) if kind == "agents" and row.sign == "off" else ""
+    how = (
+        f'<p class="install"><code>{esc_line(install)}</code> <button class="quiet" '
+        f'data-do="copy-line" data-text="{esc_line(install)}">Copy</button></p>'
+        if install
+        else ""
+    )
+    deeds = "" if daemon.options.read_only else _deeds(kind, row, own)
+    kind_ = f"sign {row.sign}"
+    return (
+        f'<li><span class="{kind_}" role="img" aria-label="{words}">{mark}</span>'
+        f'<div class="what"><p class="name">{title}{tags}</p>'
+        f'<p class="more" dir="auto">{esc_line(row.more, 300)}</p>{how}</div>'
+        f'<div class="deeds">{deeds}</div></li>'
+    )
+
+
+def _deeds(kind: str, row: Row, own: bool) -> str:
+    found = []
+    is_default = "default" in row.tag
+    if kind == "models" or (kind == "agents" and row.sign == "on"):
+        found += [] if is_default else [("default", "Make default")]
+    if kind in ("models", "servers"):
+        found.append(("test", "Test"))
+    if kind == "servers" and row.sign != "bad":
+        found.append(("off", "Turn off") if row.sign == "on" else ("on", "Turn on"))
+    if kind != "agents" or own:
+        found.append(("remove", "Remove"))
+    send = esc_line(named(f"/api/setup/lists/{kind}", row.name))
+    name = esc_line(row.title, 100)
+    return "".join(
+        f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-send="{send}" '
+        f'data-name="{name}" aria-label="{words}: {name}">{words}</button>'
+        for do, words in found
+    )
+
+
+@router.get("/settings/{kind}/new")
+async def new(daemon: Daemon, kind: str) -> HTMLResponse:
+    return await _edit(daemon, kind, "")
+
+
+@router.get("/settings/{kind}/edit")
+async def edit(daemon: Daemon, kind: str, name: Name = "") -> HTMLResponse:
+    return await _edit(daemon, kind, name)
+
+
+async def _edit(daemon: State, kind: str, name: str) -> HTMLResponse:
+    _is_list(kind)
+    form = await asyncio.to_thread(catalog.form_of, daemon.home, kind, name)
+    back = f"/settings/{kind}"
+    drawn = forms.form(
+        form.schema,
+        form.values,
+        send=named(f"/api/setup/forms/{kind}", name),
+        buttons=buttons(daemon, form.save_label, tests=form.tests, back=back),
+        new=not name,
+        back=back,
+    )
+    up = f'<p><a href="{back}">‹ {catalog.LISTS[kind]}</a></p>'
+    return frame(daemon, kind, form.title, up + drawn)
+
+
+# --- devices -------------------------------------------------------------------------------------
+
+
+@router.get("/settings/devices")
+async def devices(daemon: Daemon, request: Request) -> HTMLResponse:
+    here: Device | None = request.scope.get(DEVICE)
+    now = time.time() * 1000
+    rows = "".join(_device(daemon, each, here, now) for each in reversed(daemon.devices.all()))
+    listed = tag("ul", rows, "saved") if rows else tag("p", "No device is logged in.", "none")
+    add = (
+        ""
+        if daemon.options.read_only
+        else '<p><button class="primary" data-do="new-link">Log in another device</button></p>'
+        '<div id="link" aria-live="polite"></div>'
+    )
+    words = "Each has a token of its own. Revoking one logs it out at once."
+    return frame(daemon, "devices", "Devices", tag("p", words, "soft") + listed + add)
+
+
+def _device(daemon: State, device: Device, here: Device | None, now: float) -> str:
+    mine = here is not None and device.id == here.id
+    chip = ' <span class="chip">this device</span>' if mine else ""
+    last = age(device.used, now)
+    ago = " ago" if last.endswith((" min", " h")) else ""
+    seen = "here now" if last == "now" else f"last here {last}{ago}"
+    where = f" · {device.address}" if device.address else ""
+    ask = "You will be logged out here." if mine else "It is logged out at once."
+    deed = (
+        ""
+        if daemon.options.read_only
+        else f'<button class="quiet" data-do="revoke" data-device="{esc_line(device.id)}" '
+        f'data-name="{esc_line(device.name)}" data-words="{ask}" '
+        f'aria-label="Revoke: {esc_line(device.name)}">Revoke</button>'
+    )
+    return (
+        '<li><span class="sign on" aria-hidden="true">●</span>'
+        f'<div class="what"><p class="name"><span dir="auto">{esc_line(device.name)}</span>{chip}</p>'
+        f'<p class="more">{esc_line(seen + where)}</p></div><div class="deeds">{deed}</div></li>'
+    )
+
+
+@router.post("/settings/devices/link")
+async def link(daemon: Daemon, request: Request) -> HTMLResponse:
+    """A one-time link at the address by which this page was reached, with its QR code."""
+    code = daemon.login_link().rpartition("code=")[2]
+    host = request.headers.get("host", "")
+    secure = daemon.options.scheme == "https" or daemon.options.behind_proxy
+    address = f"{'https' if secure else 'http'}://{host}/login?{urlencode({'code': code})}"
+    near = (
+        '<p class="note">This address works on this machine only. For a phone, start Rookery with '
+        "<code>--host 0.0.0.0</code>, or put it behind a proxy.</p>"
+        if is_loopback(urlsplit(f"//{host}").hostname or "")
+        else ""
+    )
+    inner = (
+        f'{near}<p>Open this on the other device. It is good once, for ten minutes:</p>'
+        f'<p class="install"><code class="address">{esc_line(address)}</code> <button class="quiet" '
+        f'data-do="copy-line" data-text="{esc_line(address)}">Copy</button></p>'
+    )
+    return HTMLResponse(f"<div>{inner}{_qr(address)}</div>")
+
+
+def _qr(text: str) -> str:
+    """Dark on light in every theme: cameras want it so."""
+    try:
+        square = qr.code(text.encode())
+    except qr.TooLong:
+        return ""
+    size = len(square) + 8
+    path = "".join(
+        f"M{column + 4} {row + 4}h1v1h-1z"
+        for row, line in enumerate(square)
+        for column, dark in enumerate(line)
+        if dark
+    )
+    return (
+        f'<svg class="qr" viewBox="0 0 {size} {size}" role="img" aria-label="QR code of the link" '
+        f'shape-rendering="crispEdges"><path fill="#fff" d="M0 0h{size}v{size}H0z"/>'
+        f'<path fill="#000" d="{path}"/></svg>'
+    )

@@ -1,0 +1,166 @@
+"""Settings: this page, and a screen for each part of config.toml."""
+
+import asyncio
+import time
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from rookery.build import build, installed
+from rookery.client.config import in_force
+from rookery.core import units
+from rookery.daemon import assets
+from rookery.daemon.errors import Problem
+from rookery.daemon.page import shell
+from rookery.daemon.pieces import forms
+from rookery.daemon.setup import catalog
+from rookery.daemon.state import Daemon, State
+from rookery.export.html.text import esc_line, tag
+from rookery.home.config import ConfigError
+
+router = APIRouter(include_in_schema=False)
+
+THEMES = {"": "As the system", "light": "Light", "dark": "Dark"}
+NOTE = {
+    "worker": "For all sessions that start from now on.",
+    "limits": "Empty: the default.",
+    "critic": "What judges a finished turn, and what happens then.",
+    "condenser": "How Rookery's own agent shortens what it remembers.",
+    "notify": "What is sent, and where to. The daemon sends it while no page is open.",
+    "interface": "How <code>rookery</code> looks in a terminal.",
+}
+NOTIFY = "notify.js"
+"""The button that asks this browser."""
+
+
+def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
+    """A section of the settings. `inner` is HTML, `title` plain text."""
+    rows = [("", "This page"), *catalog.LISTS.items(), *catalog.SETTINGS.items()]
+    rows.append(("devices", "Devices"))
+    links = "".join(
+        f'<a href="/settings{f"/{name}" if name else ""}"'
+        f"{' aria-current="page"' if name == section else ''}>{words}</a>"
+        for name, words in rows
+    )
+    note = (
+        tag("p", "This Rookery only shows: nothing can be changed here.", "note")
+        if daemon.options.read_only
+        else ""
+    )
+    main = (
+        f'<div class="screen settings"><nav class="sections" aria-label="Settings">{links}</nav>'
+        f'<div class="section"><h1>{esc_line(title)}</h1>{note}{inner}</div></div>'
+    )
+    more = (NOTIFY,) if section in ("", "notify") and NOTIFY in assets.files() else ()
+    return shell.page(
+        daemon,
+        title=title,
+        main=main,
+        here="settings",
+        modules=("settings.js", *more),
+        styles=("settings.css",),
+    )
+
+
+@router.get("/settings")
+async def this_page(daemon: Daemon, request: Request) -> HTMLResponse:
+    held = await asyncio.to_thread(_held, daemon.home)
+    inner = held + _look() + NOTICES + await asyncio.to_thread(_daemon, daemon, request)
+    return frame(daemon, "", "Settings", inner)
+
+
+NOTICES = (
+    '<section><h2>Notifications in this browser</h2><div id="notify-here">'
+    '<p class="soft">Webhooks and the desktop: <a href="/settings/notify">Notifications</a>.</p>'
+    "</div></section>"
+)
+
+
+def _look() -> str:
+    choices = "".join(
+        f'<label class="choice"><input type="radio" name="theme" '
+        f'value="{value}"{" checked" if not value else ""}><span>{words}</span></label>'
+        for value, words in THEMES.items()
+    )
+    return (
+        '<section><h2 id="look">Colours, on this device</h2>'
+        f'<div class="choices" role="radiogroup" aria-labelledby="look">{choices}</div></section>'
+    )
+
+
+def _held(home: str) -> str:
+    """Settings that wait for the user's word, with the button that gives it."""
+    try:
+        found = in_force.settings(home).held
+    except ConfigError as error:
+        said = tag("h2", "config.toml cannot be used") + tag("p", esc_line(str(error)))
+        return tag("section", said, "held")
+    if found is None:
+        return ""
+    lines = "".join(tag("li", esc_line(each)) for each in found.loosens)
+    return (
+        '<section class="held"><h2>Settings wait for you</h2><p>They were loosened while an agent '
+        f"was running, and do not apply until you confirm them:</p><ul>{lines}</ul>"
+        f'<button data-do="confirm-held" data-held="{esc_line(found.fingerprint)}">Confirm these '
+        'changes</button> <span class="soft">To undo them: <code>rookery config edit</code></span>'
+        "</section>"
+    )
+
+
+def _daemon(daemon: State, request: Request) -> str:
+    since = units.duration(time.time() - daemon.since / 1000)
+    rows = {
+        "Version": build(),
+        "Address": f"{daemon.options.scheme}://{request.headers.get('host', '')}",
+        "Running for": since,
+        "Log in by": {"token": "one-time link", "passphrase": "passphrase or one-time link"}.get(
+            daemon.options.auth, "no login"
+        ),
+        "Changes": "not allowed (--read-only)" if daemon.options.read_only else "allowed",
+        "Sessions": f"{len(daemon.fleet.heads):,}",
+    }
+    if daemon.options.auth == "none":
+        rows["Log in by"] = "no login: everybody who reaches this address"
+    listed = "".join(f"<dt>{key}</dt><dd>{esc_line(value)}</dd>" for key, value in rows.items())
+    newer = (
+        '<p class="note">A newer build is installed. To use it: '
+        "<code>rookery serve --restart</code></p>"
+        if installed() != build()
+        else ""
+    )
+    help_ = '<p><a href="/api/docs">API</a></p>'
+    return f'<section><h2>Rookery</h2>{newer}<dl class="facts">{listed}</dl>{help_}</section>'
+
+
+@router.get("/settings/{section}")
+async def section(daemon: Daemon, section: str) -> HTMLResponse:
+    if section not in catalog.SETTINGS:
+        raise Problem(404, "not_found", "There is nothing at this address.", "See /settings.")
+    title = catalog.SETTINGS[section]
+    about = f'<p class="soft">{NOTE[section]}</p>'
+    try:
+        found = await asyncio.to_thread(catalog.form_of, daemon.home, section)
+    except Problem as problem:
+        return frame(daemon, section, title, about + tag("p", esc_line(problem.message), "wrong"))
+    drawn = forms.form(
+        found.schema,
+        found.values,
+        send=f"/api/setup/forms/{section}",
+        buttons=buttons(daemon, found.save_label),
+    )
+    slot = NOTICES.replace("<section>", '<section class="first">') if section == "notify" else ""
+    return frame(daemon, section, title, about + slot + drawn)
+
+
+def buttons(daemon: State, label: str, *, tests: bool = False, back: str = "") -> str:
+    if daemon.options.read_only:
+        return ""
+    test = '<button type="button" data-do="test-form">Test</button>' if tests else ""
+    leave = f'<a class="button quiet" href="{back}">Cancel</a>' if back else ""
+    undo = "" if back else '<button type="reset" class="quiet" hidden>Discard</button>'
+    return f'<button class="primary" type="submit">{label}</button>{test}{leave}{undo}'
+
+
+def named(address: str, name: str) -> str:
+    return f"{address}?{urlencode({'name': name})}" if name else address

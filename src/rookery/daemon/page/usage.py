@@ -1,0 +1,147 @@
+"""What was used: by day, agent, model and session."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from rookery import usage
+from rookery.agents.registry import AGENTS
+from rookery.core import units
+from rookery.daemon.page import shell
+from rookery.daemon.pieces import charts
+from rookery.daemon.state import Daemon, State
+from rookery.export.html.text import esc_line, tag
+
+router = APIRouter(include_in_schema=False)
+
+RANGES = (7, 30, 90)
+SHOWS = {"cost": "Cost", "tokens": "Tokens", "turns": "Turns"}
+MOST = 20
+"""Rows of a table."""
+HEADS = {"agent": "Agent", "model": "Model", "session": "Session"}
+DOLLARS = "USD"
+
+
+class View(NamedTuple):
+    days: int
+    show: str
+    currency: str
+
+    def address(self, **changed: object) -> str:
+        given = self._replace(**changed)  # type: ignore[arg-type]
+        named = {"days": given.days, "show": given.show}
+        named |= {"currency": given.currency} if given.currency not in ("", DOLLARS) else {}
+        return esc_line(f"/usage?{urlencode(named)}")
+
+    def value(self, group: usage.Group) -> float:
+        if self.show == "cost":
+            return dict(group.cost).get(self.currency, 0.0)
+        return float(group.turns if self.show == "turns" else group.tokens)
+
+    def words(self, value: float) -> str:
+        if self.show == "cost":
+            return money(value, self.currency)
+        return units.tokens(value) if self.show == "tokens" else f"{value:,.0f}"
+
+
+def money(amount: float, currency: str) -> str:
+    return units.money(amount) if currency == DOLLARS else f"{amount:,.2f} {currency}"
+
+
+@router.get("/usage")
+async def used(
+    daemon: Daemon,
+    days: Annotated[int, Query(ge=1, le=3650)] = 30,
+    show: Literal["", "cost", "tokens", "turns"] = "",
+    currency: Annotated[str, Query(max_length=10)] = "",
+) -> HTMLResponse:
+    today = datetime.now().astimezone().date()
+    first = today - timedelta(days=days - 1)
+    since = int(datetime(first.year, first.month, first.day).astimezone().timestamp() * 1000)
+    rows = await asyncio.to_thread(usage.collect, daemon.home, usage.Filters(since))
+    total = usage.total(rows)
+    known = [name for name, _ in sorted(total.cost, key=lambda each: -each[1])]
+    currency = currency if currency in known else (known[0] if known else DOLLARS)
+    view = View(days, show or ("cost" if total.cost else "tokens"), currency)
+    inner = _filters(view, known)
+    if not rows:
+        inner += '<div class="empty"><p>Nothing was used in this time.</p></div>'
+    else:
+        inner += _total(total) + await asyncio.to_thread(_charts, daemon, view, rows, first, today)
+    main = f'<div class="screen usage"><h1>Usage</h1>{inner}</div>'
+    return shell.page(daemon, title="Usage", main=main, here="usage", styles=("settings.css",))
+
+
+def _filters(view: View, currencies: Sequence[str]) -> str:
+    def chip(words: str, here: bool, **changed: object) -> str:
+        current = ' aria-current="true"' if here else ""
+        return f'<a class="chip" href="{view.address(**changed)}"{current}>{words}</a>'
+
+    ranges = "".join(chip(f"{each} days", each == view.days, days=each) for each in RANGES)
+    shows = "".join(chip(words, each == view.show, show=each) for each, words in SHOWS.items())
+    money_ = ""
+    if len(currencies) > 1 and view.show == "cost":
+        money_ = _group(
+            "Currency",
+            "".join(chip(esc_line(c), c == view.currency, currency=c) for c in currencies),
+        )
+    return tag("div", _group("Time", ranges) + _group("What", shows) + money_, "filters")
+
+
+def _group(words: str, inner: str) -> str:
+    return f'<nav aria-label="{words}">{inner}</nav>'
+
+
+def _total(total: usage.Group) -> str:
+    cost = " + ".join(money(amount, currency) for currency, amount in total.cost) or "not reported"
+    rows = {
+        "Cost": cost,
+        "Turns": f"{total.turns:,}",
+        "Tokens in": units.tokens(total.input),
+        "Tokens out": units.tokens(total.output),
+        "Cached": units.tokens(total.cached),
+    }
+    inner = "".join(f"<div><dt>{key}</dt><dd>{esc_line(words)}</dd></div>" for key, words in rows.items())
+    return f'<dl class="totals">{inner}</dl>'
+
+
+def _charts(
+    daemon: State, view: View, rows: Sequence[usage.Row], first: date, today: date
+) -> str:
+    by_day = {group.name: group for group in usage.grouped(rows, "day")}
+    days = [first + timedelta(days=at) for at in range((today - first).days + 1)]
+    points = []
+    for day in days:
+        value = view.value(by_day.get(day.isoformat(), usage.Group("")))
+        points.append(charts.Point(f"{day.day} {day:%b}", value, view.words(value)))
+    words = SHOWS[view.show]
+    found = tag("h2", f"{words} by day") + charts.columns(points, f"{words} by day")
+    titles = {str(head["id"]): str(head["title"]) for head in daemon.fleet.heads}
+    for by, head in HEADS.items():
+        groups = sorted(usage.grouped(rows, by), key=view.value, reverse=True)
+        lines = list(_lines(view, by, groups[:MOST], titles))
+        left = len(groups) - MOST
+        more = tag("p", f"and {left:,} more", "soft") if left > 0 else ""
+        heads = (head, words, "Turns", "Tokens")
+        found += tag("h2", f"By {by}") + charts.bars(heads, lines, f"{words} by {by}") + more
+    return found
+
+
+def _lines(
+    view: View, by: str, groups: Iterable[usage.Group], titles: dict[str, str]
+) -> Iterable[charts.Line]:
+    for group in groups:
+        title, link = group.name, ""
+        if by == "session":
+            link = f"/sessions/{group.name}" if group.name in titles else ""
+            title = titles.get(group.name) or f"{group.name} (deleted)"
+        elif by == "agent" and group.name in AGENTS:
+            title = AGENTS[group.name].title
+        value = view.value(group)
+        cells = (view.words(value), f"{group.turns:,}", units.tokens(group.tokens))
+        yield charts.Line(title, link, value, cells)

@@ -1,0 +1,225 @@
+"""Which forms and lists there are, and what can be done with a row. Everything here reads or writes
+files."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+from rookery.agents import registry
+from rookery.client.config import edit, in_force
+from rookery.core.json import Json
+from rookery.daemon.errors import Problem
+from rookery.forms import agents, models, rules, servers
+from rookery.forms import lists as forms_lists
+from rookery.forms.form import Form, Saved, is_secret, typed
+from rookery.forms.lists import Row
+from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
+from rookery.home import config, mcp
+from rookery.models import profiles, setup
+from rookery.models.documents import SettingsError
+from rookery.models.draft import Draft
+
+type FormName = Literal[
+    "worker",
+    "limits",
+    "critic",
+    "condenser",
+    "notify",
+    "interface",
+    "models",
+    "servers",
+    "agents",
+    "rules",
+]
+type ListName = Literal["models", "servers", "agents", "rules"]
+type Deed = Literal["default", "on", "off", "test", "remove"]
+
+SETTINGS = {
+    "worker": PLACES["worker"][0],
+    "limits": PLACES["limits"][0],
+    "critic": "Critic",
+    "condenser": "Long conversations",
+    "notify": PLACES["notify"][0],
+    "interface": "Terminal interface",
+}
+LISTS = {"models": "Models", "servers": "MCP servers", "agents": "Agents", "rules": "Rules"}
+
+
+def unusable(error: Exception) -> Problem:
+    return Problem(409, "bad_settings", str(error), "Correct the file; nothing was changed.")
+
+
+def _missing(words: str) -> Problem:
+    return Problem(404, "not_found", words, "GET /api/setup/lists lists what there is.")
+
+
+def form_of(home: str, kind: str, name: str = "") -> Form:
+    """`name`: which one, of what there are several; empty: a new one. Raises Problem."""
+    try:
+        return _form(home, kind, name)
+    except (mcp.McpError, SettingsError, config.ConfigError) as error:
+        raise unusable(error) from None
+
+
+def _form(home: str, kind: str, name: str) -> Form:
+    match kind:
+        case "critic":
+            return CriticForm(config.load(home), profiles.load(home))
+        case "condenser":
+            return CondenserForm(profiles.load(home))
+        case "models":
+            return _model(profiles.load(home), name)
+        case "servers":
+            return servers.ServerForm(_server(home, name) if name else None)
+        case "rules" if not name:
+            return rules.RuleForm()
+        case "agents":
+            if name and name not in config.load(home).agents:
+                raise _missing(f"There is no agent {name!r} of your own.")
+            return agents.AgentForm(home, name)
+        case _ if kind in PLACES:
+            return SettingsForm(*PLACES[kind], config.load(home))
+    raise _missing("There is no such form.")
+
+
+def _model(saved: profiles.Settings, name: str) -> Form:
+    if not name:
+        return models.ModelForm()
+    if name not in saved.profiles:
+        raise _missing(f"There is no saved model {name!r}.")
+    known = saved.profiles[name]
+    return models.ModelForm(known, default=known == saved.chosen)
+
+
+def _server(home: str, name: str) -> mcp.Server:
+    try:
+        return mcp.find(home, name)
+    except mcp.BadServer as error:
+        raise _missing(str(error)) from None
+
+
+def answers_of(form: Form, sent: Json) -> Json:
+    """What is saved now, with what was sent. None takes a value away; of a secret, an empty text
+    keeps it."""
+    found = dict(form.values)
+    for key, value in sent.items():
+        field = form.fields.get(key)
+        if isinstance(value, str):
+            value = typed(field, value.strip())
+            if value is None and is_secret(field):
+                continue
+        found[key] = value
+    return {k: v for k, v in found.items() if v is not None or is_secret(form.fields.get(k))}
+
+
+# --- lists ---------------------------------------------------------------------------------------
+
+
+def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
+    """With what is wrong with the file. Raises Problem."""
+    try:
+        match kind:
+            case "models":
+                saved, problem = profiles.look(home)
+                return forms_lists.model_rows(saved), problem
+            case "servers":
+                return [forms_lists.server_row(each) for each in mcp.load(home)], ""
+            case "rules":
+                return [forms_lists.rule_row(each) for each in config.load(home).rules], ""
+        found = forms_lists.agents(home, home)
+        return [forms_lists.agent_row(each, bare="no model yet") for each in found], ""
+    except (mcp.McpError, SettingsError, config.ConfigError) as error:
+        return [], str(error)
+
+
+def own_agents(home: str) -> frozenset[str]:
+    """The names of the user's own, which alone can be changed."""
+    try:
+        return frozenset(config.load(home).agents)
+    except config.ConfigError:
+        return frozenset()
+
+
+def install_line(name: str) -> str:
+    entry = registry.AGENTS.get(name)
+    return entry.install if entry else ""
+
+
+def loosens(home: str, kind: str, name: str, do: str) -> list[str]:
+    """What would then happen without asking."""
+    if kind == "rules" and do == "remove":
+        return rules.removal_loosens(home, name)
+    if kind == "servers" and do == "on":
+        return [f"The MCP server {name} is used by agents that start from now on."]
+    return []
+
+
+def done(home: str, kind: str, name: str, do: str) -> Saved:
+    """Raises Problem where a list does not know such a thing."""
+    work = _DEEDS.get((kind, do))
+    if work is None:
+        raise Problem(409, "not_here", f"{LISTS[kind]} cannot do that: {do}.")
+    try:
+        return work(home, name)
+    except mcp.BadServer as error:
+        raise _missing(str(error)) from None
+    except (mcp.McpError, SettingsError, config.ConfigError) as error:
+        raise unusable(error) from None
+
+
+def _outcome(work: Callable[[], str]) -> Saved:
+    outcome = setup.outcome(work)
+    return Saved(outcome.ok, outcome.words)
+
+
+def _test_model(home: str, name: str) -> Saved:
+    outcome = setup.attempt(home, Draft(name=name), keep=False)
+    return Saved(outcome.ok, outcome.words)
+
+
+def _server_change(home: str, name: str, work: Callable[[], Any], words: str, adds: bool) -> Saved:
+    mcp.find(home, name)
+
+    def change() -> None:
+        with in_force.editing(home, adds=adds):
+            work()
+
+    why = edit.attempt(change, mcp.FILE)
+    return Saved(False, why) if why else Saved(True, words, name=name)
+
+
+def _turn(home: str, name: str, *, on: bool) -> Saved:
+    words = f"{name} is {'on' if on else 'off'} for agents started from now on."
+    return _server_change(
+        home, name, partial(mcp.set_enabled, home, name, enabled=on), words, adds=on
+    )
+
+
+def _remove_server(home: str, name: str) -> Saved:
+    return _server_change(home, name, partial(mcp.remove, home, name), f"Removed {name}.", False)
+
+
+def _test_server(home: str, name: str) -> Saved:
+    mcp.find(home, name)
+    return servers.tested(home, name)
+
+
+def _default_agent(home: str, name: str) -> Saved:
+    if name not in registry.names(config.load(home).agents):
+        raise _missing(f"There is no agent {name!r}.")
+    why = edit.attempt(partial(edit.change, home, {"default_agent": name}))
+    return Saved(False, why) if why else Saved(True, f"New sessions use {name}.", name=name)
+
+
+_DEEDS: dict[tuple[str, str], Callable[[str, str], Saved]] = {
+    ("models", "default"): lambda home, name: _outcome(partial(setup.use, home, name)),
+    ("models", "remove"): lambda home, name: _outcome(partial(setup.forget, home, name)),
+    ("models", "test"): _test_model,
+    ("servers", "on"): partial(_turn, on=True),
+    ("servers", "off"): partial(_turn, on=False),
+    ("servers", "remove"): _remove_server,
+    ("servers", "test"): _test_server,
+    ("rules", "remove"): rules.removed,
+    ("agents", "default"): _default_agent,
+    ("agents", "remove"): agents.removed,
+}
