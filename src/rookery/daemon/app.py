@@ -11,6 +11,7 @@ from rookery.daemon import acp, errors
 from rookery.daemon.access.gate import COOKIE, App, Gate
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.page import ROUTERS as SCREENS
+from rookery.daemon.setup import routes as setup
 from rookery.daemon.state import State
 
 DESCRIPTION = (
@@ -26,6 +27,7 @@ TAGS = {
     "all sessions": "What was ever said, and what was used.",
     "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
+    "setup": "Settings, models, MCP servers, agents and rules: forms to draw, and what is saved.",
     "devices": "Who is logged in, and which browsers get notifications.",
     "daemon": "The daemon itself.",
 }
@@ -58,7 +60,7 @@ def build_api() -> FastAPI:
         openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
     )
     errors.install(api)
-    for router in (*ROUTERS, *SCREENS, acp.router):
+    for router in (*ROUTERS, setup.router, *SCREENS, acp.router):
         api.include_router(router)
     return api
 

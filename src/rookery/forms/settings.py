@@ -116,7 +116,11 @@ class SettingsForm(Form):
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
         for key, value in answers.items():
-            if value is not None and key not in wrong and (why := wrong_number(self._table[key], value)):
+            if (
+                value is not None
+                and key not in wrong
+                and (why := wrong_number(self._table[key], value))
+            ):
                 wrong[key] = why
         return wrong
 

@@ -7,7 +7,10 @@ from rookery.daemon.page import (
     inbox,
     installed,
     new,
+    saved,
     session,
+    settings,
+    usage,
 )
 
 ROUTERS = (
@@ -17,5 +20,8 @@ ROUTERS = (
     inbox.router,
     installed.router,
     new.router,
+    saved.router,
     session.router,
+    settings.router,
+    usage.router,
 )

@@ -177,7 +177,8 @@ def _device(daemon: State, device: Device, here: Device | None, now: float) -> s
     )
     return (
         '<li><span class="sign on" aria-hidden="true">●</span>'
-        f'<div class="what"><p class="name"><span dir="auto">{esc_line(device.name)}</span>{chip}</p>'
+        '<div class="what"><p class="name">'
+        f'<span dir="auto">{esc_line(device.name)}</span>{chip}</p>'
         f'<p class="more">{esc_line(seen + where)}</p></div><div class="deeds">{deed}</div></li>'
     )
 
@@ -196,9 +197,10 @@ async def link(daemon: Daemon, request: Request) -> HTMLResponse:
         else ""
     )
     inner = (
-        f'{near}<p>Open this on the other device. It is good once, for ten minutes:</p>'
-        f'<p class="install"><code class="address">{esc_line(address)}</code> <button class="quiet" '
-        f'data-do="copy-line" data-text="{esc_line(address)}">Copy</button></p>'
+        f"{near}<p>Open this on the other device. It is good once, for ten minutes:</p>"
+        f'<p class="install"><code class="address">{esc_line(address)}</code> '
+        f'<button class="quiet" data-do="copy-line" data-text="{esc_line(address)}">Copy</button>'
+        "</p>"
     )
     return HTMLResponse(f"<div>{inner}{_qr(address)}</div>")
 

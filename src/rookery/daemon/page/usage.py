@@ -106,13 +106,13 @@ def _total(total: usage.Group) -> str:
         "Tokens out": units.tokens(total.output),
         "Cached": units.tokens(total.cached),
     }
-    inner = "".join(f"<div><dt>{key}</dt><dd>{esc_line(words)}</dd></div>" for key, words in rows.items())
+    inner = "".join(
+        f"<div><dt>{key}</dt><dd>{esc_line(words)}</dd></div>" for key, words in rows.items()
+    )
     return f'<dl class="totals">{inner}</dl>'
 
 
-def _charts(
-    daemon: State, view: View, rows: Sequence[usage.Row], first: date, today: date
-) -> str:
+def _charts(daemon: State, view: View, rows: Sequence[usage.Row], first: date, today: date) -> str:
     by_day = {group.name: group for group in usage.grouped(rows, "day")}
     days = [first + timedelta(days=at) for at in range((today - first).days + 1)]
     points = []

@@ -90,6 +90,4 @@ def _bar(line: Line, most: float) -> str:
         f'<rect width="{long:.1f}" height="12" rx="2"/></svg>'
     )
     cells = "".join(tag("td", esc_line(each)) for each in line.cells)
-    return (
-        f'<tr><th scope="row" dir="auto">{name}</th><td class="bar">{drawn}</td>{cells}</tr>'
-    )
+    return f'<tr><th scope="row" dir="auto">{name}</th><td class="bar">{drawn}</td>{cells}</tr>'

@@ -1,4 +1,4 @@
-"""A form as HTML: fields with their labels, help and errors. `settings.js` sends what was changed."""
+"""A form as HTML: fields with labels, help and errors. `settings.js` sends what was changed."""
 
 import json
 from typing import Any

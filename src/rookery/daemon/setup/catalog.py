@@ -104,11 +104,9 @@ def answers_of(form: Form, sent: Json) -> Json:
     found = dict(form.values)
     for key, value in sent.items():
         field = form.fields.get(key)
-        if isinstance(value, str):
-            value = typed(field, value.strip())
-            if value is None and is_secret(field):
-                continue
-        found[key] = value
+        read = typed(field, value.strip()) if isinstance(value, str) else value
+        if value != "" or not is_secret(field):
+            found[key] = read
     return {k: v for k, v in found.items() if v is not None or is_secret(form.fields.get(k))}
 
 

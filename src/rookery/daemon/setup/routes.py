@@ -1,7 +1,7 @@
 """Settings, models, MCP servers, agents and rules: the terminal's own forms over HTTP.
 
-Secrets are taken and never sent back. What loosens the guard of asks is listed first, and saved only
-when the same is sent again with `confirm`.
+Secrets are taken and never sent back. What loosens the guard of asks is listed first, and saved
+only when the same is sent again with `confirm`.
 """
 
 import asyncio
@@ -143,7 +143,7 @@ async def save_form(daemon: Daemon, form: FormName, filled: Filled, name: Which 
 
 
 @router.post("/api/setup/forms/{form}/test", responses=WRITES)
-async def test_form(daemon: Daemon, form: FormName, filled: Tried, name: Which = "") -> Outcome:
+async def try_form(daemon: Daemon, form: FormName, filled: Tried, name: Which = "") -> Outcome:
     """Test a model as it is filled in, without saving it."""
 
     def work() -> Outcome:
