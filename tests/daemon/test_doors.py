@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery.daemon.options import Options, Refusal
-from rookery.daemon.process import qr, units
+from rookery.daemon.pieces import qr, units
 from rookery.processes.lineage import LINUX
 
 

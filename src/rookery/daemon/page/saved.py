@@ -14,9 +14,8 @@ from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import is_loopback
 from rookery.daemon.page.settings import buttons, frame, named
-from rookery.daemon.pieces import forms
+from rookery.daemon.pieces import forms, qr
 from rookery.daemon.pieces.fleet_list import age
-from rookery.daemon.process import qr
 from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
