@@ -88,8 +88,8 @@ def _line(daemon: State, kind: str, row: Row, own: bool) -> str:
     kind_ = f"sign {row.sign}"
     return (
         f'<li><span class="{kind_}" role="img" aria-label="{words}">{mark}</span>'
-        f'<div class="what"><p class="name">{title}{tags}</p>'
-        f'<p class="more" dir="auto">{esc_line(row.more, 300)}</p>{how}</div>'
+        f'<div class="what"><p class="row-name">{title}{tags}</p>'
+        f'<p class="row-more" dir="auto">{esc_line(row.more, 300)}</p>{how}</div>'
         f'<div class="deeds">{deeds}</div></li>'
     )
 
@@ -176,9 +176,10 @@ def _device(daemon: State, device: Device, here: Device | None, now: float) -> s
     )
     return (
         '<li><span class="sign on" aria-hidden="true">●</span>'
-        '<div class="what"><p class="name">'
+        '<div class="what"><p class="row-name">'
         f'<span dir="auto">{esc_line(device.name)}</span>{chip}</p>'
-        f'<p class="more">{esc_line(seen + where)}</p></div><div class="deeds">{deed}</div></li>'
+        f'<p class="row-more">{esc_line(seen + where)}</p></div>'
+        f'<div class="deeds">{deed}</div></li>'
     )
 
 

@@ -33,7 +33,7 @@ def columns(points: Sequence[Point], caption: str) -> str:
     drawn = "".join(_column(each, at * step, step, most) for at, each in enumerate(points))
     every = max(1, -(-len(points) // 10))
     named = "".join(
-        f'<text x="{at * step + step / 2:.1f}" y="{HIGH + 16}" text-anchor="middle">'
+        f'<text x="{max(24.0, at * step + step / 2):.1f}" y="{HIGH + 16}" text-anchor="middle">'
         f"{esc_line(each.name)}</text>"
         for at, each in enumerate(points)
         if at % every == 0

@@ -27,7 +27,7 @@ def form(
     return (
         f'<form class="setup" data-do="save-form" data-send="{esc_line(send)}"'
         f' data-back="{esc_line(back)}"{flags} novalidate autocomplete="off">'
-        f'<div class="fields">{fields(schema, values)}</div>'
+        f'<div class="form-fields">{fields(schema, values)}</div>'
         f'<div class="save-line">{buttons}<p class="outcome" role="status"></p></div></form>'
     )
 

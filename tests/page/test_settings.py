@@ -1,0 +1,144 @@
+"""V8: settings, models, servers, agents, rules, devices and usage in a browser."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rookery.home import config, mcp
+from rookery.models import profiles
+from tests.page.conftest import PHONE, Site
+
+
+def _save(page: Page) -> None:
+    page.locator("button[type=submit].primary").click()
+
+
+def test_V8_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
+    page = site.page("/settings/limits")
+    field = page.get_by_label("Cancel grace")
+    field.fill("10000")
+    expect(page.get_by_text("1 unsaved change")).to_be_visible()
+    field.press("Enter")
+    expect(page.get_by_text("✗ cancel_grace must be 0.1 to 600 seconds")).to_be_visible()
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    field.fill("12")
+    field.press("Enter")
+    expect(page.get_by_text("Saved: worker.cancel_grace.")).to_be_visible()
+    expect(page.get_by_label("Cancel grace")).to_have_value("12")
+    assert config.load(site.served.home).policy.cancel_grace == 12.0
+
+    page.goto(f"{site.served.address}/settings/models/new")
+    expect(page.get_by_text("such as claude")).to_be_visible()
+    page.get_by_label("Provider").select_option("openai-compatible")
+    expect(page.get_by_text("as the server names it")).to_be_visible()
+    _save(page)
+    expect(page.locator('[data-field="model"] .wrong')).to_have_text("✗ Required")
+    expect(page.locator('[data-field="base_url"] .wrong')).to_have_text("✗ Required")
+    page.get_by_label("Model", exact=False).first.fill("m")
+    page.get_by_label("Address").fill("http://127.0.0.1:9/v1")
+    page.get_by_label("Name").fill("near")
+    _save(page)
+    page.get_by_role("button", name="Save untested").click()
+    expect(page.get_by_text("Saved near")).to_be_visible()
+    assert "near" in profiles.load(site.served.home).profiles
+
+
+@pytest.mark.long
+def test_V8_what_loosens_is_confirmed_and_can_be_left(site: Site) -> None:
+    """0026: a person's browser may loosen, after it was told what."""
+    page = site.page("/settings/worker")
+    page.get_by_label("Confirm").select_option("all")
+    _save(page)
+    expect(page.get_by_text("session.confirm changes from every to all.")).to_be_visible()
+    page.keyboard.press("Enter")  # the button that has the focus leaves things as they are
+    expect(page.get_by_text("Not saved.")).to_be_visible()
+    assert config.load(site.served.home).confirm == "every"
+    _save(page)
+    page.get_by_role("button", name="Save it").click()
+    expect(page.get_by_text("Saved: session.confirm.")).to_be_visible()
+    assert config.load(site.served.home).confirm == "all"
+    page.get_by_label("Confirm").select_option("every")
+    _save(page)
+    expect(page.get_by_text("Saved: session.confirm.")).to_be_visible()
+
+
+@pytest.mark.long
+def test_V8_servers_and_rules_by_keyboard_on_a_phone(site: Site) -> None:
+    page = site.page("/settings/servers/new", viewport=PHONE, has_touch=True)
+    expect(page.get_by_label("Command")).to_be_visible()
+    expect(page.get_by_label("Address")).to_be_hidden()
+    page.get_by_label("Kind").select_option("http")
+    expect(page.get_by_label("Address")).to_be_visible()
+    expect(page.get_by_label("Command")).to_be_hidden()
+    page.get_by_label("Name").fill("tracker")
+    page.get_by_label("Address").fill("https://tracker.example/mcp")
+    page.get_by_label("Address").press("Enter")
+    page.get_by_role("button", name="Save it").press("Enter")
+    expect(page.get_by_text("Saved tracker.")).to_be_visible()
+    assert [each.name for each in mcp.load(site.served.home)] == ["tracker"]
+    page.get_by_role("button", name="Remove: tracker").press("Enter")
+    page.get_by_role("button", name="Remove", exact=True).press("Enter")
+    expect(page.get_by_text("Removed tracker.")).to_be_visible()
+
+    page.goto(f"{site.served.address}/settings/rules/new")
+    page.get_by_label("Then").select_option("deny")
+    expect(page.get_by_label("Reason")).to_be_visible()
+    page.get_by_label("Path").fill("**/.env")
+    page.get_by_label("Path").press("Enter")
+    expect(page.get_by_text("deny path **/.env")).to_be_visible()
+
+
+@pytest.mark.long
+def test_V8_unsaved_changes_are_not_lost_unasked(site: Site) -> None:
+    page = site.page("/settings/limits")
+    page.get_by_label("Cancel grace").fill("14")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.get_by_role("link", name="Critic").click()
+    expect(page.get_by_label("Cancel grace")).to_have_value("14")
+    page.wait_for_function("() => true")
+    assert asked == ["beforeunload"]
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("link", name="Critic").click()
+    expect(page.get_by_role("heading", name="Critic")).to_be_visible()
+
+
+@pytest.mark.long
+def test_V8_devices_and_the_theme(site: Site) -> None:
+    page = site.page("/settings/devices")
+    expect(page.get_by_text("this device")).to_be_visible()
+    page.get_by_role("button", name="Log in another device").click()
+    expect(page.get_by_role("img", name="QR code of the link")).to_be_visible()
+    address = page.locator("code.address").inner_text()
+    other = site.page(logged_in=False)
+    other.goto(address)
+    other.get_by_role("button", name="Log in on this device").click()
+    expect(other.get_by_role("link", name="Rookery", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("button", name="Revoke")).to_have_count(2)
+    other.goto(f"{site.served.address}/settings")
+    other.get_by_label("Dark").check()
+    expect(other.locator("html")).to_have_attribute("data-theme", "dark")
+    other.reload()
+    expect(other.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(other.get_by_label("Dark")).to_be_checked()
+
+
+@pytest.mark.long
+def test_V8_usage_by_day_agent_and_session(site: Site) -> None:
+    spent = {"usage": 1000, "size": 10_000, "cost": 0.25}
+    name = site.session({"turns": [[{"text": "Hello"}, spent]]}, title="Spending <b>much</b>")
+    site.say(name, "Go")
+    page = site.page()
+    page.goto(f"{site.served.address}/usage")
+    for _ in range(100):  # the turn ends when it ends
+        if page.get_by_role("link", name="Spending <b>much</b>").last.is_visible():
+            break
+        page.wait_for_timeout(200)
+        page.reload()
+    expect(page.locator(".totals")).to_contain_text("$0.25")
+    expect(page.locator(".chart rect").last).to_be_attached()
+    page.get_by_role("link", name="7 days").click()
+    expect(page.get_by_role("link", name="7 days")).to_have_attribute("aria-current", "true")
+    page.get_by_text("As a table").click()
+    expect(page.locator(".chart tr")).to_have_count(7)
