@@ -85,7 +85,7 @@ def test_V8_servers_and_rules_by_keyboard_on_a_phone(site: Site) -> None:
     expect(page.get_by_label("Reason")).to_be_visible()
     page.get_by_label("Path").fill("**/.env")
     page.get_by_label("Path").press("Enter")
-    expect(page.get_by_text("deny path **/.env")).to_be_visible()
+    expect(page.get_by_text("deny **/.env", exact=True)).to_be_visible()
 
 
 @pytest.mark.long

@@ -42,7 +42,7 @@ EMPTY = {
     "agents": "",
     "rules": 'No rules yet. You can also answer an ask with "always".',
 }
-SIGNS = {"on": ("●", "on"), "off": ("○", "off"), "bad": ("✗", "refused")}
+SIGNS = {"on": ("●", "on"), "off": ("○", "off"), "bad": ("✗", "faulty")}
 Name = Annotated[str, Query(max_length=200)]
 
 
@@ -85,9 +85,9 @@ def _line(daemon: State, kind: str, row: Row, own: bool) -> str:
         else ""
     )
     deeds = "" if daemon.options.read_only else _deeds(kind, row, own)
-    kind_ = f"sign {row.sign}"
+    said = f'role="img" aria-label="{words}"' if kind != "rules" else 'aria-hidden="true"'
     return (
-        f'<li><span class="{kind_}" role="img" aria-label="{words}">{mark}</span>'
+        f'<li><span class="sign {row.sign}" {said}>{mark}</span>'
         f'<div class="what"><p class="row-name">{title}{tags}</p>'
         f'<p class="row-more" dir="auto">{esc_line(row.more, 300)}</p>{how}</div>'
         f'<div class="deeds">{deeds}</div></li>'
