@@ -53,6 +53,7 @@ function apply(text) {
   tick();
   tell(before, states());
   badge();
+  read();
   dispatchEvent(new Event("fleet"));
 }
 
@@ -75,6 +76,13 @@ function tell(before, after) {
     say(`${heading}${kind === "end" ? "" : `: ${doing}`}`, { now: kind === "ask" });
     dispatchEvent(new CustomEvent("news", { detail: { kind, session: id, heading, text: doing, unread } }));
   }
+}
+
+/** The session that is looked at is not unread. */
+function read() {
+  const { session } = document.body.dataset;
+  const { news } = document.getElementById(`s-${session}`)?.dataset ?? {};
+  if (session && news && !readOnly && !document.hidden) api("POST", `/api/sessions/${session}/seen`, { seq: Number(news) }).catch(() => {});
 }
 
 // --- the tab -------------------------------------------------------------------------------------
@@ -271,4 +279,5 @@ if (host) {
   setInterval(() => { if (!document.hidden) soon(); }, 60000);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) soon(); });
   badge();
+  read();
 }

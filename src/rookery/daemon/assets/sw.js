@@ -1,32 +1,32 @@
 // The service worker: notifications with their answers, and a page for when Rookery is not reachable.
 const SHELL = "rookery-shell";
 
-addEventListener("install", (event) => event.waitUntil(keep().then(() => skipWaiting())));
-addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+addEventListener("install", () => skipWaiting());
+addEventListener("activate", (event) => event.waitUntil(keep().then(() => clients.claim())));
 
-/** The offline page, and what it is made of. */
+/** The offline page. What it is made of stays in the browser's own cache. */
 async function keep() {
   try {
+    await registration.navigationPreload?.enable();
     const page = await fetch("/offline", { cache: "no-store" });
     if (!page.ok || page.redirected) return;
     const text = await page.clone().text();
-    await caches.delete(SHELL);
-    const cache = await caches.open(SHELL);
-    await cache.put("/offline", page);
-    await cache.addAll([...new Set(text.match(/\/assets\/[^"]+/g)), "/favicon.svg"]);
+    await (await caches.open(SHELL)).put("/offline", page);
+    await Promise.all([...new Set(text.match(/\/assets\/[^"]+/g))].map((path) => fetch(path)));
   } catch { /* the next start tries again */ }
 }
 
 addEventListener("fetch", (event) => {
-  const { request } = event;
-  const { origin, pathname } = new URL(request.url);
-  if (request.method !== "GET" || origin !== location.origin) return;
-  if (request.mode === "navigate") event.respondWith(fetch(request).catch(() => kept("/offline")));
-  else if (pathname.startsWith("/assets/")) event.respondWith(fetch(request).catch(() => kept(pathname)));
+  const { method, mode } = event.request;
+  if (method === "GET" && mode === "navigate") event.respondWith(page(event));
 });
 
-async function kept(path) {
-  return (await (await caches.open(SHELL)).match(path)) ?? Response.error();
+async function page({ request, preloadResponse }) {
+  try {
+    return (await preloadResponse) ?? (await fetch(request));
+  } catch {
+    return (await (await caches.open(SHELL)).match("/offline")) ?? Response.error();
+  }
 }
 
 // --- notifications -------------------------------------------------------------------------------

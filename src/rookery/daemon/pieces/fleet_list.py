@@ -60,6 +60,8 @@ class Row(NamedTuple):
     block: Block
     group: str
     hidden: str
+    news: int
+    """The event that it is unread for."""
 
 
 def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
@@ -71,7 +73,7 @@ def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
 def _row(head: Json, now: float) -> Row:
     block = fleet_block(head, awake=head["awake"])
     hidden = "archived" if head["archived"] else "snoozed" if is_snoozed(head, now) else ""
-    return Row(block, _group(block), hidden)
+    return Row(block, _group(block), hidden, int(head.get("news", 0)))
 
 
 def _group(block: Block) -> str:
@@ -240,6 +242,7 @@ def _line(row: Row, now: float, session: str) -> str:
     here = ' aria-current="page"' if block["id"] == session else ""
     flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if block[flag])
     flags += f' data-hidden="{row.hidden}"' if row.hidden else ""
+    flags += f' data-news="{row.news}"' if block["unread"] else ""
     pin = icons.icon("pin") if block["pinned"] else ""
     inner = (
         icons.state(status, words)
