@@ -123,6 +123,11 @@ AGENTS: Mapping[str, Entry] = {
 }
 
 
+def title_of(name: str) -> str:
+    """What users call it; of one of their own, its name."""
+    return AGENTS[name].title if name in AGENTS else name
+
+
 def names(custom: Mapping[str, Sequence[str]]) -> list[str]:
     """Every name that `resolve` takes: the user's own first."""
     return [*custom, *(name for name in AGENTS if name not in custom)]

@@ -90,14 +90,14 @@ def standing(header: Json) -> str:
     """What the header alone tells: what the session wants, or why it ended."""
     for ask in header["asks"].values():
         if is_waiting(ask):
-            return wants(ask)
+            return wants(ask, header["cwd"])
     if header["state"] == "idle" and header["reason"] in ENDINGS:
         said = masked(lenient.text(header["error"], "message"))
         return lenient.first_line(said, LONGEST) or ENDINGS[header["reason"]]
     return ""
 
 
-def wants(ask: Json) -> str:
+def wants(ask: Json, cwd: str) -> str:
     """`wants to run \\`pytest\\``, `asks: Which one?`."""
     from rookery.core.blocks import asks, captions
 
@@ -105,4 +105,4 @@ def wants(ask: Json) -> str:
     verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
     if lenient.text(ask, "kind") == "question" or not verb:
         return f"asks: {short('', said)}"
-    return f"wants to {short(verb, said)}"
+    return f"wants to {short(verb, captions.short_path(said, cwd))}"

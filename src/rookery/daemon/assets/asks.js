@@ -83,14 +83,14 @@ function elsewhere(card) {
 function back(card) {
   delete card.dataset.keep;
   $(".step", card)?.remove();
-  $(".ways", card).hidden = false;
+  for (const node of $$(":scope > .ways, :scope > .wider", card)) node.hidden = false;
 }
 
 /** In the place of the buttons: words, perhaps a field, and what goes on. */
 function step(card, node) {
   back(card);
   card.dataset.keep = "1"; // what is written here outlives a new rendering
-  $(".ways", card).hidden = true;
+  for (const node of $$(":scope > .ways, :scope > .wider", card)) node.hidden = true;
   card.append(node);
   ($("input, textarea, button", node) ?? node).focus();
 }
@@ -139,7 +139,7 @@ function danger(card, said) {
   const go = element("button", { class: "danger", disabled: true }, "Allow it");
   const right = () => field.value.trim().toLowerCase() === WORD;
   field.addEventListener("input", () => { go.disabled = !right(); });
-  const words = element("label", {}, "This cannot be undone. Type ", element("strong", {}, WORD), " to confirm. ", field);
+  const words = element("label", {}, "Type ", element("strong", {}, WORD), " to confirm. ", field);
   form(card, [words, element("div", { class: "ways" }, go, leave(card))], () => (right() ? send(card, said) : undefined));
 }
 

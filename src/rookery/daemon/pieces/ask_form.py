@@ -50,10 +50,14 @@ def _place(command: Json, session: str) -> str:
 def _options(block: Block, session: str) -> str:
     seen, more = choices(block)
     keys = {each.place: KEYS[each.name] for each in (*seen, *more) if each.name in KEYS}
-    found = ""
+    found, wider = "", ""
     for place, action in enumerate(block["actions"]):
         digit = str(place + 1) if place < 9 else ""
-        found += _button(action, keys.get(place) or digit, digit)
+        button = _button(action, keys.get(place) or digit, digit)
+        if action.get("kind") == "rule" and place not in keys:
+            wider += button
+        else:
+            found += button
     reject = pick(block["actions"], REJECTS)
     if reject is not None:
         answer = esc(json.dumps(_said(reject)))
@@ -65,6 +69,9 @@ def _options(block: Block, session: str) -> str:
     danger = esc_line(lenient.text(block, "danger"))
     danger = f' data-danger="{danger}"' if danger else ""
     ways = tag("div", found, "ways")
+    if wider:
+        inner = f"<summary>Allow more than this</summary>{tag('div', wider, 'ways')}"
+        ways += tag("details", inner, "wider")
     return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
 
 
@@ -82,7 +89,8 @@ def _button(action: Json, key: str, digit: str) -> str:
     rule = masked(always_words(action)) if kind in ALWAYS else ""
     words = esc_line(_short(label))
     if kind == "rule":
-        words = f"Always allow {tag('code', esc_line(_short(rule, 30)))}"
+        shown = esc_line(_short(rule.replace("`", ""), 40))
+        words = f"<span>Always allow</span> {tag('code', shown)}"
     attributes = (
         f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
     )
@@ -90,6 +98,7 @@ def _button(action: Json, key: str, digit: str) -> str:
     attributes += " data-danger" if danger else ""
     attributes += f' disabled title="{esc_line(why)}"' if why else f' title="{esc_line(label)}"'
     hint = tag("kbd", key) if key and not why else ""
+    hint = f"{tag('span', 'hold', 'hint')} {hint}" if danger else hint
     return (
         f'<button type="button" class="{look}" data-do="answer"{attributes}>{words} {hint}</button>'
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from rookery.agents.registry import AGENTS
+from rookery.agents.registry import title_of
 from rookery.core import units
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
@@ -191,7 +191,9 @@ def _matches(block: Block, words: str) -> bool:
     """Whether all of the words stand in its title, its agent or its directory."""
     if not words:
         return True
-    where = f"{block['title']} {block['agent']} {_agent(block)} {block['cwd']}".lower()
+    where = (
+        f"{block['title']} {block['agent']} {title_of(str(block['agent']))} {block['cwd']}".lower()
+    )
     return all(word in where for word in words.lower().split())
 
 
@@ -273,7 +275,7 @@ def _doing(block: Block) -> str:
 def _about(block: Block) -> str:
     place = with_tilde(clean_line(str(block["cwd"])))
     short = place if len(place) <= 28 else f"…/{place.rsplit('/', 1)[-1]}"
-    found = [tag("span", esc_line(_agent(block)))]
+    found = [tag("span", esc_line(title_of(str(block["agent"]))))]
     if place:
         found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
     done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
@@ -281,11 +283,6 @@ def _about(block: Block) -> str:
     found += [tag("span", f"{block['queue']} queued")] if block["queue"] else []
     found += [tag("span", cost)] if (cost := _cost(block)) else []
     return " · ".join(found)
-
-
-def _agent(block: Block) -> str:
-    entry = AGENTS.get(str(block["agent"]))
-    return entry.title if entry else str(block["agent"])
 
 
 def _cost(block: Block) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.agents.registry import AGENTS
+from rookery.agents.registry import title_of
 from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.blocks import ask_actions, asks
 from rookery.core.blocks.document import Block, make_block
@@ -107,7 +107,8 @@ def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> st
     def actions(block: Block) -> str:
         return ask_form.actions(block, session, read_only=read_only)
 
-    view = View(_agent(shown.head), str(shown.head["cwd"]), now, actions=actions)
+    agent = title_of(str(shown.head["agent"]))
+    view = View(agent, str(shown.head["cwd"]), now, actions=actions)
     before = _lead(context.blocks)
     command = shown.block["actions"]
     card = looks.rendered({**masked_json({**shown.block, "actions": []}), "actions": command}, view)
@@ -115,7 +116,7 @@ def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> st
     place = esc_line(with_tilde(str(shown.head["cwd"])))
     about = (
         f'<p class="from"><a href="/sessions/{session}">{_title(shown.head)}</a>'
-        f'<span class="soft">{esc_line(_agent(shown.head))} · {place}</span>{waits}</p>'
+        f'<span class="soft">{esc_line(agent)} · {place}</span>{waits}</p>'
     )
     attributes = f'data-at="{esc_line(shown.name)}" data-session="{session}"'
     return (
@@ -145,7 +146,7 @@ def _others(others: list[Open], now: float) -> str:
         f'data-at="{esc_line(each.name)}">{icons.state("needs-you", "needs you")}'
         f'<span class="title" dir="auto">{_title(each.head)}</span>'
         f'<span class="age">{_waits(each, now)}</span>'
-        f'<span class="doing">{coded(wants(each.ask))}</span></a></li>'
+        f'<span class="doing">{coded(wants(each.ask, str(each.head["cwd"])))}</span></a></li>'
         for each in others
     )
     inner = f"<h2>Also waiting <span>{len(others)}</span></h2>{tag('ul', rows)}"
@@ -158,8 +159,3 @@ def _waits(each: Open, now: float) -> str:
 
 def _title(head: Json) -> str:
     return esc_line(masked(head["title"] or NO_TITLE), 200)
-
-
-def _agent(head: Json) -> str:
-    entry = AGENTS.get(str(head["agent"]))
-    return entry.title if entry else str(head["agent"])

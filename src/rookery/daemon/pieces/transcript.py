@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from rookery.agents.registry import title_of
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
@@ -179,7 +180,7 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
             return ask_form.actions(block, session, read_only=read_only)
         return "" if read_only else buttons(block)
 
-    agent, cwd = str(header.get("agent") or ""), str(header.get("cwd") or "")
+    agent, cwd = title_of(str(header.get("agent") or "")), str(header.get("cwd") or "")
     return View(masked_json(agent), cwd, now, image, actions)
 
 
