@@ -47,14 +47,14 @@ def _wrong(message: str, remedy: str) -> str:
 
 def _named(words: str, name: str, inner: str) -> str:
     """A field, whose id is `new-` and its name, with its label."""
-    label = f'<label class="name" for="new-{name}">{words}</label>'
+    label = f'<label class="label" for="new-{name}">{words}</label>'
     return tag("div", label + inner, "field")
 
 
 def _prompt(prompt: str) -> str:
     field = (
         '<textarea id="new-prompt" name="prompt" rows="4" dir="auto" autofocus '
-        f'enterkeyhint="enter" placeholder="What is to be done?">\n{esc(prompt)}</textarea>'
+        f'enterkeyhint="enter" placeholder="What should it do?">\n{esc(prompt)}</textarea>'
     )
     return _named("First prompt", "prompt", field)
 
@@ -111,6 +111,6 @@ def _installs(rest: Sequence[Json]) -> str:
     if not rows:
         return ""
     return (
-        '<details class="more"><summary>More agents, and how to install them</summary>'
+        '<details class="others"><summary>More agents, and how to install them</summary>'
         f'<ul class="installs">{rows}</ul></details>'
     )
