@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rookery.daemon.drawing import qr
 from rookery.daemon.options import Options, Refusal
-from rookery.daemon.pieces import qr
 from rookery.daemon.process import units
 from rookery.processes.lineage import LINUX
 

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from rookery.daemon import assets
-from rookery.daemon.pieces import png
+from rookery.daemon.drawing import png
 from rookery.daemon.pieces.document import document
 from rookery.export.html.page import MARK
 

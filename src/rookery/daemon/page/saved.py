@@ -11,10 +11,11 @@ from fastapi.responses import HTMLResponse
 
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.gate import DEVICE
+from rookery.daemon.drawing import qr
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import is_loopback
 from rookery.daemon.page.settings import buttons, frame, named
-from rookery.daemon.pieces import forms, qr
+from rookery.daemon.pieces import forms
 from rookery.daemon.pieces.fleet_list import age
 from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State

@@ -12,8 +12,8 @@ from fastapi.responses import HTMLResponse
 from rookery import usage
 from rookery.agents.registry import AGENTS
 from rookery.core import units
+from rookery.daemon.drawing import charts
 from rookery.daemon.page import shell
-from rookery.daemon.pieces import charts
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
 

@@ -22,7 +22,7 @@ def announce(home: str, options: Options, new_link: Callable[[], str], say: Say)
 def show(address: str, say: Say, *, qr: bool, browser: bool) -> None:
     """As a QR code for a phone, and in a browser here, if that is wanted."""
     if qr:
-        from rookery.daemon.pieces.qr import drawn
+        from rookery.daemon.drawing.qr import drawn
 
         say(drawn(address))
     if browser:

@@ -1,0 +1,155 @@
+"""Every screen for everybody: axe-core finds nothing, keys alone reach everything, and what there is
+to read can be read without JavaScript.
+
+axe-core comes from npm when the tests run; it is no part of Rookery.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from starlette.routing import Route
+
+from rookery.daemon.page import ROUTERS
+from tests.acp.packages import node_modules
+from tests.page.conftest import LAPTOP, PHONE, Site
+from tools.pictures.scenes import CLEAN, DARK, LOGIN, RELEASE
+
+AXE = "axe-core@4.10.3"
+TABLET = {"width": 1024, "height": 768}
+SCREENS = (
+    "/",
+    "/inbox",
+    "/new",
+    "/offline",
+    "/search?q=timeout",
+    "/usage",
+    "/settings",
+    "/settings/models",
+    "/settings/models/new",
+    "/settings/servers/new",
+    "/settings/agents",
+    "/settings/rules/new",
+    "/settings/limits",
+    "/settings/notify",
+    "/settings/devices",
+)
+NOT_SCREENS = ("/assets/", "/pieces/", "/favicon", "/manifest", "/sw.js", "/apple-touch-icon")
+RUN = """async () => {
+  const found = await axe.run(document, {resultTypes: ["violations"]});
+  return found.violations.map((each) =>
+    `${each.id}: ${each.help}: ` + each.nodes.slice(0, 5).map((node) => node.html.slice(0, 160)
+      + " " + (node.any[0]?.message ?? "")).join(" | "));
+}"""
+
+
+def read(site: Site, steps: list[Any], title: str, until: str) -> str:
+    name = site.session({"turns": [steps]}, title=title)
+    site.say(name, "Go on.")
+    page = site.page(f"/sessions/{name}")
+    expect(page.get_by_text(until).first).to_be_visible()
+    return name
+
+
+@pytest.fixture
+def sessions(site: Site) -> list[str]:
+    """Addresses of sessions that ask, wait and are done."""
+    told = [{"thought": "Hm."}, {"plan": ["a", "b"], "done": 1}, {"text": DARK}]
+    done = read(site, told, "Dark mode for settings", "The switch follows the system")
+    asks = read(site, LOGIN, "Fix flaky login test", "--count 50")
+    question = read(site, RELEASE, "Prepare the release", "How shall the release be made")
+    danger = read(site, CLEAN, "Free disk space", "rm -rf build")
+    found = [f"/sessions/{name}" for name in (done, asks, question, danger)]
+    return [*found, f"{found[1]}/changes"]
+
+
+def faults(page: Page, source: str, path: str) -> Iterator[str]:
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    page.evaluate(source)
+    for each in page.evaluate(RUN):
+        yield f"{path.partition('://')[2].partition('/')[2]}: {each}"
+
+
+def check(site: Site, paths: list[str], viewport: dict[str, int], theme: str) -> None:
+    source = (node_modules(AXE) / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    page = site.page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
+    found: list[str] = []
+    for path in paths:
+        answer = page.request.get(site.served.address + path)
+        if answer.status == 404:  # another slice of the page brings it
+            continue
+        found += faults(page, source, site.served.address + path)
+    assert not found, "\n".join(found)
+
+
+def test_V9_every_screen_is_for_everybody(site: Site, sessions: list[str]) -> None:
+    check(site, [*SCREENS, *sessions], LAPTOP, "light")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [LAPTOP, TABLET, PHONE], ids=["1440", "1024", "390"])
+def test_V9_in_every_width_and_theme(
+    site: Site, sessions: list[str], viewport: dict[str, int], theme: str
+) -> None:
+    check(site, [*SCREENS, *sessions], viewport, theme)
+
+
+def test_V9_no_screen_is_forgotten() -> None:
+    """A new address of the page is looked at, too."""
+    routes = [each for router in ROUTERS for each in router.routes if isinstance(each, Route)]
+    paths = {each.path for each in routes if "GET" in (each.methods or ())}
+    known = {each.partition("?")[0] for each in SCREENS} | {"/sessions/{session}"}
+    known |= {"/sessions/{session}/changes", "/settings/{kind}/new", "/settings/{kind}/edit"}
+    known |= {"/settings/{section}", "/settings/servers", "/settings/rules"}
+    known |= {"/sessions/{session}/older"}
+    forgotten = {path for path in paths - known if not path.startswith(NOT_SCREENS)}
+    assert not forgotten, f"add them to SCREENS: {forgotten}"
+
+
+def test_without_javascript_sessions_and_transcripts_are_read(site: Site) -> None:
+    """The first response already holds what there is."""
+    name = read(site, [{"text": DARK}], "Dark mode for settings", "The switch follows the system")
+    page = site.page("/", java_script_enabled=False)
+    page.get_by_role("link", name="Dark mode for settings").first.click()
+    expect(page.get_by_text("The switch follows the system")).to_be_visible()
+    expect(page.locator("#transcript pre, #transcript table").first).to_be_visible()
+    page.goto(f"{site.served.address}/settings/limits")
+    expect(page.get_by_label("Cancel grace")).to_be_visible()
+    page.get_by_role("link", name="Usage").click()
+    expect(page.get_by_role("heading", name="Usage", exact=True)).to_be_visible()
+    assert name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["/", "/settings", "/settings/models/new", "/new", "/inbox"])
+def test_V9_keys_alone_reach_everything(site: Site, path: str) -> None:
+    """Tab goes to each thing that can be used, once round, and each shows that it has the focus."""
+    read(site, CLEAN, "Free disk space", "rm -rf build")
+    page = site.page(path)
+    page.wait_for_load_state("networkidle")
+    wanted = page.evaluate(
+        """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
+        .filter((each) => each.checkVisibility({checkVisibilityCSS: true}) && !each.disabled
+          && each.tabIndex >= 0 && (each.type !== "radio" || each.checked))
+        .map((each, at) => (each.dataset.number = at, at))"""
+    )
+    reached: set[int] = set()
+    for _ in range(len(wanted) * 2 + 20):
+        page.keyboard.press("Tab")
+        at, seen = page.evaluate(
+            """() => { const here = document.activeElement, style = getComputedStyle(here);
+            const box = here.closest("label, .choice, .find, #composer") ?? here;
+            const ring = [here, box].some((each) => { const s = getComputedStyle(each);
+              return s.outlineStyle !== "none" || s.boxShadow !== "none"; });
+            return [Number(here.dataset.number ?? -1), ring || here === document.body]; }"""
+        )
+        assert seen, f"{page.evaluate('document.activeElement.outerHTML')[:200]} shows no focus"
+        reached.add(at)
+        if len(reached - {-1}) == len(wanted):
+            break
+    missing = set(wanted) - reached
+    said = [page.locator(f'[data-number="{at}"]').evaluate("e => e.outerHTML") for at in missing]
+    assert not missing, said
