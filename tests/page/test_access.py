@@ -1,5 +1,5 @@
-"""Every screen for everybody: axe-core finds nothing, keys alone reach everything, and what there is
-to read can be read without JavaScript.
+"""Every screen for everybody: axe-core finds nothing, keys alone reach everything, and what there
+is to read can be read without JavaScript.
 
 axe-core comes from npm when the tests run; it is no part of Rookery.
 """
@@ -114,7 +114,8 @@ def test_without_javascript_sessions_and_transcripts_are_read(site: Site) -> Non
     name = read(site, [{"text": DARK}], "Dark mode for settings", "The switch follows the system")
     page = site.page("/", java_script_enabled=False)
     page.get_by_role("link", name="Dark mode for settings").first.click()
-    expect(page.get_by_text("The switch follows the system")).to_be_visible()
+    words = page.locator("#transcript").get_by_text("The switch follows the system")
+    expect(words).to_be_visible()
     expect(page.locator("#transcript pre, #transcript table").first).to_be_visible()
     page.goto(f"{site.served.address}/settings/limits")
     expect(page.get_by_label("Cancel grace")).to_be_visible()

@@ -23,13 +23,16 @@ export function ranked(query, rows, name = (row) => row.label, most = 12) {
 export function complete(field, box, find) {
   const list = element("ul", { class: "offers", role: "listbox", id: `offers-${++number}`, hidden: true, "aria-label": "Suggestions" });
   box.append(list);
-  for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-controls": list.id, "aria-expanded": "false", autocomplete: "off" })) field.setAttribute(name, value);
+  const open = (is) => field.localName === "input" && field.setAttribute("aria-expanded", is); // a textarea may have no such role
+  for (const [name, value] of Object.entries({ "aria-autocomplete": "list", "aria-controls": list.id, autocomplete: "off" })) field.setAttribute(name, value);
+  if (field.localName === "input") field.setAttribute("role", "combobox");
+  open(false);
   let [rows, from, at, asked, wanted] = [[], 0, 0, 0, ""];
 
   function close() {
     asked += 1;
     list.hidden = true;
-    field.setAttribute("aria-expanded", "false");
+    open(false);
     field.removeAttribute("aria-activedescendant");
   }
 
@@ -48,7 +51,7 @@ export function complete(field, box, find) {
       return item;
     }));
     list.hidden = false;
-    field.setAttribute("aria-expanded", "true");
+    open(true);
     point(0);
   }
 

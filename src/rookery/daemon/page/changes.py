@@ -18,6 +18,7 @@ from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import changes as pieces
 from rookery.daemon.state import Daemon, SessionId, State
+from rookery.export.html.text import esc_line
 
 router = APIRouter(include_in_schema=False)
 
@@ -50,7 +51,7 @@ async def changes_screen(
     return shell.page(
         daemon,
         title=f"Changes · {title}",
-        main=f'<div class="review">{found}</div>',
+        main=f'<h1 class="unseen">Changes: {esc_line(title)}</h1><div class="review">{found}</div>',
         session=session,
         screen="changes",
         modules=("changes.js",),
