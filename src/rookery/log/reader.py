@@ -158,6 +158,18 @@ class Reader(AbstractContextManager["Reader", None]):
         with failures(self.path):
             return headers.turn_of(self._connection, seq)
 
+    def outline(self, first: int, last: int, most: int) -> list[tuple[int, int, str, int]]:
+        """Seq, time, kind and turn of the events of these turns, in order and at most so many: what
+        they say is not read."""
+        find = "SELECT seq, at, kind, turn FROM event WHERE turn BETWEEN ? AND ?"
+        find += " ORDER BY turn, seq LIMIT ?"
+        with failures(self.path):
+            found = self._connection.execute(find, (first, last, most)).fetchall()
+        return [
+            (seq, at if isinstance(at, int) else 0, str(kind), turn)
+            for seq, at, kind, turn in found
+        ]
+
     def find(self, cause: str) -> Event | None:
         """The event that is the outcome of the command with this id."""
         events = self._events("WHERE cause = ?", rows.text_to_store(cause))

@@ -98,6 +98,13 @@ def places(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _SECRET.finditer(text)] if _may_have_one(text) else []
 
 
+def covered(text: str) -> str:
+    """Masked letter by letter: lines, and places in the text, stay where they are."""
+    for first, last in reversed(places(text)):
+        text = text[:first] + re.sub(r"[^\n]", "•", text[first:last]) + text[last:]
+    return text
+
+
 def _hidden(found: re.Match[str]) -> str:
     """The beginning stays: it says which kind of secret it was."""
     secret = found.group()

@@ -12,7 +12,7 @@ from rookery.core.json import Json
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads
 from rookery.daemon.state import Daemon
-from rookery.search.query import LIMIT, MOST_HITS, Filters, query
+from rookery.search.query import LIMIT, MOST_HITS, Answer, Filters, query
 from rookery.search.update import update
 
 router = APIRouter(tags=["all sessions"])
@@ -50,16 +50,20 @@ async def search_all(
 ) -> Response:
     """Search prompts, answers, thoughts, commands, their output and paths; newest first."""
 
-    def find() -> Json:
-        progress = update(daemon.home, wait=WAIT, seconds=PATIENCE)
-        place = os.path.abspath(os.path.expanduser(within)) if within else ""
-        filters = Filters(agent, place, since, role, session)
-        answer = query(daemon.home, words, filters, limit)
-        hits = [hit.to_json() for hit in answer.hits]
-        problem = answer.problem or progress.problem
-        return {"hits": hits, "more": answer.more, "whole": progress.done, "problem": problem}
+    filters = Filters(agent, within, since, role, session)
+    answer, whole = await asyncio.to_thread(find, daemon.home, words, filters, limit)
+    hits = [hit.to_json() for hit in answer.hits]
+    return Masked({"hits": hits, "more": answer.more, "whole": whole, "problem": answer.problem})
 
-    return Masked(await asyncio.to_thread(find))
+
+def find(home: str, words: str, filters: Filters, limit: int) -> tuple[Answer, bool]:
+    """The hits, and whether everything is indexed."""
+    progress = update(home, wait=WAIT, seconds=PATIENCE)
+    if filters.directory:
+        place = os.path.abspath(os.path.expanduser(filters.directory))
+        filters = filters._replace(directory=place)
+    answer = query(home, words, filters, limit)
+    return answer._replace(problem=answer.problem or progress.problem), progress.done
 
 
 @router.get("/api/usage", responses=reads(shapes.Usages), response_class=Masked)

@@ -38,6 +38,12 @@ export function close() {
   button?.focus();
 }
 
+async function find(words = "") {
+  styled();
+  const { show } = await import("./find.js");
+  await show(words);
+}
+
 const toggle = (name) => (shown === name ? close() : open(name));
 if (side) {
   side.tabIndex = -1;
@@ -46,7 +52,10 @@ if (side) {
   when("close-side", close);
   key("d", "Changes", () => toggle("changes")?.catch?.(told), { where: "Session" });
   key("t", "Timeline", () => toggle("timeline")?.catch?.(told), { where: "Session" });
+  key("f", "Find in this session", () => find().catch(told), { where: "Session" });
+  when("find-here", () => find());
   key("Escape", "", close, { only: () => Boolean(shown) && side.contains(document.activeElement) });
-  const wanted = new URLSearchParams(location.search).get("side");
-  if (modules[wanted]) open(wanted).catch(told);
+  const asked = new URLSearchParams(location.search);
+  if (modules[asked.get("side")]) open(asked.get("side")).catch(told);
+  if (asked.get("find")) find(asked.get("find")).catch(told);
 }

@@ -8,8 +8,10 @@ from rookery.daemon.page import (
     installed,
     new,
     saved,
+    search,
     session,
     settings,
+    timeline,
     usage,
 )
 
@@ -21,7 +23,9 @@ ROUTERS = (
     installed.router,
     new.router,
     saved.router,
+    search.router,
     session.router,
     settings.router,
+    timeline.router,
     usage.router,
 )

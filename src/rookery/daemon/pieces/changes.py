@@ -1,6 +1,5 @@
 """What changed in a session's directory: the files, their hunks, and what can be done with them."""
 
-import re
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import NamedTuple
@@ -256,9 +255,7 @@ def _hunks(file: File, shown: Shown, *, colours: bool) -> Iterator[str]:
 def _readable(hunk: Hunk) -> list[str]:
     """Its lines, safe to show: secrets are hidden, and none becomes two."""
     lines = [line.decode("utf-8", "replace") for line in hunk.lines if line[:1] != b"\\"]
-    text = "\n".join(line[1:].replace("\r", "") for line in lines)
-    for first, last in reversed(secrets.places(text)):
-        text = text[:first] + re.sub(r"[^\n]", "•", text[first:last]) + text[last:]
+    text = secrets.covered("\n".join(line[1:].replace("\r", "") for line in lines))
     shown = text.split("\n") if lines else []
     return [line[:1] + clean(row) for line, row in zip(lines, shown, strict=True)]
 

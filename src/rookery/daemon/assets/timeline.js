@@ -1,0 +1,75 @@
+// The timeline beside the transcript: a turn or a mark opens its place.
+import { $, $$, html, piece, when } from "./main.js";
+
+let box = null, session = "";
+const here = () => `/sessions/${encodeURIComponent(session)}`;
+
+export async function show(node, id, turn = "") {
+  box = node;
+  session = id;
+  const text = await piece(`${here()}/timeline?piece=1&side=1${turn ? `&turn=${turn}` : ""}`);
+  if (!box.isConnected) return;
+  box.replaceChildren(html(text));
+  const rows = $(".patch", box);
+  if (rows && !turn) rows.scrollTop = rows.scrollHeight;
+  current();
+}
+
+/** The block of an event, where it is loaded. */
+export function blockOf(seq) {
+  let found = null;
+  for (const block of $$("#transcript .block[id]")) {
+    const place = /^b\d+\.(\d+)/.exec(block.id);
+    if (place && Number(place[1]) <= seq) found = block;
+    else if (place) break;
+  }
+  return found;
+}
+
+export function go(seq, id = session) {
+  const block = blockOf(seq);
+  if (block && Number(/\.(\d+)/.exec(block.id)[1]) <= seq && seqIsLoaded(seq)) {
+    if (location.hash === `#${block.id}`) history.replaceState(null, "", location.pathname + location.search);
+    location.hash = block.id;
+  } else location.assign(`/sessions/${encodeURIComponent(id)}?at=${seq}&side=timeline`);
+}
+function seqIsLoaded(seq) {
+  const first = $("#transcript .block[id]");
+  const last = Number($("#transcript")?.dataset.seq ?? 0);
+  const past = $("#transcript")?.dataset.past;
+  return first && Number(/\.(\d+)/.exec(first.id)?.[1] ?? Infinity) <= seq && (!past || seq <= last);
+}
+
+when("at", (link) => go(Number(link.dataset.seq)));
+when("turns", async (node) => {
+  const turn = node.localName === "form" ? node.turn.value : node.dataset.turn;
+  await show(box, session, turn);
+});
+
+/** The turn that is read now. */
+function current() {
+  const scroller = $("#scroll");
+  if (!scroller || !box?.isConnected) return;
+  const middle = scroller.getBoundingClientRect().top + scroller.clientHeight / 3;
+  let turn = "";
+  for (const block of $$("#transcript > .block[id], #transcript > .unit[id]")) {
+    if (block.getBoundingClientRect().top > middle) break;
+    turn = /^b(\d+)\./.exec(block.id)?.[1] ?? turn;
+  }
+  for (const row of $$(".turns li", box)) row.toggleAttribute("data-here", $(".n", row).textContent === turn);
+}
+let due = false;
+$("#scroll")?.addEventListener("scroll", () => {
+  if (due) return;
+  due = true;
+  setTimeout(() => { due = false; current(); }, 200);
+}, { passive: true });
+
+let known = "";
+document.addEventListener("region", ({ detail }) => {
+  const bar = detail.name === "bar" && $("#bar .bar");
+  const now = bar ? `${bar.dataset.turn} ${bar.dataset.running ?? ""}` : known;
+  if (now === known) return;
+  known = now;
+  if (box?.isConnected && $(".timeline", box) && !box.contains(document.activeElement)) show(box, session).catch(() => {});
+});

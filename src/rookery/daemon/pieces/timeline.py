@@ -1,0 +1,200 @@
+"""A session's turns as a column: what was asked, how long it took, and marks for what happened."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import quote
+
+from rookery.core import units
+from rookery.core.agent.prompt import words_of
+from rookery.core.json import Event, lenient, secrets
+from rookery.core.json.safe_text import count
+from rookery.core.view.doing import ENDINGS
+from rookery.core.view.fleet import FAILED
+from rookery.daemon.pieces.icons import icon
+from rookery.export.html.text import esc_line, tag
+
+MARKS = 12
+"""Of a turn that are drawn; the rest is counted."""
+WORDS = 120
+KINDS = ("_prompt", "_turn", "_ask")
+"""Events that are read; of all others the kind says enough."""
+
+type Row = tuple[int, int, str, int]
+"""Seq, time, kind and turn of an event."""
+
+
+class Mark(NamedTuple):
+    kind: str
+    """tools, ask, steered or failed."""
+    seq: int
+    many: int = 1
+    words: str = ""
+
+
+class Turn(NamedTuple):
+    n: int
+    seq: int
+    at: int
+    marks: list[Mark]
+    words: str = ""
+    ended: int = 0
+    """When; 0: it goes on."""
+
+
+class Page(NamedTuple):
+    session: str
+    turns: Sequence[Turn]
+    last: int
+    """The number of the session's last turn."""
+    cut: bool = False
+    """The last turn is too long to be looked through."""
+
+
+def turns_of(rows: Iterable[Row], events: Iterable[Event]) -> list[Turn]:
+    """`events`: those of KINDS among the rows."""
+    said = {event.seq: event for event in events}
+    found: list[Turn] = []
+    for seq, at, kind, n in rows:
+        if n < 1:
+            continue
+        if not found or found[-1].n != n:
+            found.append(Turn(n, seq, at, []))
+        found[-1] = _after(found[-1], seq, at, kind, said.get(seq))
+    return found
+
+
+def _after(turn: Turn, seq: int, at: int, kind: str, event: Event | None) -> Turn:
+    last = turn.marks[-1] if turn.marks else None
+    match kind:
+        case "tool_call" if last and last.kind == "tools":
+            turn.marks[-1] = last._replace(many=last.many + 1)
+        case "tool_call":
+            turn.marks.append(Mark("tools", seq))
+        case "agent_message_chunk" if last and last.kind == "tools":
+            turn.marks.append(Mark("", seq))
+        case "_prompt" if event:
+            words = words_of(lenient.sequence(event.update, "prompt"))
+            if not turn.words and event.update.get("steered") is not True:
+                return turn._replace(seq=seq, at=at, words=words[: 4 * WORDS])
+            turn.marks.append(Mark("steered", seq, words=words[:WORDS]))
+        case "_ask" if event and event.update.get("state") == "asked":
+            turn.marks.append(Mark("ask", seq))
+        case "_turn" if event:
+            return _state(turn, event)
+    return turn
+
+
+def _state(turn: Turn, event: Event) -> Turn:
+    if event.update.get("state") != "idle":
+        return turn._replace(ended=0)
+    reason = lenient.text(event.update, "reason")
+    if reason in FAILED:
+        turn.marks.append(Mark("failed", event.seq, words=ENDINGS.get(reason, reason)))
+    return turn._replace(ended=event.at)
+
+
+# --- as HTML -------------------------------------------------------------------------------------
+
+LOOKS = {"tools": "▪", "ask": "◆", "steered": "▸", "failed": "▲"}
+
+
+def rendered(page: Page, *, side: bool) -> str:
+    head = _head(page, side)
+    if not page.turns:
+        return _frame(page, head + tag("div", "<p>No turns yet.</p>", "empty"))
+    first = page.turns[0].n
+    above = ""
+    if first > 1:
+        above = (
+            f'<p class="more"><a class="button quiet small" data-do="turns" data-turn="{first - 1}"'
+            f' href="{_address(page)}?turn={first - 1}">Earlier turns</a></p>'
+        )
+    end, below = page.turns[-1].n, ""
+    if end < page.last:
+        below = (
+            f'<p class="more"><a class="button quiet small" data-do="turns" data-turn="{page.last}"'
+            f' href="{_address(page)}">The last turns</a></p>'
+        )
+    rows = "".join(_turn(page, turn) for turn in page.turns)
+    return _frame(
+        page, f'{head}<div class="patch">{above}<ol class="turns">{rows}</ol>{below}</div>'
+    )
+
+
+def _frame(page: Page, inner: str) -> str:
+    about = f'data-session="{esc_line(page.session)}" aria-label="Timeline"'
+    return f'<section class="timeline changes" {about}>{inner}</section>'
+
+
+def _address(page: Page) -> str:
+    return f"/sessions/{quote(page.session)}/timeline"
+
+
+def _head(page: Page, side: bool) -> str:
+    jump = ""
+    if page.last > len(page.turns):
+        jump = (
+            f'<form class="jump" data-do="turns" action="{_address(page)}"><label>Turn '
+            f'<input name="turn" type="number" min="1" max="{page.last}" required></label> of '
+            f"{page.last:,}</form>"
+        )
+    back = (
+        f'<a class="button quiet icon" href="/sessions/{quote(page.session)}" '
+        f'aria-label="Back to the session">{icon("back")}</a>'
+    )
+    close = (
+        '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close timeline">'
+        f"{icon('close')}</button>"
+    )
+    total = jump or (count(page.last, "turn") if page.last else "")
+    return (
+        f'<header class="side-head">{"" if side else back}<h2>Timeline</h2>'
+        f'<span class="soft">{total}</span><span class="acts">{close if side else ""}</span>'
+        "</header>"
+    )
+
+
+def _turn(page: Page, turn: Turn) -> str:
+    words = esc_line(secrets.masked(turn.words), WORDS) or "(no words)"
+    took = units.duration((turn.ended - turn.at) / 1000) if turn.ended else "running"
+    marks = [mark for mark in turn.marks if mark.kind]
+    shown = "".join(_mark(page, mark) for mark in marks[:MARKS])
+    left = len(marks) - MARKS
+    shown += tag("span", f"+{left}", "soft") if left > 0 else ""
+    kind = "failed" if any(mark.kind == "failed" for mark in marks) else ""
+    return (
+        f'<li class="{kind}"><a href="{_at(page, turn.seq)}" data-do="at" data-seq="{turn.seq}">'
+        f'<span class="n">{turn.n}</span><span class="words" dir="auto">{words}</span></a>'
+        f'<p class="soft">{_when(turn.at)} · {took}{tag("span", shown, "marks") if shown else ""}'
+        "</p></li>"
+    )
+
+
+def _at(page: Page, seq: int) -> str:
+    return f"/sessions/{quote(page.session)}?at={seq}"
+
+
+def _mark(page: Page, mark: Mark) -> str:
+    many = str(mark.many) if mark.many > 1 else ""
+    match mark.kind:
+        case "tools":
+            said = count(mark.many, "tool call")
+        case "ask":
+            said = "Asked you"
+        case "steered":
+            said = f"You added: {mark.words}" if mark.words else "You added a prompt"
+        case _:
+            said = f"Ended: {mark.words}"
+    return (
+        f'<a class="{mark.kind}" href="{_at(page, mark.seq)}" data-do="at" data-seq="{mark.seq}" '
+        f'title="{esc_line(said)}" aria-label="{esc_line(said)}">{LOOKS[mark.kind]}{many}</a>'
+    )
+
+
+def _when(at: int) -> str:
+    try:
+        moment = datetime.fromtimestamp(at / 1000).astimezone()
+    except (OverflowError, OSError, ValueError):
+        return ""
+    return f"{moment.day} {moment:%b %H:%M}"
