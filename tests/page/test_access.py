@@ -61,7 +61,7 @@ def sessions(site: Site) -> list[str]:
     question = read(site, RELEASE, "Prepare the release", "How shall the release be made")
     danger = read(site, CLEAN, "Free disk space", "rm -rf build")
     found = [f"/sessions/{name}" for name in (done, asks, question, danger)]
-    return [*found, f"{found[1]}/changes"]
+    return [*found, f"{found[1]}/changes", f"{found[1]}/timeline"]
 
 
 def faults(page: Page, source: str, path: str) -> Iterator[str]:
@@ -104,7 +104,7 @@ def test_V9_no_screen_is_forgotten() -> None:
     known = {each.partition("?")[0] for each in SCREENS} | {"/sessions/{session}"}
     known |= {"/sessions/{session}/changes", "/settings/{kind}/new", "/settings/{kind}/edit"}
     known |= {"/settings/{section}", "/settings/servers", "/settings/rules"}
-    known |= {"/sessions/{session}/older"}
+    known |= {"/sessions/{session}/older", "/sessions/{session}/timeline"}
     forgotten = {path for path in paths - known if not path.startswith(NOT_SCREENS)}
     assert not forgotten, f"add them to SCREENS: {forgotten}"
 

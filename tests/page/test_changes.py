@@ -42,7 +42,7 @@ def test_V6_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
 ) -> None:
     session = site.session(cwd=tree.cwd)
     page = site.page(f"/sessions/{session}")
-    page.keyboard.press("d")
+    page.locator("#scroll").press("d")
     side = page.locator("#side")
     expect(side.get_by_role("navigation", name="Changed files")).to_contain_text("app.py")
     hunk = side.locator(".hunk", has_text="third = 3")
@@ -55,7 +55,7 @@ def test_V6_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
     comment(page, "third = 3", "Why three?")
     comment(page, "<script>", "Is this\nneeded?")
     page.reload()
-    page.keyboard.press("d")
+    page.locator("#scroll").press("d")
     expect(side.locator(".said-on")).to_have_count(2)
     side.get_by_role("button", name="Send 2 comments").click()
     sent = page.locator("#transcript .block.prompt")

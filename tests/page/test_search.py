@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.daemon.served import awaited
 from tests.page.conftest import LAPTOP, PHONE, Site
 
 SCRIPT = {
@@ -17,8 +18,15 @@ SCRIPT = {
 def talked(site: Site, title: str) -> str:
     session = site.session(SCRIPT, title=title)
     for words in ("first question", "read it", "and another"):
-        site.say(session, words)
+        said(site, session, words)
     return session
+
+
+def said(site: Site, session: str, words: str) -> None:
+    """A turn of its own: prompts that wait are sent together."""
+    site.say(session, words)
+    place = f"/api/sessions/{session}"
+    awaited(lambda: site.served.ask("GET", place).json()["state"] == "idle", within=60.0)
 
 
 def test_V8_search_opens_a_hit_at_its_place(site: Site) -> None:
@@ -36,13 +44,13 @@ def test_V8_search_opens_a_hit_at_its_place(site: Site) -> None:
     page.keyboard.press("Enter")
     marked = page.locator("#transcript .marked")
     expect(marked).to_contain_text("kingfisher")
-    page.keyboard.press("t")
+    page.locator("#scroll").press("t")
     turns = page.locator("#side .turns li")
     expect(turns).to_have_count(3)
     expect(turns.nth(1).get_by_role("link", name="1 tool call")).to_be_visible()
     turns.nth(2).get_by_role("link", name="and another").click()
     expect(marked).to_contain_text("and another")
-    page.keyboard.press("f")
+    page.locator("#scroll").press("f")
     page.get_by_role("searchbox", name="Find in this session").fill("first question")
     page.keyboard.press("Enter")
     expect(marked).to_contain_text("first question")
@@ -65,7 +73,7 @@ def test_V8_search_without_scripts_and_without_hits(site: Site) -> None:
 def test_V12_the_timeline_of_a_long_session_is_paged(site: Site, size: dict[str, int]) -> None:
     session = site.session({"otherwise": [{"text": "ok"}]})
     for n in range(105):
-        site.say(session, f"prompt {n + 1}")
+        said(site, session, f"prompt {n + 1}")
     page = site.page(f"/sessions/{session}/timeline", viewport=size)
     expect(page.locator(".turns li")).to_have_count(100)
     page.get_by_role("link", name="Earlier turns").click()

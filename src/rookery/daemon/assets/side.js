@@ -30,12 +30,12 @@ export async function open(name) {
 }
 
 export function close() {
-  const button = shown && $(`[data-do="${shown}"]`);
+  const button = `[data-do="${shown}"]`;
   shown = "";
   side.hidden = true;
   delete document.body.dataset.side;
   side.replaceChildren();
-  button?.focus();
+  ($(button) ?? $("#scroll"))?.focus({ preventScroll: true });
 }
 
 async function find(words = "") {

@@ -16,7 +16,7 @@ from rookery.core.json.secrets import masked
 from rookery.daemon.api.work_tree import directory_of, problem_of
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
-from rookery.daemon.pieces import changes as pieces
+from rookery.daemon.pieces.review import changes as pieces
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.export.html.text import esc_line
 

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from rookery.daemon.api.everything import find
 from rookery.daemon.page import shell
-from rookery.daemon.pieces import hits
+from rookery.daemon.pieces.review import hits
 from rookery.daemon.state import Daemon, State
 from rookery.search.query import Filters
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from rookery.daemon.page import shell
-from rookery.daemon.pieces import timeline
+from rookery.daemon.pieces.review import timeline
 from rookery.daemon.state import Daemon, SessionId
 from rookery.home import paths
 from rookery.log.reader import Reader
@@ -43,7 +43,7 @@ async def timeline_screen(
     return shell.page(
         daemon,
         title="Timeline",
-        main=f'<div class="review">{inner}</div>',
+        main=f'<h1 class="unseen">Timeline</h1><div class="review">{inner}</div>',
         session=session,
         screen="timeline",
         styles=("changes.css",),

@@ -121,7 +121,9 @@ def _bar(shown: Shown, against: str, acts: str) -> str:
         '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close changes">'
         f"{icon('close')}</button>"
     )
-    title = f'{"" if shown.side else back}<h2>Changes</h2><span class="soft">{against}</span>'
+    other = '<button type="button" class="quiet small" data-do="timeline">Timeline</button>'
+    title = f"{'' if shown.side else back}<h2>Changes</h2>{other if shown.side else ''}"
+    title += f'<span class="soft">{against}</span>'
     shut = close if shown.side else ""
     return f'<header class="side-head">{title}<span class="acts">{acts}{shut}</span></header>'
 

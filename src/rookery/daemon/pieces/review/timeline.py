@@ -147,10 +147,13 @@ def _head(page: Page, side: bool) -> str:
         '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close timeline">'
         f"{icon('close')}</button>"
     )
+    other = '<button type="button" class="quiet small" data-do="changes">Changes</button>'
+    find = '<button type="button" class="small" data-do="find-here">Find</button>'
     total = jump or (count(page.last, "turn") if page.last else "")
     return (
         f'<header class="side-head">{"" if side else back}<h2>Timeline</h2>'
-        f'<span class="soft">{total}</span><span class="acts">{close if side else ""}</span>'
+        f"{other if side else ''}"
+        f'<span class="soft">{total}</span><span class="acts">{find + close if side else ""}</span>'
         "</header>"
     )
 
@@ -162,9 +165,8 @@ def _turn(page: Page, turn: Turn) -> str:
     shown = "".join(_mark(page, mark) for mark in marks[:MARKS])
     left = len(marks) - MARKS
     shown += tag("span", f"+{left}", "soft") if left > 0 else ""
-    kind = "failed" if any(mark.kind == "failed" for mark in marks) else ""
     return (
-        f'<li class="{kind}"><a href="{_at(page, turn.seq)}" data-do="at" data-seq="{turn.seq}">'
+        f'<li><a href="{_at(page, turn.seq)}" data-do="at" data-seq="{turn.seq}">'
         f'<span class="n">{turn.n}</span><span class="words" dir="auto">{words}</span></a>'
         f'<p class="soft">{_when(turn.at)} · {took}{tag("span", shown, "marks") if shown else ""}'
         "</p></li>"
@@ -187,7 +189,7 @@ def _mark(page: Page, mark: Mark) -> str:
         case _:
             said = f"Ended: {mark.words}"
     return (
-        f'<a class="{mark.kind}" href="{_at(page, mark.seq)}" data-do="at" data-seq="{mark.seq}" '
+        f'<a class="m-{mark.kind}" href="{_at(page, mark.seq)}" data-do="at" data-seq="{mark.seq}" '
         f'title="{esc_line(said)}" aria-label="{esc_line(said)}">{LOOKS[mark.kind]}{many}</a>'
     )
 
