@@ -37,8 +37,9 @@ SYNTAX_ERROR = 2
 LOOK = 0.05
 PASSES = 3
 """Each ends what was started during the one before."""
-PATIENCE = 1.0
-"""Seconds after which the shell itself is ended: something in it cannot be interrupted."""
+PATIENCE = 3.0
+"""Seconds after which the shell itself is ended: something in it cannot be interrupted. On a busy
+machine a prompt may take one or two to come back, and the shell is more than its command."""
 
 # The shell opens the terminal after it has become a session's leader: so the terminal is its
 # controlling one, and there is job control. No code runs between fork and exec.
