@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.acp.schema import check_message
+from tests.rigs import own_agent
 
 type Json = dict[str, Any]
 
 PATIENCE = 120.0
 """Seconds after which a test that waits for something gives up."""
+
+
+LONGEST = 1 << 27
+"""Bytes of a line."""
 
 
 class Agent:
@@ -44,18 +49,24 @@ class Agent:
         *,
         strict: bool = True,
         environment: Mapping[str, str] = os.environ,
+        forked: bool = False,
     ) -> Self:
+        """`forked`: our own agent, whose start is not what is tested."""
         stderr, theirs = os.pipe()
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=theirs,
-            limit=1 << 27,
-            cwd="/",
-            env=environment,
-            start_new_session=True,
-        )
+        process: Any = None
+        if forked:
+            process = await own_agent.start(list(argv), environment, theirs, LONGEST)
+        if process is None:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=theirs,
+                limit=LONGEST,
+                cwd="/",
+                env=environment,
+                start_new_session=True,
+            )
         os.close(theirs)
         return cls(process, stderr, strict=strict)
 

@@ -15,6 +15,7 @@ import pytest_asyncio
 from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
 from tests.conftest import end_all
+from tests.rigs import own_agent
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # tests that import the SDK themselves
 os.environ["OPENHANDS_SUPPRESS_BANNER"] = "1"
@@ -69,6 +70,7 @@ def agent_home(model: ScriptedModel) -> Iterator[Path]:
     (home / "person").mkdir()
     write_settings(home, model)
     yield home
+    own_agent.end_agents()
     try:
         end_all(home)
     finally:
@@ -77,7 +79,7 @@ def agent_home(model: ScriptedModel) -> Iterator[Path]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def process(agent_home: Path) -> AsyncIterator[Agent]:
-    agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+    agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     await agent.call("initialize", protocolVersion=1, clientCapabilities={})
     yield agent
     await agent.kill()

@@ -53,7 +53,7 @@ def test_I11_15_a_servers_tool_of_that_name_is_its_own() -> None:
 @pytest.mark.asyncio(loop_scope="session")
 async def test_I11_15_eight_aliases_run_as_their_tools(agent_home: Path, tmp_path: Path) -> None:
     """Announced as such from the first word on, with a terminal for a client that shows them."""
-    agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+    agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     try:
         offered = {"_meta": {"terminal_output": True}}
         await agent.call("initialize", protocolVersion=1, clientCapabilities=offered)

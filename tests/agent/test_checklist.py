@@ -283,7 +283,7 @@ async def test_acp_I7_T15_before_it_and_at_the_end(agent_home: Path) -> None:
     """Nothing is served before `initialize`; a last line without its newline is."""
     from tests.agent.conftest import ARGV, surroundings
 
-    other = await Agent.start(ARGV, environment=surroundings(agent_home))
+    other = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     try:
         for method in ("session/new", "session/list", "session/load", "session/prompt"):
             assert await other.call(method, cwd="/tmp", mcpServers=[], sessionId="x") == -32600

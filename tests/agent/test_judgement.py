@@ -42,7 +42,7 @@ ASKED: Json = {"outcome": "ask", "by": "confirm:every"}
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def judged_process(agent_home: Path) -> AsyncIterator[Agent]:
-    agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+    agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     offered = {"_meta": {"rookery": {"judge": True}}}
     await agent.call("initialize", protocolVersion=1, clientCapabilities=offered)
     yield agent
@@ -186,7 +186,7 @@ async def test_I9_2_a_cancel_while_it_is_judged(judged: Agent, tmp_path: Path) -
 @pytest.mark.long
 async def test_I9_2_a_client_that_is_gone_allows_nothing(agent_home: Path, tmp_path: Path) -> None:
     """The connection ends while an action is judged: it does not run."""
-    agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+    agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     offered = {"_meta": {"rookery": {"judge": True}}}
     await agent.call("initialize", protocolVersion=1, clientCapabilities=offered)
     session = await agent.new(str(tmp_path))

@@ -42,7 +42,7 @@ async def start(agent_home: Path) -> AsyncIterator[Start]:
     started: list[Agent] = []
 
     async def make() -> Agent:
-        agent = await Agent.start(ARGV, environment=surroundings(agent_home))
+        agent = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
         started.append(agent)
         hello = await agent.call("initialize", protocolVersion=1, clientCapabilities={})
         assert hello["_meta"]["rookery"] == {"continue": True}

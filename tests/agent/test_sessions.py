@@ -193,7 +193,7 @@ async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
     """The interrupted turn is told as far as it came; the prompt after it works. The tools are
     those that the conversation was made with; `--last` and `--resume` find it."""
     environment = surroundings(agent_home)
-    first = await Agent.start(ARGV, environment=environment)
+    first = await Agent.start(ARGV, environment=environment, forked=True)
     allow_all(first)
     session = await first.begin(str(tmp_path))
     await first.turn(session, "one")
@@ -205,7 +205,7 @@ async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
     kept = json.loads(state.read_text())
     kept["agent"]["tools"] = [tool for tool in kept["agent"]["tools"] if "task" not in tool["name"]]
     state.write_text(json.dumps(kept))
-    again = await Agent.start([*ARGV, "--last"], environment=environment)
+    again = await Agent.start([*ARGV, "--last"], environment=environment, forked=True)
     try:
         assert await again.begin(str(tmp_path)) == session
         told = await again.until(lambda line: "availableCommands" in str(line))
@@ -290,7 +290,7 @@ async def test_G4_two_processes_do_not_write_to_one(
 ) -> None:
     session = await agent.new(str(tmp_path))
     await agent.turn(session, "hi")
-    other = await Agent.start(ARGV, environment=surroundings(agent_home))
+    other = await Agent.start(ARGV, environment=surroundings(agent_home), forked=True)
     try:
         await other.call("initialize", protocolVersion=1)
         asked = other.ask("session/load", sessionId=session, **here(tmp_path))

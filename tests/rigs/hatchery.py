@@ -1,9 +1,10 @@
-"""Workers and daemons that are forked from a process which has loaded them.
+"""Workers, daemons and agents of ours that are forked from a process which has loaded them.
 
-To load a worker takes 0.4 s of processor time, a daemon 1.7 s, and a run of the tests starts a
-thousand of them. `install` puts a hatchery in the place of `subprocess` where this process starts
-them. What is forked has the arguments, environment, directory and files it was given, and /proc
-tells of it what it would tell of a fresh process. What differs in any other way is started afresh.
+To load a worker takes 0.4 s of processor time, a daemon 1.7 s, our own agent 11 s, and a run of the
+tests starts a thousand of them. `install` puts a hatchery in the place of `subprocess` where this
+process starts workers and daemons; `own_agent.py` is for agents. What is forked has the arguments,
+environment, directory and files it was given, and /proc tells of it what it would tell of a fresh
+process. What differs in any other way is started afresh.
 """
 
 import atexit
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -31,10 +33,16 @@ OWN = ("PYTHON", "LANG", "LC_")
 """What the interpreter itself reads when it starts."""
 BEGUN = {name: value for name, value in os.environ.items() if name.startswith(OWN)}
 LARGEST = 4_000_000
-WORKER, DAEMON = "worker", "daemon"
-LOADED = {WORKER: "rookery.worker.boot", DAEMON: "rookery.daemon.process.serving"}
+WORKER, DAEMON, AGENT = "worker", "daemon", "agent"
+LOADED = {
+    WORKER: "rookery.worker.boot",
+    DAEMON: "rookery.daemon.process.serving",
+    AGENT: "rookery.agent.process.sdk_import",
+}
 ROOM_OF_WORDS, ROOM = 4_096, 32_768
 """Bytes for the arguments and the environment that /proc shows."""
+STATUS = 511
+"""The number of the file that is told how an agent ended."""
 HIGH = 512
 """No file that is handed over has such a number."""
 
@@ -52,7 +60,7 @@ def _place() -> list[object]:
 class Hatchery:
     """One for each kind and each process of the test run."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, environment: Mapping[str, str] | None = None) -> None:
         from rookery.client import start
 
         self.place = _place()
@@ -60,6 +68,7 @@ class Hatchery:
         flags = start.worker_argv()[1:-1] if kind == WORKER else ["-P"]
         more = start.MALLOC if kind == WORKER else {}
         bare = {name: value for name, value in os.environ.items() if "ROOKERY" not in name}
+        begun = dict(environment or bare)  # else it belongs to no test
         with other:
             words = [sys.executable, *flags, __file__, kind, str(other.fileno())]
             self._process = subprocess.Popen(
@@ -67,11 +76,12 @@ class Hatchery:
                 pass_fds=(other.fileno(),),
                 stdin=subprocess.DEVNULL,
                 cwd=ROOT,
-                env=bare | more | {"ROOM": "-" * ROOM},  # it belongs to no test
+                env=begun | more | {"ROOM": "-" * ROOM},
             )
-        atexit.register(self._end)
+        atexit.register(self.end)
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        atexit.unregister(self.end)
         self._socket.close()
         self._process.wait()
 
@@ -216,7 +226,11 @@ def main(kind: str, file: int) -> None:
     gc.disable()
     if kind == WORKER:
         importlib.import_module("rookery.processes.without_tls").load_asyncio()
-    importlib.import_module(LOADED[kind])
+    loaded = importlib.import_module(LOADED[kind])
+    if kind == AGENT:
+        loaded.load()
+        loaded.load_rest()
+        assert len(os.listdir("/proc/self/task")) == 1  # a fork has no other thread
     gc.freeze()
     with socket.socket(fileno=file) as connection:
         while True:
@@ -224,13 +238,36 @@ def main(kind: str, file: int) -> None:
             if not request:
                 return
             *given, answer = files
-            child = os.fork()
-            if child == 0:
-                os.setsid()
-                _become(kind, json.loads(request.decode("utf-8", "surrogateescape")), given)
-            os.write(answer, str(child).encode())
+            wish = json.loads(request.decode("utf-8", "surrogateescape"))
+            if kind != AGENT:
+                os.write(answer, str(_fork(kind, wish, given)).encode())
+            elif os.fork() == 0:
+                connection.close()
+                _keep(wish, given, answer)
             for each in files:
                 os.close(each)
+
+
+def _fork(kind: str, wish: list[Any], files: list[int]) -> int:
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        _become(kind, wish, files)
+    return child
+
+
+def _keep(wish: list[Any], files: list[int], answer: int) -> None:
+    """Wait for it, and say how it ended: whoever forks it may not wait."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    *streams, status = files
+    *targets, _ = wish[3]
+    child = _fork(AGENT, [*wish[:3], targets], streams)
+    os.write(answer, str(child).encode())
+    for file in (*streams, answer):
+        os.close(file)
+    _, ended = os.waitpid(child, 0)
+    os.write(status, str(ended).encode())
+    os._exit(0)
 
 
 def _become(kind: str, request: list[Any], files: list[int]) -> None:
