@@ -100,7 +100,7 @@ def write(cwd: str, path: str, content: Content) -> None:
                     os.fchmod(file.fileno(), content.mode & 0o777)
                     os.fsync(file.fileno())
             os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
+        except OSError:
             with suppress(OSError):
                 os.unlink(fresh, dir_fd=folder)
             raise

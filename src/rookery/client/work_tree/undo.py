@@ -52,7 +52,7 @@ def undo(cwd: str, kept: str, base: str, path: str, digest: str, hunk: str = "")
         found = changes(cwd, base)
         file = found.file(path)
         if file is None:
-            raise NoDiff("unchanged", f"{path} has no changes any more.")
+            raise NoDiff("unchanged", f"{path} no longer has changes.")
         if reason := _unfit(cwd, file):
             raise NoDiff("not_undoable", reason)
         if not digest or file.digest != digest:
@@ -242,7 +242,7 @@ def _prune(folder: str) -> None:
 
 
 def _kept(kept: str, name: str) -> list[Step]:
-    gone = NoDiff("unknown_undo", "This is not kept any more.")
+    gone = NoDiff("unknown_undo", "This is no longer kept.")
     if not ID.fullmatch(name):
         raise gone
     try:
