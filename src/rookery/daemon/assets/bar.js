@@ -14,7 +14,8 @@ export const readHeader = async () => (await api("GET", `${path}/header`)).heade
 
 // --- the clock -----------------------------------------------------------------------------------
 
-const skew = facts().now ? Date.now() - Number(facts().now) : 0;
+const began = Number($("#transcript")?.dataset.now ?? 0);
+const skew = began ? Date.now() - began : 0; // of the two clocks
 const two = (number) => String(number).padStart(2, "0");
 
 export function elapsed(milliseconds) {
@@ -67,7 +68,7 @@ export function menu(anchor, title, rows) {
       : drawn(row, dialog)));
     if (!list.childElementCount) list.append(element("p", { class: "soft" }, "Nothing fits."));
   };
-  if (rows.length > 12) {
+  if (rows.filter((row) => !row.href).length > 14) {
     const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
     filter.addEventListener("input", () => draw(filter.value));
     list.before(filter);
@@ -82,10 +83,10 @@ export function menu(anchor, title, rows) {
 function drawn(row, dialog) {
   const words = [element("span", { dir: "auto" }, row.label), ...(row.more ? [element("small", { dir: "auto" }, row.more)] : [])];
   if (row.href) return element("a", { class: "row", href: row.href, download: true }, ...words);
-  const button = element("button", { type: "button", class: `row ${row.kind ?? ""}`, "aria-current": row.current ? "true" : null }, ...words);
+  const button = element("button", { type: "button", class: `row ${row.kind ?? ""}`, "data-do": row.does, "aria-current": row.current ? "true" : null }, ...words);
   button.addEventListener("click", () => {
     dialog.close();
-    Promise.resolve(row.run()).catch(told);
+    if (row.run) Promise.resolve(row.run()).catch(told);
   });
   return button;
 }
@@ -278,18 +279,20 @@ when("more", (button) => {
     row("Start over", "the agent forgets the conversation", deeds.clear),
     row("Put to sleep", "the next prompt wakes it", deeds.stop),
     row(now.archived ? "Unarchive" : "Archive", "", deeds.archive),
-    ...($("#side") ? [row("Timeline", "", () => $("[data-do=timeline]")?.click() ?? document.dispatchEvent(new Event("timeline")))] : []),
+    { label: "Timeline", does: "timeline" },
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),
   ]);
 });
 
+when("back", () => { if (innerWidth < 700) location.assign("/"); else document.body.toggleAttribute("data-column"); });
 when("options", (button) => {
   const shown = $("#bar").classList.toggle("open");
   button.setAttribute("aria-expanded", shown);
 });
 document.addEventListener("click", (event) => {
   if (!event.target.closest?.("#bar, dialog")) $("#bar")?.classList.remove("open");
+  if (!event.target.closest?.("#column, .back")) document.body.removeAttribute("data-column");
 });
 
 if (session && !readOnly) {

@@ -31,7 +31,7 @@ function save(item) {
   try {
     localStorage.setItem(item.key, JSON.stringify(kept));
   } catch { // too large: the words at least
-    try { localStorage.setItem(item.key, JSON.stringify({ ...kept, attachments: [], lost: item.attachments.length })); } catch { /* this window still has it */ }
+    try { localStorage.setItem(item.key, JSON.stringify({ ...kept, attachments: [], lost: item.attachments.length })); } catch { item.unkept = true; /* this window still has it */ }
   }
 }
 
@@ -59,7 +59,7 @@ export function again(item) {
 function load() {
   let names = [];
   try { names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX)); } catch { return; }
-  for (const key of [...waiting.keys()]) if (!names.includes(key) && !waiting.get(key).lost && !waiting.get(key).sending) waiting.delete(key);
+  for (const key of [...waiting.keys()]) if (!names.includes(key) && !waiting.get(key).unkept && !waiting.get(key).sending) waiting.delete(key);
   for (const key of names) if (!waiting.has(key)) read(key);
   tell("changed");
 }

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rookery.core.json import Json
 from rookery.core.policy import modes
+from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
 
@@ -36,7 +37,9 @@ def rendered(
         "</div>"
     )
     form = f'<form class="new" method="post" action="/new" data-do="create">{fields}</form>'
-    return f'<div class="screen"><h1>New session</h1>{form}{_installs(rest)}</div>'
+    label = 'aria-label="All sessions"'
+    back = f'<a class="button quiet icon back" href="/" {label}>{icon(ICONS["back"])}</a>'
+    return f'<div class="screen"><h1>{back}New session</h1>{form}{_installs(rest)}</div>'
 
 
 def _wrong(message: str, remedy: str) -> str:
@@ -47,7 +50,7 @@ def _wrong(message: str, remedy: str) -> str:
 
 def _named(words: str, name: str, inner: str) -> str:
     """A field, whose id is `new-` and its name, with its label."""
-    label = f'<label class="label" for="new-{name}">{words}</label>'
+    label = f'<label for="new-{name}">{words}</label>'
     return tag("div", label + inner, "field")
 
 
@@ -111,6 +114,6 @@ def _installs(rest: Sequence[Json]) -> str:
     if not rows:
         return ""
     return (
-        '<details class="others"><summary>More agents, and how to install them</summary>'
+        '<details class="installing"><summary>More agents, and how to install them</summary>'
         f'<ul class="installs">{rows}</ul></details>'
     )

@@ -36,7 +36,7 @@ def _row(item: Json, at: int, count: int, held: bool) -> str:
     others = sum(lenient.text(block, "type") != "text" for block in blocks)
     files = tag("span", f"+{others} file{'s' if others > 1 else ''}", "soft") if others else ""
     place = "Next" if at == 0 else str(at + 1)
-    label = tag("span", "Held" if held else place, "place")
+    label = tag("span", "Held" if held else place, "nth")
     said = f'<span class="said" dir="auto">{words or "(no text)"}</span>'
     moves = _button("up", "Earlier", at == 0) + _button("down", "Later", at == count - 1)
     acts = _button("edit", "Edit") + _button("send", "Send now") + _button("remove", "Remove")

@@ -21,7 +21,7 @@ ASKS_ALL = "asks first"
 ICONS = {
     "back": '<path d="M10 3 5 8l5 5"/>',
     "changes": '<path d="M8 2.5v6M5 5.5h6M5 13h6"/>',
-    "more": '<path d="M3 8h.01M8 8h.01M13 8h.01"/>',
+    "more": '<path stroke-width="2.5" d="M3 8h.01M8 8h.01M13 8h.01"/>',
     "options": '<path d="M2 5h7m4 0h1M2 11h1m4 0h7"/><circle cx="11" cy="5" r="2"/>'
     '<circle cx="5" cy="11" r="2"/>',
 }
@@ -80,7 +80,7 @@ def _title(header: Json, read_only: bool) -> str:
     if not read_only:
         tip = 'title="Rename this session"'
         title = f'<button type="button" class="quiet" data-do="rename" {tip}>{title}</button>'
-    label = 'aria-label="All sessions"'
+    label = 'data-do="back" aria-label="All sessions"'
     back = f'<a class="button quiet icon back" href="/" {label}>{icon(ICONS["back"])}</a>'
     place = esc_line(with_tilde(header["cwd"]), 300)
     where = f'<span class="place" title="{place}"><bdi>{place}</bdi></span>'
@@ -94,7 +94,7 @@ def _state(found: Said, now: int) -> str:
     sign = SIGNS.get(found.sign, SIGNS["idle"])[0]
     mark = f'<i class="sign" aria-hidden="true">{sign}</i>'
     inner = f"{mark}{esc_line(found.words)}{_clock(found, now)}"
-    return f'<span class="chip state {found.sign}">{inner}</span>'
+    return f'<span class="chip now" data-sign="{found.sign}">{inner}</span>'
 
 
 def _clock(found: Said, now: int) -> str:
