@@ -238,6 +238,8 @@ when("queue", async (button) => {
     return;
   }
   await act(op, item);
+  const { running, steers, title } = facts();
+  if (op === "send" && running && !steers) toast(`It goes first: ${title} takes no prompt in mid-turn.`);
 });
 
 async function edit(item) {
@@ -254,7 +256,16 @@ async function edit(item) {
 async function saveEdited(text) {
   const { item, rest } = editing;
   const prompt = [...(text.trim() ? [{ type: "text", text }] : []), ...rest];
-  await act("edit", item, { prompt });
+  try {
+    await act("edit", item, { prompt });
+  } catch (problem) {
+    if (problem.error !== "not_queued") throw problem;
+    editing = null;
+    $(".editing", form).hidden = true;
+    keepDraft();
+    hint();
+    return void toast("It was sent meanwhile. What you wrote is still here: send it as a new prompt.");
+  }
   stopEditing();
 }
 

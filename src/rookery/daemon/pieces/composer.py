@@ -71,7 +71,7 @@ def _takes_images(header: Json) -> str:
 def _field() -> str:
     return (
         '<textarea id="prompt" name="prompt" rows="1" dir="auto" aria-label="Prompt" '
-        'aria-autocomplete="list" aria-controls="offers" autocapitalize="sentences" '
+        'aria-autocomplete="list" autocapitalize="sentences" '
         'enterkeyhint="enter" placeholder="Ask for something"></textarea>'
     )
 

@@ -74,7 +74,11 @@ def _directory(cwd: str, recent: Sequence[str]) -> str:
         "</button>"
         for each in others
     )
-    rows = f'<div class="recent" aria-label="Recent directories">{buttons}</div>' if others else ""
+    rows = (
+        f'<div class="recent" role="group" aria-label="Recent directories">{buttons}</div>'
+        if others
+        else ""
+    )
     return _named("Directory", "cwd", field + rows)
 
 
