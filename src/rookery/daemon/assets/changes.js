@@ -13,8 +13,7 @@ const here = () => `/sessions/${encodeURIComponent(session)}/changes`;
 const post = (what, body) => api("POST", `/api/sessions/${encodeURIComponent(session)}/changes/${what}`, body);
 
 function address(more = {}) {
-  const wide = (box?.clientWidth || innerWidth) >= SPLIT_FROM || innerWidth >= 1500;
-  const view = (asked.view || kept.get("diff-view")) === "split" && wide ? "split" : "unified";
+  const view = (asked.view || kept.get("diff-view")) === "split" && innerWidth >= SPLIT_FROM ? "split" : "unified";
   const fields = { piece: 1, view, ...(asked.base && { base: asked.base }), ...(box?.id === "side" && { side: 1 }), ...more };
   return `${here()}?${new URLSearchParams(fields)}`;
 }

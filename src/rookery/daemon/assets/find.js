@@ -1,6 +1,6 @@
 // Find in a session: hits of the search index, each opened at its place.
 import { $, $$, api, element, say, told } from "./main.js";
-import { blockOf } from "./timeline.js";
+import { blockOf, reveal } from "./timeline.js";
 
 const session = document.body.dataset.session;
 let hits = [], at = -1, timer = 0, asking = null, bar = null;
@@ -62,10 +62,8 @@ function step(by) {
   const { seq, text, marks } = hits[at];
   say(text);
   const block = loaded(seq, text.slice(...(marks[0] ?? [0, 0])));
-  if (block) {
-    if (location.hash === `#${block.id}`) history.replaceState(null, "", location.pathname + location.search);
-    location.hash = block.id;
-  } else location.assign(`/sessions/${encodeURIComponent(session)}?${new URLSearchParams({ at: seq, find: field.value })}`);
+  if (block) reveal(block);
+  else location.assign(`/sessions/${encodeURIComponent(session)}?${new URLSearchParams({ at: seq, find: field.value })}`);
 }
 
 /** The block that has the word, if the part of the transcript with the event is here. */

@@ -38,8 +38,12 @@ export function close() {
   ($(button) ?? $("#scroll"))?.focus({ preventScroll: true });
 }
 
+/** Where it covers the transcript. */
+export const isSheet = () => innerWidth < 1100;
+
 async function find(words = "") {
   styled();
+  if (isSheet() && shown) close();
   const { show } = await import("./find.js");
   await show(words);
 }

@@ -1,5 +1,6 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
 import { $, $$, html, piece, when } from "./main.js";
+import { close, isSheet } from "./side.js";
 
 let box = null, session = "";
 const here = () => `/sessions/${encodeURIComponent(session)}`;
@@ -15,29 +16,30 @@ export async function show(node, id, turn = "") {
   current();
 }
 
-/** The block of an event, where it is loaded. */
+/** The block of an event, if that part of the transcript is loaded. */
 export function blockOf(seq) {
+  const later = $("#newer a");
+  if (later && seq >= Number(new URL(later.href).searchParams.get("at"))) return null;
   let found = null;
   for (const block of $$("#transcript .block[id]")) {
-    const place = /^b\d+\.(\d+)/.exec(block.id);
-    if (place && Number(place[1]) <= seq) found = block;
-    else if (place) break;
+    const place = Number(/^b\d+\.(\d+)/.exec(block.id)?.[1] ?? NaN);
+    if (place <= seq) found = block;
+    else if (place > seq) break;
   }
   return found;
 }
 
-export function go(seq, id = session) {
-  const block = blockOf(seq);
-  if (block && Number(/\.(\d+)/.exec(block.id)[1]) <= seq && seqIsLoaded(seq)) {
-    if (location.hash === `#${block.id}`) history.replaceState(null, "", location.pathname + location.search);
-    location.hash = block.id;
-  } else location.assign(`/sessions/${encodeURIComponent(id)}?at=${seq}&side=timeline`);
+/** Shows a block as a link to it would. */
+export function reveal(block) {
+  if (location.hash === `#${block.id}`) history.replaceState(null, "", location.pathname + location.search);
+  location.hash = block.id;
 }
-function seqIsLoaded(seq) {
-  const first = $("#transcript .block[id]");
-  const last = Number($("#transcript")?.dataset.seq ?? 0);
-  const past = $("#transcript")?.dataset.past;
-  return first && Number(/\.(\d+)/.exec(first.id)?.[1] ?? Infinity) <= seq && (!past || seq <= last);
+
+function go(seq) {
+  const block = blockOf(seq);
+  if (!block) return location.assign(`${here()}?at=${seq}${isSheet() ? "" : "&side=timeline"}`);
+  if (isSheet()) close();
+  return reveal(block);
 }
 
 when("at", (link) => go(Number(link.dataset.seq)));
