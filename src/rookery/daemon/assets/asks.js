@@ -1,10 +1,11 @@
 // Answers to asks: one key or one tap. What cannot be undone is held or typed, what is allowed for
 // good shows its rule first.
 import { $, $$, api, element, say, toast, uid, when } from "./main.js";
-import { key } from "./keys.js";
+import { isTyping, key } from "./keys.js";
 
 const FIRST = 700; // milliseconds for which a new card takes no key
 const PAUSE = 250; // an answer is a letter that stands alone
+const QUIET = 1000; // without a key: nobody is typing
 const HOLD = 1000;
 const WORD = "allow";
 const seen = new Map();
@@ -16,7 +17,11 @@ let chosen = 0;
 const idOf = (card) => `${card.dataset.session} ${card.dataset.ask} ${card.dataset.nonce}`;
 
 function notice() {
-  for (const card of cards) if (!seen.has(idOf(card))) seen.set(idOf(card), performance.now());
+  for (const card of cards) {
+    if (seen.has(idOf(card))) continue;
+    seen.set(idOf(card), performance.now());
+    takeFocus(card);
+  }
 }
 function anew() {
   if (!document.hidden) for (const id of seen.keys()) seen.set(id, performance.now());
@@ -205,31 +210,83 @@ for (const name of ["pointerup", "pointercancel", "pointerleave", "contextmenu"]
 
 // --- keys ----------------------------------------------------------------------------------------
 
+const isEarly = (card) => performance.now() - (seen.get(idOf(card)) ?? 0) < FIRST;
+const buttonOf = (card, letter) =>
+  $$("button[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit === letter) && !each.disabled);
+
+/** Takes back the letter that is about to answer. */
+function drop() {
+  clearTimeout(chosen);
+  chosen = 0;
+  const button = $(".chosen");
+  button?.classList.remove("chosen");
+  return button?.dataset.by ?? "";
+}
+
 function choose(letter) {
   const card = current();
-  if (!card) return;
-  const button = $$("button[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit === letter) && !each.disabled);
-  if (!button || $(".step", card)) return;
-  if (performance.now() - (seen.get(idOf(card)) ?? 0) < FIRST) return;
+  const button = card && buttonOf(card, letter);
+  if (!button || $(".step", card) || isEarly(card)) return;
   if (!inView(card)) { reach(card); return; }
-  clearTimeout(chosen);
-  for (const each of $$(".chosen")) each.classList.remove("chosen");
+  drop();
   button.classList.add("chosen");
+  button.dataset.by = letter;
   chosen = setTimeout(() => {
-    chosen = 0;
-    button.classList.remove("chosen");
+    drop();
     if (button.isConnected) button.click();
   }, PAUSE);
 }
 
-// A letter that follows another belongs to a text that somebody writes: nothing is answered.
+// --- while somebody writes -----------------------------------------------------------------------
+// A card takes the focus from an empty composer when nobody types, so that one key answers it. What
+// is no answer after all goes back to where it was meant for.
+
+const composer = () => $("#composer textarea");
+let alone = null; // the card that took the focus by itself
+let typed = -QUIET;
+
+function takeFocus(card) {
+  const field = composer();
+  if (!card.isConnected || card.dataset.sent || alone || !field || document.activeElement !== field) return;
+  const idle = !field.value && performance.now() - typed >= QUIET;
+  if (!idle || !inView(card) || !matchMedia("(pointer: fine)").matches) { setTimeout(takeFocus, 250, card); return; }
+  alone = card.closest(".card") ?? card;
+  seen.set(idOf(card), performance.now());
+  reach(card);
+}
+
+function write(text) {
+  const field = composer();
+  alone = null;
+  if (!field) return;
+  field.focus();
+  field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  if (open()[0]) setTimeout(takeFocus, QUIET, open()[0]); // once that is sent, or gone
+}
+
 addEventListener("keydown", (event) => {
-  if (!chosen || event.key.length > 1) return;
-  clearTimeout(chosen);
-  chosen = 0;
-  for (const each of $$(".chosen")) each.classList.remove("chosen");
-  if (event.target === document.body || event.target.closest?.(".card, main")) event.stopPropagation();
+  if (isTyping(event.target)) { typed = performance.now(); return; }
+  if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+  let text = "";
+  if (chosen) { // a letter that follows another belongs to a text
+    const was = drop();
+    text = was + event.key;
+  } else if (alone && alone === document.activeElement) {
+    const card = current();
+    if (!card || !buttonOf(card, event.key) || isEarly(card)) text = event.key;
+  }
+  if (!text) return;
+  event.preventDefault();
+  event.stopPropagation();
+  typed = performance.now();
+  write(text);
 }, true);
+document.addEventListener("answered", () => {
+  if (alone) composer()?.focus();
+  alone = null;
+});
+for (const card of cards) takeFocus(card);
 
 const asked = () => open().length > 0;
 for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"]]) {

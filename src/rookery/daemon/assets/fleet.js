@@ -90,7 +90,7 @@ function read() {
 const OWN = /^● \d+ needs? you · /;
 
 function badge() {
-  const { needs = "0", running = "0" } = list()?.dataset ?? {};
+  const { needs = "0", asks = "0", running = "0" } = list()?.dataset ?? {};
   const base = document.title.replace(OWN, "");
   const title = needs === "0" ? base : `● ${needs} need${needs === "1" ? "s" : ""} you · ${base}`;
   if (document.title !== title) document.title = title;
@@ -98,6 +98,9 @@ function badge() {
   const href = new URL(`./${name}`, import.meta.url).pathname;
   const icon = $("link[rel=icon]");
   if (icon && icon.getAttribute("href") !== href) icon.setAttribute("href", href);
+  const inbox = $('.links a[href="/inbox"]');
+  if (inbox && asks !== "0") inbox.dataset.count = asks;
+  else delete inbox?.dataset.count;
   navigator.setAppBadge?.(Number(needs)).catch(() => {});
 }
 

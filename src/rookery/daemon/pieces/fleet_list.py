@@ -138,7 +138,8 @@ def _list(inner: str, rows: list[Row], now: float, shown: int, fitting: int) -> 
     seen = [row for row in rows if not row.hidden]
     needs = sum(row.group == NEEDS for row in seen)
     running = sum(row.block["status"] == "running" for row in seen)
-    counts = f'data-needs="{needs}" data-running="{running}"'
+    asks = sum(row.block["status"] == "needs-you" for row in seen)
+    counts = f'data-needs="{needs}" data-asks="{asks}" data-running="{running}"'
     more = " data-more" if fitting > shown else ""
     counts += f' data-now="{now:.0f}"'
     return f'<div class="list" {counts}{more}>{inner}</div>'
