@@ -1,5 +1,5 @@
 // The list of sessions, kept up to date; what the tab says; what is announced.
-import { $, $$, api, element, kept, piece, readOnly, say, toast, when } from "./main.js";
+import { $, $$, api, kept, piece, readOnly, say, when } from "./main.js";
 import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
 import { key } from "./keys.js";
@@ -152,7 +152,7 @@ for (const [name, by] of [["j", 1], ["k", -1], ["ArrowDown", 1], ["ArrowUp", -1]
   key(name, words, () => move(by), { where: "Sessions", only: () => here() && rows().length && !$(".menu") });
 }
 key("Enter", "Open it", () => {}, { where: "Sessions", only: () => false });
-key("m", "What can be done with it", () => open($("button", document.activeElement.closest("li[data-id]"))), {
+key("m", "What can be done with it", () => $("button", document.activeElement.closest("li[data-id]")).click(), {
   where: "Sessions", only: () => !readOnly && host.contains(document.activeElement) && document.activeElement.closest("li[data-id]"),
 });
 
@@ -172,105 +172,7 @@ if (screen && kept.get("group") === "directory" && !location.search) {
   soon(0);
 }
 
-// --- what can be done with a session -------------------------------------------------------------
-
-const close = () => { const menu = $(".menu"); menu?.owner.removeAttribute("aria-expanded"); menu?.remove(); };
-
-function open(button) {
-  const was = $(".menu")?.owner;
-  close();
-  if (was === button) return;
-  const row = button.closest("li[data-id]");
-  const menu = element("div", { class: "menu", role: "menu" });
-  menu.owner = button;
-  for (const [words, run, kind] of deeds(row)) {
-    const item = element("button", { type: "button", role: "menuitem", class: `quiet ${kind ?? ""}` }, words);
-    item.addEventListener("click", () => {
-      close();
-      button.focus();
-      Promise.resolve(run()).catch((error) => toast(error.message, { remedy: error.remedy, kind: "failed" }));
-    });
-    menu.append(item);
-  }
-  menu.addEventListener("keydown", (event) => {
-    const items = $$("button", menu);
-    const at = items.indexOf(document.activeElement);
-    const to = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: -1 }[event.key];
-    if (to != null) items.at(to % items.length).focus();
-    else if (event.key === "Escape" || event.key === "Tab") { close(); button.focus(); }
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  document.body.append(menu);
-  button.setAttribute("aria-expanded", "true");
-  const { right, bottom, top } = button.getBoundingClientRect();
-  const below = bottom + menu.offsetHeight < innerHeight - 8;
-  menu.style.left = `${Math.max(8, right - menu.offsetWidth)}px`;
-  menu.style.top = `${below ? bottom + 4 : Math.max(8, top - menu.offsetHeight - 4)}px`;
-  $("button", menu).focus();
-}
-when("row", (button) => open(button));
-document.addEventListener("pointerdown", (event) => { if (!event.target.closest?.(".menu, [data-do=row]")) close(); });
-addEventListener("scroll", close, true);
-addEventListener("resize", close);
-
-function deeds(row) {
-  const { id, status, hidden } = row.dataset;
-  const title = $(".title", row).textContent.trim();
-  const change = async (fields) => { await api("PATCH", `/api/sessions/${id}`, fields); soon(0); };
-  const away = async (fields, undo, words) => {
-    await change(fields);
-    toast(words, { action: { label: "Undo", run: () => change(undo) } });
-  };
-  const pinned = "pinned" in row.dataset;
-  const found = [["Rename", () => rename(title, change)], [pinned ? "Unpin" : "Pin", () => change({ pinned: !pinned })]];
-  if (hidden === "snoozed") found.push(["Show it again", () => change({ snoozed: 0 })]);
-  else if (!hidden) {
-    found.push(["Snooze for an hour", () => away({ snoozed: Date.now() + 3600e3 }, { snoozed: 0 }, "Snoozed for an hour.")]);
-    found.push(["Snooze until tomorrow", () => away({ snoozed: tomorrow() }, { snoozed: 0 }, "Snoozed until tomorrow, 9:00.")]);
-  }
-  if (hidden === "archived") found.push(["Take out of the archive", () => change({ archived: false })]);
-  else found.push(["Archive", () => away({ archived: true }, { archived: false }, "Archived.")]);
-  if (status !== "asleep") found.push(["Stop", async () => { await api("POST", `/api/sessions/${id}/commands`, { do: "stop" }); soon(0); }]);
-  found.push(["Delete", () => remove(id, title), "danger"]);
-  return found;
-}
-
-function tomorrow() {
-  const day = new Date();
-  day.setDate(day.getDate() + 1);
-  return day.setHours(9, 0, 0, 0);
-}
-
-/** A small window with a form; what it is answered with. */
-function asked(heading, inner, label, kind) {
-  return new Promise((resolve) => {
-    const cancel = element("button", { type: "button" }, "Cancel");
-    const form = element("form", { method: "dialog" }, element("h2", {}, heading), ...inner,
-      element("div", { class: "ways" }, element("button", { class: kind, value: "yes" }, label), cancel));
-    const dialog = element("dialog", { class: "small", "aria-label": heading }, form);
-    cancel.addEventListener("click", () => dialog.close());
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(dialog.returnValue === "yes"); });
-    document.body.append(dialog);
-    dialog.showModal();
-    $("input", dialog)?.select();
-  });
-}
-
-async function rename(title, change) {
-  const field = element("input", { value: title, maxlength: 200, required: true, "aria-label": "Title" });
-  if (await asked("Rename the session", [field], "Rename", "primary") && field.value.trim()) await change({ title: field.value.trim() });
-}
-
-async function remove(id, title) {
-  const words = element("p", {}, `“${title}” and everything said in it are deleted for good. Files in its directory stay.`);
-  if (!await asked("Delete the session?", [words], "Delete", "danger")) return;
-  const { kept: left } = await api("DELETE", `/api/sessions/${id}`);
-  toast(left.length ? left.join(" ") : "Deleted.");
-  if (document.body.dataset.session === id) location.assign("/");
-  soon(0);
-}
+when("row", async (button) => (await import("./row_menu.js")).open(button, soon));
 
 // --- begin ---------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@ import { $, html, piece, when } from "./main.js";
 import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
 import { key } from "./keys.js";
-import { draw } from "./notify.js";
-import { reach } from "./asks.js";
+import { draw } from "./notify_form.js";
+import { reach } from "./answers.js";
 
 const host = $("#inbox");
 let watched = null;

@@ -1,104 +1,43 @@
 // Notifications of this browser: for asks and ends while the page is not looked at, and by Web Push
-// while it is closed.
-import { $$, api, element, kept, toast, when } from "./main.js";
+// while it is closed. `notify_form.js` turns them on.
+import { $, kept, told } from "./main.js";
 
-const able = "Notification" in window;
-const secure = window.isSecureContext;
-let worker = null;
-let pushed = null;
-let lack = "";
-
-// --- the service worker --------------------------------------------------------------------------
+export const able = "Notification" in window;
+export const secure = window.isSecureContext;
+export const on = () => able && Notification.permission === "granted" && kept.get("notify") === "on";
+let serving = null;
+let subscription = null;
+export const worker = () => serving;
+export const pushed = () => subscription;
+export const subscribed = (made) => { subscription = made; };
 
 async function begin() {
   if (!secure || !navigator.serviceWorker) return;
   try {
     await navigator.serviceWorker.register("/sw.js");
-    worker = await navigator.serviceWorker.ready;
-    pushed = (await worker.pushManager?.getSubscription()) ?? null;
+    serving = await navigator.serviceWorker.ready;
+    subscription = (await serving.pushManager?.getSubscription()) ?? null;
   } catch (error) {
     console.info(`no service worker: ${error.message}`);
   }
 }
-const ready = begin().then(draw);
-
+export const ready = begin();
 navigator.serviceWorker?.addEventListener("message", ({ data }) => { if (data?.open) location.assign(data.open); });
 
-// --- on and off ----------------------------------------------------------------------------------
-
-const on = () => able && Notification.permission === "granted" && kept.get("notify") === "on";
-
-/** Web Push where there is one; the page itself notifies in any case. */
-async function push() {
-  if (!worker?.pushManager) { lack = "This browser has no Web Push: it notifies only while a page of Rookery is open."; return; }
-  try {
-    const { key } = await api("GET", "/api/push/key");
-    const text = atob(key.replaceAll("-", "+").replaceAll("_", "/"));
-    const made = await worker.pushManager.subscribe({
-      userVisibleOnly: true, applicationServerKey: Uint8Array.from(text, (letter) => letter.charCodeAt(0)),
-    });
-    await api("POST", "/api/push/subscriptions", made.toJSON());
-    pushed = made;
-    lack = "";
-  } catch (error) {
-    lack = `It notifies only while a page of Rookery is open: ${error.message}`;
-  }
-}
-
-when("notify-on", async () => {
-  await ready;
-  const answer = await Notification.requestPermission();
-  if (answer === "granted") {
-    kept.set("notify", "on");
-    await push();
-  }
-  draw();
-});
-when("notify-off", async () => {
-  kept.set("notify", "");
-  if (pushed) {
-    await api("DELETE", `/api/push/subscriptions?endpoint=${encodeURIComponent(pushed.endpoint)}`).catch(() => {});
-    await pushed.unsubscribe();
-    pushed = null;
-  }
-  draw();
-});
-when("notify-try", () => show({ heading: "Notifications work", text: "Asks and ends look like this.", session: "" }));
-
-function words() {
-  if (!secure) return ["Notifications need https, or a browser on the machine itself.", "Start Rookery with --tls-cert and --tls-key, or behind a proxy with https.", []];
-  if (!able) return ["This browser has no notifications.", "On an iPhone, add the page to the home screen first.", []];
-  if (Notification.permission === "denied") return ["Notifications are blocked for this page.", "Allow them in the browser's settings for this site.", []];
-  if (!on()) return ["Hear of asks and ends while you do something else.", "", [["notify-on", "Notify me here", "primary"]]];
-  const more = pushed ? "Also while this page is closed." : lack || "While a page of Rookery is open.";
-  return ["Notifications are on in this browser.", more, [["notify-try", "Try one", ""], ["notify-off", "Turn off", "quiet"]]];
-}
-
-/** Into every `<section data-notify>` of the page. */
-export function draw() {
-  for (const box of $$("[data-notify]")) {
-    const [said, more, buttons] = words();
-    box.hidden = false;
-    box.replaceChildren(element("p", {}, said), ...(more ? [element("p", { class: "soft" }, more)] : []),
-      ...(buttons.length ? [element("div", { class: "ways" }, ...buttons.map(([name, label, kind]) => element("button", { type: "button", "data-do": name, class: kind }, label)))] : []));
-  }
-}
-
-// --- while the page is open ----------------------------------------------------------------------
-
-async function show({ heading, text, session, kind = "" }) {
-  const given = { body: text, tag: session || "try", icon: "/apple-touch-icon.png", data: { session }, renotify: true };
-  if (worker?.active) {
-    worker.active.postMessage({ show: { heading, text, session, event: kind } });
+/** By the service worker, which offers answers; else by the page itself. */
+export async function show({ heading, text, session, kind = "" }) {
+  if (serving?.active) {
+    serving.active.postMessage({ show: { heading, text, session, event: kind } });
     return;
   }
-  const made = new Notification(heading, given);
+  const made = new Notification(heading, { body: text, tag: session || "try", icon: "/apple-touch-icon.png" });
   made.onclick = () => { window.focus(); if (session) location.assign(`/sessions/${session}`); made.close(); };
 }
 
 addEventListener("news", async ({ detail }) => {
   if (!on() || !document.hidden) return;
   await ready;
-  if (pushed) return; // the daemon sends it
-  show(detail).catch((error) => toast(error.message));
+  if (!subscription) show(detail).catch(told); // else the daemon sends it
 });
+
+if ($("[data-notify]")) import("./notify_form.js");

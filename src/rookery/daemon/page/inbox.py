@@ -31,7 +31,12 @@ MOST = 200
 async def screen(daemon: Daemon, at: At = "") -> HTMLResponse:
     main = f'<div class="screen" id="inbox">{await _rendered(daemon, at)}</div>'
     return shell.page(
-        daemon, title="Inbox", main=main, here="inbox", modules=("asks.js", "inbox.js")
+        daemon,
+        title="Inbox",
+        main=main,
+        here="inbox",
+        modules=("asks.js", "inbox.js"),
+        styles=("inbox.css",),
     )
 
 

@@ -8,11 +8,10 @@ from urllib.parse import urlencode
 
 from rookery.agents.registry import title_of
 from rookery.core import units
-from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
-from rookery.core.view.fleet import STATE_WORDS, fleet_block, is_snoozed
+from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, is_snoozed, state_of
 from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc_line, tag
@@ -25,6 +24,8 @@ HIDDEN = {"archived": "Archived", "snoozed": "Snoozed"}
 COLUMN = 40
 """Sessions in the column; the screen has all."""
 PAGE = 100
+SHORT = 28
+"""Characters of a directory."""
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 
 MORE = (
@@ -57,38 +58,38 @@ ALL = Wanted()
 
 
 class Row(NamedTuple):
-    block: Block
+    head: Json
+    status: str
     group: str
     hidden: str
-    news: int
-    """The event that it is unread for."""
+    """archived or snoozed; "": it is listed."""
 
 
 def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
     """In the order of the list."""
     found = [_row(head, now) for head in heads]
-    return sorted(found, key=lambda row: (ORDER.index(row.group), *_within(row.block)))
+    return sorted(found, key=lambda row: (ORDER.index(row.group), *_within(row)))
 
 
 def _row(head: Json, now: float) -> Row:
-    block = fleet_block(head, awake=head["awake"])
+    status = state_of(head, awake=head["awake"])
     hidden = "archived" if head["archived"] else "snoozed" if is_snoozed(head, now) else ""
-    return Row(block, _group(block), hidden, int(head.get("news", 0)))
+    return Row(head, status, _group(status, unread=head["unread"]), hidden)
 
 
-def _group(block: Block) -> str:
-    match block["status"]:
+def _group(status: str, *, unread: bool) -> str:
+    match status:
         case "needs-you" | "damaged":
             return NEEDS
         case "failed":
-            return NEEDS if block["unread"] else REST
+            return NEEDS if unread else REST
         case "running" | "waiting":
             return RUNNING
-    return UNREAD if block["unread"] else REST
+    return UNREAD if unread else REST
 
 
-def _within(block: Block) -> tuple[bool, bool, float]:
-    return (block["status"] != "needs-you", not block["pinned"], -block["at"])
+def _within(row: Row) -> tuple[bool, bool, float]:
+    return (row.status != "needs-you", not row.head["pinned"], -row.head["at"])
 
 
 # --- the two forms -------------------------------------------------------------------------------
@@ -97,10 +98,10 @@ def _within(block: Block) -> tuple[bool, bool, float]:
 def column(heads: Iterable[Json], now: float, *, session: str = "", words: str = "") -> str:
     """For the column beside a screen: the session that is shown there is marked."""
     rows = rows_of(heads, now)
-    listed = [row for row in rows if not row.hidden and _matches(row.block, words)]
+    listed = [row for row in rows if not row.hidden and _matches(row.head, words)]
     shown = listed[:COLUMN]
-    if session and all(row.block["id"] != session for row in shown):
-        shown += [row for row in rows if row.block["id"] == session]
+    if session and all(row.head["id"] != session for row in shown):
+        shown += [row for row in rows if row.head["id"] == session]
     inner = _groups(shown, now, session, _counts(listed))
     if not inner:
         inner = tag("p", "No session has these words." if words else "No sessions yet.", "none")
@@ -116,7 +117,7 @@ def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
     if not rows:
         return _list(BEGIN, rows, now, 0, 0)
     fitting = [row for row in rows if _is_shown(row, wanted.show)]
-    fitting = [row for row in fitting if _matches(row.block, wanted.words)]
+    fitting = [row for row in fitting if _matches(row.head, wanted.words)]
     first = wanted.page * PAGE
     shown = fitting[first : first + PAGE]
     if wanted.by_directory:
@@ -137,8 +138,8 @@ def _list(inner: str, rows: list[Row], now: float, shown: int, fitting: int) -> 
     """What the tab's title and icon say is counted here, over all sessions in lists."""
     seen = [row for row in rows if not row.hidden]
     needs = sum(row.group == NEEDS for row in seen)
-    running = sum(row.block["status"] == "running" for row in seen)
-    asks = sum(row.block["status"] == "needs-you" for row in seen)
+    running = sum(row.status == "running" for row in seen)
+    asks = sum(row.status == "needs-you" for row in seen)
     counts = f'data-needs="{needs}" data-asks="{asks}" data-running="{running}"'
     more = " data-more" if fitting > shown else ""
     counts += f' data-now="{now:.0f}"'
@@ -165,7 +166,7 @@ def _groups(rows: list[Row], now: float, session: str, counts: Mapping[str, int]
 def _directories(rows: list[Row], now: float) -> str:
     places: dict[str, list[str]] = {}
     for row in rows:
-        places.setdefault(str(row.block["cwd"]), []).append(_line(row, now, ""))
+        places.setdefault(str(row.head["cwd"]), []).append(_line(row, now, ""))
     shown = [
         (with_tilde(clean_line(place)) or "no directory", each) for place, each in places.items()
     ]
@@ -188,13 +189,12 @@ def _is_shown(row: Row, show: str) -> bool:
     return not show or row.group == SHOWS.get(show)
 
 
-def _matches(block: Block, words: str) -> bool:
+def _matches(head: Json, words: str) -> bool:
     """Whether all of the words stand in its title, its agent or its directory."""
     if not words:
         return True
-    where = (
-        f"{block['title']} {block['agent']} {title_of(str(block['agent']))} {block['cwd']}".lower()
-    )
+    agent = str(head["agent"])
+    where = f"{head['title']} {agent} {title_of(agent)} {head['cwd']}".lower()
     return all(word in where for word in words.lower().split())
 
 
@@ -239,67 +239,62 @@ def _pages(count: int, wanted: Wanted) -> str:
 
 
 def _line(row: Row, now: float, session: str) -> str:
-    block, name = row.block, esc_line(str(row.block["id"]), 100)
-    status = _status(block)
-    words = STATE_WORDS.get(status, "finished, not read" if status == "done" else status)
-    here = ' aria-current="page"' if block["id"] == session else ""
-    flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if block[flag])
+    head, name = row.head, esc_line(str(row.head["id"]), 100)
+    quiet = row.status in ("idle", "asleep")
+    sign = "done" if quiet and head["unread"] else row.status
+    words = STATE_WORDS.get(sign, "finished, not read" if sign == "done" else sign)
+    here = ' aria-current="page"' if head["id"] == session else ""
+    flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if head[flag])
     flags += f' data-hidden="{row.hidden}"' if row.hidden else ""
-    flags += f' data-news="{row.news}"' if block["unread"] else ""
-    pin = icons.icon("pin") if block["pinned"] else ""
+    flags += f' data-news="{int(head.get("news", 0))}"' if head["unread"] else ""
+    pin = icons.icon("pin") if head["pinned"] else ""
+    title = esc_line(masked(head["title"] or NO_TITLE), 200)
     inner = (
-        icons.state(status, words)
-        + f'<span class="title" dir="auto">{pin}{esc_line(masked(block["title"]), 200)}</span>'
-        + _time(block, now)
-        + tag("span", _doing(block), "doing")
-        + tag("span", _about(block), "about")
+        icons.state(sign, words)
+        + f'<span class="title" dir="auto">{pin}{title}</span>'
+        + _time(row, now)
+        + tag("span", _doing(row), "doing")
+        + tag("span", _about(head), "about")
     )
     return (
-        f'<li id="s-{name}" data-id="{name}" data-status="{block["status"]}"{flags}>'
+        f'<li id="s-{name}" data-id="{name}" data-status="{row.status}"{flags}>'
         f'<a href="/sessions/{name}"{here}>{inner}</a>{MORE}</li>'
     )
 
 
-def _status(block: Block) -> str:
-    quiet = block["status"] in ("idle", "asleep")
-    return "done" if quiet and block["unread"] else str(block["status"])
-
-
-def _doing(block: Block) -> str:
+def _doing(row: Row) -> str:
     """What it does now, wants, or said last."""
-    said = lenient.text(block, "doing") or block["text"]
-    return coded(clean_line(said[:300])) or (
-        "&nbsp;" if block["status"] != "running" else "working"
-    )
+    said = lenient.text(row.head, "doing") or row.head["last"]
+    return coded(clean_line(said[:300])) or ("working" if row.status == "running" else "&nbsp;")
 
 
-def _about(block: Block) -> str:
-    place = with_tilde(clean_line(str(block["cwd"])))
-    short = place if len(place) <= 28 else f"…/{place.rsplit('/', 1)[-1]}"
-    found = [tag("span", esc_line(title_of(str(block["agent"]))))]
+def _about(head: Json) -> str:
+    place = with_tilde(clean_line(str(head["cwd"])))
+    short = place if len(place) <= SHORT else f"…/{place.rsplit('/', 1)[-1]}"
+    found = [tag("span", esc_line(title_of(str(head["agent"]))))]
     if place:
         found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
-    done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
+    done, steps = [*lenient.sequence(head, "plan"), 0, 0][:2]
     found += [tag("span", f"plan {done}/{steps}")] if steps else []
-    found += [tag("span", f"{block['queue']} queued")] if block["queue"] else []
-    found += [tag("span", cost)] if (cost := _cost(block)) else []
+    found += [tag("span", f"{head['queue']} queued")] if head["queue"] else []
+    found += [tag("span", cost)] if (cost := _cost(head)) else []
     return " · ".join(found)
 
 
-def _cost(block: Block) -> str:
-    cost = lenient.mapping(lenient.mapping(block, "usage"), "cost")
+def _cost(head: Json) -> str:
+    cost = lenient.mapping(lenient.mapping(head, "usage"), "cost")
     amount, currency = lenient.number(cost, "amount"), lenient.text(cost, "currency")
     if not amount:
         return ""
     return units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {esc_line(currency)}"
 
 
-def _time(block: Block, now: float) -> str:
+def _time(row: Row, now: float) -> str:
     """How long it has run, or how long ago it had news."""
-    if block["status"] == "running":
-        since = int(block["since"] or block["at"])
+    if row.status == "running":
+        since = int(row.head["since"] or row.head["at"])
         return f'<time class="age" data-since="{since}">{elapsed((now - since) / 1000)}</time>'
-    return tag("span", age(block["at"], now), "age")
+    return tag("span", age(row.head["at"], now), "age")
 
 
 def elapsed(seconds: float) -> str:

@@ -23,7 +23,9 @@ from rookery.home.paths import with_tilde
 LEAD = 600
 """Characters of what was said before an ask."""
 
-NOTIFY = '<section class="notify" data-notify hidden aria-label="Notifications"></section>'
+NOTIFY = (
+    '<section class="notify" data-notify data-keep hidden aria-label="Notifications"></section>'
+)
 
 
 class Open(NamedTuple):

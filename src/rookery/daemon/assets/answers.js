@@ -1,0 +1,304 @@
+// Answers to asks, loaded with the first one: one key or one tap. What cannot be undone is held or typed, what is allowed for
+// good shows its rule first.
+import { $, $$, api, element, say, toast, uid, when } from "./main.js";
+import { isTyping, key } from "./keys.js";
+import { arrived } from "./asks.js";
+
+const FIRST = 700; // milliseconds for which a new card takes no key
+const PAUSE = 250; // an answer is a letter that stands alone
+const QUIET = 1000; // without a key: nobody is typing
+const HOLD = 1000;
+const WORD = "allow";
+const seen = new Map();
+const cards = document.getElementsByClassName("answers");
+let chosen = 0;
+
+// --- cards come and go ---------------------------------------------------------------------------
+
+const idOf = (card) => `${card.dataset.session} ${card.dataset.ask} ${card.dataset.nonce}`;
+
+function notice() {
+  for (const card of cards) {
+    if (seen.has(idOf(card))) continue;
+    seen.set(idOf(card), performance.now());
+    takeFocus(card);
+  }
+}
+function anew() {
+  if (!document.hidden) for (const id of seen.keys()) seen.set(id, performance.now());
+}
+for (const card of cards) seen.set(idOf(card), arrived());
+new MutationObserver(notice).observe($("#main"), { childList: true, subtree: true });
+document.addEventListener("visibilitychange", anew);
+
+const open = () => [...cards].filter((card) => !card.dataset.sent && card.offsetParent);
+
+/** The card that keys are for: the one with the focus, else the first that is still open. */
+function current() {
+  const here = document.activeElement?.closest?.(".answers, .card.asked, .asking");
+  const card = here && (here.matches(".answers") ? here : $(".answers", here));
+  return card && !card.dataset.sent ? card : open()[0];
+}
+
+const inView = (card) => {
+  const { top, bottom } = card.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+};
+
+/** Brings a card to the reader, and the keys to the card. */
+export function reach(card) {
+  const around = card.closest(".card") ?? card;
+  around.scrollIntoView({ block: "nearest" });
+  around.tabIndex = -1;
+  around.focus({ preventScroll: true });
+}
+
+// --- sending -------------------------------------------------------------------------------------
+
+/** Sends an answer; resolves to whether it counted. */
+async function send(card, said) {
+  if (card.dataset.sent) return false;
+  const { session, ask, nonce } = card.dataset;
+  card.dataset.sent = "1";
+  card.setAttribute("aria-busy", "true");
+  try {
+    const outcome = await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
+    if (outcome.kind === "_done" && /already/.test(JSON.stringify(outcome.update))) { elsewhere(card); return false; }
+    card.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { late: false } }));
+    return true;
+  } catch (error) {
+    delete card.dataset.sent;
+    if (/wrong_nonce|unknown_ask|answered/.test(error.error ?? "")) { elsewhere(card); return false; }
+    const wrong = $(".wrong", card);
+    if (!wrong) throw error;
+    Object.assign(wrong, { hidden: false, textContent: error.message });
+    return false;
+  } finally {
+    card.removeAttribute("aria-busy");
+  }
+}
+
+function elsewhere(card) {
+  card.dataset.sent = "late";
+  toast("This was already answered, in the terminal or another window.");
+  card.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { late: true } }));
+}
+
+// --- second steps --------------------------------------------------------------------------------
+
+function back(card) {
+  delete card.dataset.keep;
+  $(".step", card)?.remove();
+  for (const node of $$(":scope > .ways, :scope > .wider", card)) node.hidden = false;
+}
+
+/** In the place of the buttons: words, perhaps a field, and what goes on. */
+function step(card, node) {
+  back(card);
+  card.dataset.keep = "1"; // what is written here outlives a new rendering
+  for (const node of $$(":scope > .ways, :scope > .wider", card)) node.hidden = true;
+  card.append(node);
+  ($("input, textarea, button", node) ?? node).focus();
+}
+
+const leave = (card) => {
+  const button = element("button", { type: "button", class: "quiet" }, "Back", " ", element("kbd", {}, "Esc"));
+  button.addEventListener("click", () => { back(card); reach(card); });
+  return button;
+};
+
+function form(card, inner, run) {
+  const made = element("form", { class: "step" }, ...inner);
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try { await run(made); } catch (error) { toast(error.message, { remedy: error.remedy, kind: "failed" }); }
+  });
+  made.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    back(card);
+    reach(card);
+  });
+  step(card, made);
+}
+
+function why(card, said) {
+  const field = element("textarea", { rows: 2, "aria-label": "Why not?", placeholder: "Why not? Sent to the agent; may be empty" });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); field.form.requestSubmit(); }
+  });
+  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, "Reject"), leave(card));
+  form(card, [field, ways], () => send(card, { ...said, ...(field.value.trim() ? { reason: field.value.trim() } : {}) }));
+}
+
+function rule(card, button, said) {
+  const words = element("p", {}, "From now on, this is allowed without asking:");
+  const shown = element("pre", { class: "out", tabindex: 0 }, button.dataset.rule);
+  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, "Always allow"), leave(card));
+  form(card, [words, shown, ways], () => send(card, said));
+  $("button", ways).focus();
+}
+
+function danger(card, said) {
+  const field = element("input", { autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-label": `Type ${WORD} to confirm` });
+  const go = element("button", { class: "danger", disabled: true }, "Allow it");
+  const right = () => field.value.trim().toLowerCase() === WORD;
+  field.addEventListener("input", () => { go.disabled = !right(); });
+  const words = element("label", {}, "Type ", element("strong", {}, WORD), " to confirm. ", field);
+  form(card, [words, element("div", { class: "ways" }, go, leave(card))], () => (right() ? send(card, said) : undefined));
+}
+
+// --- buttons -------------------------------------------------------------------------------------
+
+const saidOf = (button) => JSON.parse(button.dataset.answer);
+
+function press(button) {
+  const card = button.closest(".answers");
+  if (button.dataset.do === "answer-why") return why(card, saidOf(button));
+  if ("danger" in button.dataset) return danger(card, saidOf(button));
+  if (button.dataset.rule) return rule(card, button, saidOf(button));
+  return send(card, saidOf(button));
+}
+
+let held = null;
+when("answer", (button) => (held?.done ? undefined : press(button)));
+when("answer-why", press);
+when("answer-no", (button) => send(button.closest(".answers"), { action: button.dataset.action }));
+when("answer-form", (card) => {
+  Object.assign($(".wrong", card), { hidden: true });
+  return send(card, { action: "accept", content: contentOf(card) });
+});
+
+function contentOf(card) {
+  const content = {};
+  for (const field of card.elements) {
+    const { name, type, value, dataset } = field;
+    if (!name) continue;
+    if (dataset.type === "array") {
+      content[name] ??= [];
+      if (field.checked) content[name].push(value);
+    } else if (dataset.type === "boolean") content[name] = field.checked;
+    else if (type === "radio") { if (field.checked) content[name] = value; }
+    else if (value === "") continue;
+    else content[name] = dataset.type === "number" || dataset.type === "integer" ? Number(value) : value;
+  }
+  return content;
+}
+
+// Held for a second: the tap that confirms. A shorter one asks for the word.
+document.addEventListener("pointerdown", (event) => {
+  const button = event.target.closest?.("button[data-do=answer][data-danger]");
+  if (!button || event.button) return;
+  held = { button, done: false };
+  button.classList.add("held");
+  held.timer = setTimeout(() => {
+    held.done = true;
+    button.classList.remove("held");
+    send(button.closest(".answers"), saidOf(button)).catch((error) => toast(error.message, { remedy: error.remedy, kind: "failed" }));
+  }, HOLD);
+});
+for (const name of ["pointerup", "pointercancel", "pointerleave", "contextmenu"]) {
+  document.addEventListener(name, (event) => {
+    if (!held || (name === "pointerleave" && event.target !== held.button)) return;
+    clearTimeout(held.timer);
+    held.button.classList.remove("held");
+    if (name === "contextmenu") event.preventDefault();
+    const was = held;
+    setTimeout(() => { if (held === was) held = null; }); // after the click that follows
+  }, true);
+}
+
+// --- keys ----------------------------------------------------------------------------------------
+
+const isEarly = (card) => performance.now() - (seen.get(idOf(card)) ?? 0) < FIRST;
+const buttonOf = (card, letter) =>
+  $$("button[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit === letter) && !each.disabled);
+
+/** Takes back the letter that is about to answer. */
+function drop() {
+  clearTimeout(chosen);
+  chosen = 0;
+  const button = $(".chosen");
+  button?.classList.remove("chosen");
+  return button?.dataset.by ?? "";
+}
+
+function choose(letter) {
+  const card = current();
+  const button = card && buttonOf(card, letter);
+  if (!button || $(".step", card) || isEarly(card)) return;
+  if (!inView(card)) { reach(card); return; }
+  drop();
+  button.classList.add("chosen");
+  button.dataset.by = letter;
+  chosen = setTimeout(() => {
+    drop();
+    if (button.isConnected) button.click();
+  }, PAUSE);
+}
+
+// --- while somebody writes -----------------------------------------------------------------------
+// A card takes the focus from an empty composer when nobody types, so that one key answers it. What
+// is no answer after all goes back to where it was meant for.
+
+const composer = () => $("#composer textarea");
+let alone = null; // the card that took the focus by itself
+let typed = -QUIET;
+
+function takeFocus(card) {
+  const field = composer();
+  if (!card.isConnected || card.dataset.sent || alone || !field || document.activeElement !== field) return;
+  const idle = !field.value && performance.now() - typed >= QUIET;
+  if (!idle || !inView(card) || !matchMedia("(pointer: fine)").matches) { setTimeout(takeFocus, 250, card); return; }
+  alone = card.closest(".card") ?? card;
+  seen.set(idOf(card), performance.now());
+  reach(card);
+}
+
+function write(text) {
+  const field = composer();
+  alone = null;
+  if (!field) return;
+  field.focus();
+  field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  if (open()[0]) setTimeout(takeFocus, QUIET, open()[0]); // once that is sent, or gone
+}
+
+addEventListener("keydown", (event) => {
+  if (isTyping(event.target)) { typed = performance.now(); return; }
+  if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+  let text = "";
+  if (chosen) { // a letter that follows another belongs to a text
+    const was = drop();
+    text = was + event.key;
+  } else if (alone && alone === document.activeElement) {
+    const card = current();
+    if (!card || !buttonOf(card, event.key) || isEarly(card)) text = event.key;
+  }
+  if (!text) return;
+  event.preventDefault();
+  event.stopPropagation();
+  typed = performance.now();
+  write(text);
+}, true);
+document.addEventListener("answered", () => {
+  if (alone) composer()?.focus();
+  alone = null;
+});
+for (const card of cards) takeFocus(card);
+
+const asked = () => open().length > 0;
+for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"]]) {
+  key(letter, words, () => choose(letter), { where: "Asks", only: asked });
+}
+for (let digit = 1; digit < 10; digit++) {
+  key(String(digit), digit === 1 ? "1–9: the agent's own options" : "", () => choose(String(digit)), { where: "Asks", only: asked });
+}
+key("o", "Go to the next open ask", () => {
+  const all = open();
+  const at = all.indexOf(current());
+  const next = all[document.activeElement === document.body ? 0 : (at + 1) % all.length];
+  if (next) { reach(next); say(next.closest(".card")?.querySelector("strong")?.textContent ?? "An ask"); }
+}, { where: "Asks", only: asked });
