@@ -62,7 +62,7 @@ def opened(site: Site, session: str) -> Page:
 
 def has_focus(page: Page) -> None:
     """The composer is empty and nobody types: the ask takes the focus, and soon keys."""
-    page.wait_for_function("document.activeElement?.matches('.asked')")
+    expect(page.locator(".asked")).to_be_focused()
     page.wait_for_timeout(FIRST)
 
 
@@ -151,7 +151,7 @@ def test_who_types_answers_nothing(site: Site) -> None:
     field = page.locator("#composer textarea")
     expect(field).to_be_focused()
     site.say(session, "go")
-    page.wait_for_function("document.activeElement?.matches('.asked')")
+    expect(page.locator(".asked")).to_be_focused()
     page.keyboard.type("yes please")
     expect(field).to_be_focused()
     expect(field).to_have_value("yes please")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.daemon.served import Served, serve
+from tests.daemon.served import Served, awaited, serve
 from tests.page.conftest import Site
 from tests.page.test_asks import RUN, opened
 
@@ -38,9 +38,14 @@ def test_a_name_without_https_says_what_is_lacking(site: Site) -> None:
     expect(page.get_by_role("button", name="Notify me here")).to_have_count(0)
 
 
+def until(page: Page, script: str) -> None:
+    """The page's policy lets no script of ours wait in it."""
+    awaited(lambda: page.evaluate(script), within=60)
+
+
 def controlled(page: Page) -> None:
     """Its service worker is there."""
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    until(page, "() => navigator.serviceWorker.controller !== null")
 
 
 @pytest.mark.long
@@ -59,14 +64,14 @@ def test_a_pushed_ask_is_answered_from_its_notification(site: Site) -> None:
         "ServiceWorker.workerRegistrationUpdated", lambda said: known.extend(said["registrations"])
     )
     devtools.send("ServiceWorker.enable")
-    while not known:
-        page.wait_for_timeout(20)
+    awaited(lambda: known or page.wait_for_timeout(20))
     news = {"event": "ask", "heading": "Fix the login needs you", "text": "", "session": session}
     message = {"origin": site.served.address, "registrationId": known[0]["registrationId"]}
     devtools.send("ServiceWorker.deliverPushMessage", {**message, "data": json.dumps(news)})
-    page.wait_for_function(
-        "navigator.serviceWorker.ready.then((it) => it.getNotifications())"
-        ".then((all) => all.length === 1 && all[0].actions.length === 2)"
+    until(
+        page,
+        "() => navigator.serviceWorker.ready.then((it) => it.getNotifications())"
+        ".then((all) => all.length === 1 && all[0].actions.length === 2)",
     )
     (worker,) = page.context.service_workers
     worker.evaluate(
@@ -83,7 +88,7 @@ def test_a_page_whose_daemon_is_gone_waits_for_it(serving: Callable[..., Site]) 
     site.expected = ("ERR_", "WebSocket", "Failed to load")
     page = site.page("/inbox")
     controlled(page)
-    page.wait_for_function("caches.match('/offline').then(Boolean)")
+    until(page, "() => caches.match('/offline').then(Boolean)")
     site.served.kill()
     page.reload()
     expect(page.get_by_role("heading", name="Rookery is not reachable")).to_be_visible()
