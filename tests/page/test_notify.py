@@ -51,6 +51,9 @@ def controlled(page: Page) -> None:
 @pytest.mark.long
 def test_a_pushed_ask_is_answered_from_its_notification(site: Site) -> None:
     """V13: shown with the plain ways to answer, which need no page."""
+    site.expected = (
+        "Push API",
+    )  # which a browser for tests has not: the page says what is lacking
     session = site.session(RUN, title="Fix the login")
     site.say(session, "go")
     opened(site, session).close()

@@ -18,6 +18,7 @@ let chosen = 0;
 const idOf = (card) => `${card.dataset.session} ${card.dataset.ask} ${card.dataset.nonce}`;
 
 function notice() {
+  if (alone && !$(".answers", alone)) giveBack(); // answered elsewhere
   for (const card of cards) {
     if (seen.has(idOf(card))) continue;
     seen.set(idOf(card), performance.now());
@@ -64,7 +65,7 @@ async function send(card, said) {
   try {
     const outcome = await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
     if (outcome.kind === "_done" && /already/.test(JSON.stringify(outcome.update))) { elsewhere(card); return false; }
-    card.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { late: false } }));
+    over();
     return true;
   } catch (error) {
     delete card.dataset.sent;
@@ -78,10 +79,13 @@ async function send(card, said) {
   }
 }
 
+/** The card itself may be gone by now. */
+const over = () => document.dispatchEvent(new Event("answered"));
+
 function elsewhere(card) {
   card.dataset.sent = "late";
   toast("This was already answered, in the terminal or another window.");
-  card.dispatchEvent(new CustomEvent("answered", { bubbles: true, detail: { late: true } }));
+  over();
 }
 
 // --- second steps --------------------------------------------------------------------------------
@@ -283,10 +287,13 @@ addEventListener("keydown", (event) => {
   typed = performance.now();
   write(text);
 }, true);
-document.addEventListener("answered", () => {
-  if (alone) composer()?.focus();
+/** To where it was taken from. */
+function giveBack() {
+  const lost = !document.activeElement || document.activeElement === document.body || alone?.contains(document.activeElement);
+  if (alone && lost) composer()?.focus({ preventScroll: true });
   alone = null;
-});
+}
+document.addEventListener("answered", giveBack);
 for (const card of cards) takeFocus(card);
 
 const asked = () => open().length > 0;

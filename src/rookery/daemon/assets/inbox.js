@@ -54,7 +54,7 @@ function watch() {
   } : null;
 }
 
-host.addEventListener("answered", () => refresh(""));
+document.addEventListener("answered", () => refresh(""));
 addEventListener("fleet", () => refresh());
 when("ask", (link) => refresh(link.dataset.at));
 const others = () => [...host.querySelectorAll(".others a")];
