@@ -71,10 +71,11 @@ async def this_page(daemon: Daemon, request: Request) -> HTMLResponse:
 
 
 NOTICES = (
-    '<section><h2>Notifications in this browser</h2><div id="notify-here">'
+    '<section><h2>Notifications in this browser</h2><div id="notify-here" data-notify></div>'
     '<p class="soft">Webhooks and the desktop: <a href="/settings/notify">Notifications</a>.</p>'
-    "</div></section>"
+    "</section>"
 )
+IN_BROWSER = '<section class="first" id="notify-here" data-notify></section>'
 
 
 def _look() -> str:
@@ -149,7 +150,7 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
         send=f"/api/setup/forms/{section}",
         buttons=buttons(daemon, found.save_label),
     )
-    slot = NOTICES.replace("<section>", '<section class="first">') if section == "notify" else ""
+    slot = IN_BROWSER if section == "notify" else ""
     return frame(daemon, section, title, about + slot + drawn)
 
 
