@@ -32,6 +32,8 @@ def day() -> Iterator[tuple[Served, Day]]:
     before = dict(os.environ)
     os.environ |= {"HOME": str(place), "ROOKERY_HOME": str(place / ".rookery")}
     home = place / ".rookery"
+    home.mkdir(mode=0o700)
+    (home / "config.toml").write_text("[agent]\nwarm = false\n")
     served = serve(home)
     try:
         made = Day(served, place)

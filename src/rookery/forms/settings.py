@@ -21,7 +21,7 @@ from rookery.core.limits import (
 )
 from rookery.core.settings import definitions
 from rookery.core.settings.loosening import loosened
-from rookery.core.settings.notify import NOTIFY
+from rookery.core.settings.notify import EFFECT, NOTIFY
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described
 from rookery.home import config, confirmed
 from rookery.models import setup
@@ -54,7 +54,7 @@ def schema(table: Sequence[Setting]) -> Json:
 def _field(setting: Setting) -> Json:
     default = setting.default
     usual = _usual(default)
-    soon = setting.effect in (AT_ONCE, NEXT_SCREEN)
+    soon = setting.effect in (AT_ONCE, NEXT_SCREEN, EFFECT)
     later = "" if soon else f"takes effect {setting.effect}"
     said = [setting.more.replace("`", "'"), f"default {usual}", later]
     if not isinstance(default, bool) and not isinstance(default, str):
