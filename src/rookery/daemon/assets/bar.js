@@ -105,7 +105,7 @@ function open(dialog, anchor) {
   document.body.append(dialog);
   dialog.showModal();
   if (!anchor || innerWidth < 700 || !dialog.classList.contains("menu")) return;
-  const place = anchor.getBoundingClientRect();
+  const place = (anchor.offsetWidth ? anchor : $("#bar [data-do=more]") ?? anchor).getBoundingClientRect();
   const top = Math.min(place.bottom + 4, Math.max(8, innerHeight - dialog.offsetHeight - 8));
   Object.assign(dialog.style, {
     margin: "0", top: `${top}px`, left: `${Math.max(8, Math.min(place.left, innerWidth - dialog.offsetWidth - 8))}px`,
@@ -280,6 +280,7 @@ when("more", (button) => {
     row("Put to sleep", "the next prompt wakes it", deeds.stop),
     row(now.archived ? "Unarchive" : "Archive", "", deeds.archive),
     { label: "Timeline", does: "timeline" },
+    ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent, () => chip.click())),
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),
   ]);

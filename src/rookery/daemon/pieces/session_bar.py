@@ -131,6 +131,9 @@ def _chips(header: Json, read_only: bool) -> str:
         if value and category not in offered:
             found.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
     found.append(_confirm(header, read_only))
+    if not read_only:  # where there is no room for its own button
+        kind = 'class="chip only-narrow"'
+        found.append(f'<button type="button" {kind} data-do="more">More actions</button>')
     return tag("div", "".join(found) + _figures(header), "chips")
 
 
