@@ -14,7 +14,7 @@ ROOM = 384 * 1024
 """Bytes of events that one piece of the transcript is made of, about."""
 FEWEST = 40
 """Blocks: turns are added above until there are as many."""
-TURNS = 12
+TURNS = 20
 """Turns that are read for that at most."""
 LATER = 2_000
 """Events behind a piece that may tell how something in it ended."""

@@ -86,7 +86,7 @@ export class Live {
       if (units[middle].getBoundingClientRect().bottom > top) high = middle;
       else low = middle + 1;
     }
-    return units[low];
+    return units[low]?.id === "older" ? units[low + 1] : units[low];
   }
 
   /** Terminals that follow their own end. */

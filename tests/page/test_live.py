@@ -1,0 +1,248 @@
+"""The transcript under a stream, in a real browser: V2, V3, V10 and the stream's side of V11."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from rookery.core.json import Json
+from rookery.core.json.events import Draft
+from rookery.home import paths
+from rookery.log.store import Writer
+from tests.daemon.served import serve
+from tests.export.sessions import chunk, prompt, session, turn
+from tests.export.test_hostile_html import WORDS, everywhere
+from tests.page.conftest import PATIENCE, Site
+
+SAME = """
+async () => {
+  const bare = (node) => {
+    const copy = node.cloneNode(true);
+    for (const each of copy.querySelectorAll(".tools")) each.remove();
+    for (const each of copy.querySelectorAll("*")) {
+      for (const name of ["data-tick", "data-touched", "open"]) each.removeAttribute(name);
+    }
+    const units = [...copy.querySelectorAll(":scope > .block")];
+    return units.map((each) => [each.id, each.innerHTML.replace(/\\s+/g, " ")]);
+  };
+  const text = await (await fetch(location.pathname)).text();
+  const there = new DOMParser().parseFromString(text, "text/html");
+  const anew = bare(there.querySelector("#transcript"));
+  const here = bare(document.querySelector("#transcript"));
+  return anew.length > 0 && JSON.stringify(here.slice(-anew.length)) === JSON.stringify(anew);
+}
+"""
+"""Whether the end of the transcript is what the daemon would render now."""
+
+expect.set_options(timeout=PATIENCE)
+TOP = "(id) => document.getElementById(id).getBoundingClientRect().top"
+LEFT = "(node) => node.scrollHeight - node.scrollTop - node.clientHeight"
+
+
+STILL = """
+() => new Promise((done) => {
+  const scroller = document.querySelector("#scroll");
+  const look = (before, times) => {
+    const now = scroller.scrollTop;
+    if (times > 20) done(true);
+    else requestAnimationFrame(() => look(now, now === before ? times + 1 : 0));
+  };
+  look(-1, 0);
+})
+"""
+"""The wheel's own motion is over."""
+
+
+def logged(site: Site, name: str, updates: Iterable[Json]) -> str:
+    """A session that is a log, without a worker."""
+    directory = Path(paths.session_dir(site.served.home, name))
+    directory.mkdir(mode=0o700, parents=True)
+    with Writer.open(str(directory), create=True) as log:
+        log.append([Draft(each) for each in updates])
+    return f"/sessions/{name}"
+
+
+def play(*steps: Json) -> str:
+    return json.dumps({"play": steps})
+
+
+def said(page: Page, words: str) -> Locator:
+    return page.locator("#transcript").get_by_text(words, exact=True)
+
+
+def settled(page: Page) -> None:
+    page.wait_for_function(SAME)
+
+
+def test_V2_V3_a_stream_moves_nothing_that_is_being_read(site: Site) -> None:
+    long = "\n\n".join(f"Paragraph {n} with *some* words in it." for n in range(60))
+    name = site.session(title="Streams")
+    site.say(name, play({"text": f"{long}\n\nFirst end."}))
+    page = site.page(f"/sessions/{name}")
+    scroller, pill = page.locator("#scroll"), page.locator("#below")
+    expect(said(page, "First end.")).to_be_in_viewport()
+
+    site.say(name, play({"text": f"{long}\n\nSecond end.", "chunks": 40, "every": 0.005}))
+    expect(said(page, "Second end.")).to_be_in_viewport()  # it follows
+    expect(pill).to_be_hidden()
+
+    scroller.hover()
+    page.mouse.wheel(0, -700)
+    expect(said(page, "Second end.")).not_to_be_in_viewport()
+    anchor = page.evaluate("() => document.querySelector('#transcript > .block').id")
+    page.wait_for_function(STILL)
+    before = page.evaluate(TOP, anchor)
+    reads = [{"tool": f"{n}.py", "kind": "read", "status": "completed"} for n in range(4)]
+    command = {"command": "for n in 1 2 3 4 5 6; do printf '\\033[32mline %s\\033[0m\\n' $n; done"}
+    site.say(
+        name,
+        play(
+            {"thought": "Hm.\n\nI see.", "chunks": 4},
+            *reads,
+            {
+                "text": f"- one\n- two\n\n```python\nx = 1\n```\n\n{long}",
+                "chunks": 30,
+                "every": 0.005,
+            },
+            command,
+            {"text": "Third end."},
+        ),
+    )
+    expect(said(page, "Third end.")).to_be_attached()
+    expect(said(page, "Read 4 files")).to_be_attached()
+    expect(page.locator(".lines .f-green").last).to_have_text("line 6")
+    settled(page)
+    assert abs(page.evaluate(TOP, anchor) - before) < 2
+    expect(pill).to_be_visible()
+    pill.click()
+    expect(said(page, "Third end.")).to_be_in_viewport()
+    expect(pill).to_be_hidden()
+    assert scroller.evaluate(LEFT) < 2
+
+
+def test_V11_reloaded_and_the_daemon_killed_in_mid_turn(serving: Callable[..., Site]) -> None:
+    site = serving()
+    site.expected = ("WebSocket", "ERR_CONNECTION", "Failed to load resource")
+    name = site.session(title="Survives")
+    work = Path(site.directory / "agent-1" / "work")
+
+    def gate(number: int) -> Json:
+        return {"command": f"until [ -e go{number} ]; do sleep 0.05; done; echo went {number}"}
+
+    steps = ({"text": "Before."}, gate(1), {"text": "Between."}, gate(2), {"text": "Afterwards."})
+    site.say(name, play(*steps))
+    page = site.page(f"/sessions/{name}")
+    expect(said(page, "Before.")).to_be_visible()
+    page.reload()
+    expect(said(page, "Before.")).to_be_visible()
+    (work / "go1").touch()
+    expect(said(page, "Between.")).to_be_visible()
+
+    port = int(site.served.netloc.rpartition(":")[2])
+    site.served.kill()
+    (work / "go2").touch()
+    expect(page.locator("#connection")).to_be_visible()
+    site.served = serve(Path(site.served.home), port=port)
+    expect(said(page, "Afterwards.")).to_be_visible()
+    expect(page.locator("#connection")).to_be_hidden()
+    settled(page)
+    for words in ("Before.", "Between.", "Afterwards.", "went 1", "went 2"):
+        expect(said(page, words)).to_have_count(1)
+
+
+FIRST = "() => document.querySelector('#transcript > .block').id"
+
+
+def load_all(page: Page) -> None:
+    """Scroll to the very beginning."""
+    while page.locator("#older").count():
+        known = page.evaluate(FIRST)
+        page.evaluate("() => { document.querySelector('#scroll').scrollTop = 0; }")
+        page.wait_for_function(
+            "(id) => document.querySelector('#transcript > .block').id !== id"
+            " || !document.querySelector('#older')",
+            arg=known,
+        )
+
+
+INERT = """
+() => {
+  const bad = ["SCRIPT", "STYLE", "IFRAME", "OBJECT", "EMBED", "LINK", "BASE"];
+  const goes = ["href", "src", "action", "formaction"];
+  return [...document.querySelectorAll("#session *")].flatMap((node) => [
+    ...(bad.includes(node.nodeName) ? [node.nodeName] : []),
+    ...[...node.attributes].filter(({ name, value }) =>
+      name.startsWith("on") || name === "style" ||
+      (goes.includes(name) && !/^(\\/|#|https:\\/\\/example\\.org\\/)/.test(value))
+    ).map(({ name, value }) => `${name}=${value}`),
+  ]);
+}
+"""
+"""What could run or load something, in all that was said."""
+
+
+def test_V3_hostile_words_are_inert_in_every_block(site: Site) -> None:
+    updates = [each for words in WORDS for each in everywhere(words)]
+    page = site.page(logged(site, "bad1", updates))
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    load_all(page)
+    assert page.evaluate(INERT) == []
+    page.evaluate(
+        "() => document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+    )
+    shown = page.locator("#transcript").inner_text()
+    assert "<script>alert(1)</script>" in shown
+    assert not set("\u202e\u202c\u2066\u2069\u200b\ufeff\x1b\x9b\x07") & set(shown)
+
+    name = site.session(title="Live and hostile")
+    page.goto(f"{site.served.address}/sessions/{name}")
+    steps: list[Json] = []
+    for number, words in enumerate(WORDS[:-1]):
+        call = {"toolCallId": f"c{number}", "rawInput": {"command": words}}
+        said = [{"type": "content", "content": {"type": "text", "text": words}}]
+        steps += [
+            {"thought": words, "chunks": 3},
+            {"text": f"{words}\n\n{words}", "chunks": 5},
+            {"tool": words, "kind": "execute", "status": "completed", "content": said, **call},
+            {"plan": [words]},
+        ]
+    site.say(name, play(*steps, {"text": "\n\nThat was all."}))
+    expect(said(page, "That was all.")).to_be_attached()
+    settled(page)
+    assert page.evaluate(INERT) == []
+
+
+def test_V10_older_turns_come_in_above_and_the_place_is_held(site: Site) -> None:
+    words = "\n\n".join(["Some words of an answer."] * 5)
+    updates = [session()]
+    for number in range(1, 121):
+        updates += [prompt(f"Prompt {number}."), turn("running"), chunk(words)]
+        updates += [turn("idle", reason="end_turn")]
+    path = logged(site, "old1", updates)
+    page = site.page(path)
+    expect(said(page, "Prompt 120.")).to_be_in_viewport()
+    first = page.evaluate("() => document.querySelector('#transcript > .block').id")
+    page.evaluate("() => { document.querySelector('#scroll').scrollTop = 700; }")
+    place = page.evaluate(TOP, first)
+    page.locator("#older a").evaluate("(link) => link.click()")
+    page.wait_for_function(
+        "(id) => document.querySelector('#transcript > .block').id !== id", arg=first
+    )
+    assert abs(page.evaluate(TOP, first) - place) < 2
+    load_all(page)
+    expect(said(page, "Prompt 1.")).to_have_count(1)
+    expect(page.locator("#older")).to_have_count(0)
+    assert page.locator("#transcript > .block.prompt").count() == 120
+
+    page.goto(f"{site.served.address}{path}?at=82")  # the place of a hit
+    expect(page.locator(".block.marked")).to_be_in_viewport()
+    expect(page.locator(".block.marked")).to_contain_text("Prompt 21.")
+    page.get_by_text("Jump to the end").click()
+    expect(said(page, "Prompt 120.")).to_be_in_viewport()
+
+    plain = site.page(path, java_script_enabled=False)
+    expect(said(plain, "Prompt 120.")).to_be_visible()
+    plain.get_by_text("Earlier").click()
+    expect(said(plain, "Prompt 99.")).to_be_attached()
