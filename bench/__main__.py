@@ -18,6 +18,7 @@ FILES = (
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
     "search",
     *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption"),
+    *("web_open", "web_stream"),
     *("tui_transcript", "tui_paint", "tui_keys", "tui_open", "open_large"),
 )
 RESULTS = os.path.join(HERE, "results.json")

@@ -128,7 +128,7 @@ def test_V3_work_is_in_proportion_to_the_text() -> None:
     assert sent < 20 * len(words)
 
 
-@pytest.mark.parametrize("size", [1, 7, 300])
+@pytest.mark.parametrize("size", [5, 300])
 def test_V3_texts_are_the_same_however_they_come(size: int) -> None:
     words = samples.MARKDOWN + "x" * 9_000 + "\n```\nopen " + "y\n" * 3_000
     prose = Prose()

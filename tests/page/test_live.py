@@ -171,7 +171,7 @@ INERT = """
 () => {
   const bad = ["SCRIPT", "STYLE", "IFRAME", "OBJECT", "EMBED", "LINK", "BASE"];
   const goes = ["href", "src", "action", "formaction"];
-  return [...document.querySelectorAll("#session *")].flatMap((node) => [
+  return [...document.querySelectorAll("#bar *, #scroll *")].flatMap((node) => [
     ...(bad.includes(node.nodeName) ? [node.nodeName] : []),
     ...[...node.attributes].filter(({ name, value }) =>
       name.startsWith("on") || name === "style" ||
@@ -201,11 +201,11 @@ def test_V3_hostile_words_are_inert_in_every_block(site: Site) -> None:
     steps: list[Json] = []
     for number, words in enumerate(WORDS[:-1]):
         call = {"toolCallId": f"c{number}", "rawInput": {"command": words}}
-        said = [{"type": "content", "content": {"type": "text", "text": words}}]
+        brought = [{"type": "content", "content": {"type": "text", "text": words}}]
         steps += [
             {"thought": words, "chunks": 3},
             {"text": f"{words}\n\n{words}", "chunks": 5},
-            {"tool": words, "kind": "execute", "status": "completed", "content": said, **call},
+            {"tool": words, "kind": "execute", "status": "completed", "content": brought, **call},
             {"plan": [words]},
         ]
     site.say(name, play(*steps, {"text": "\n\nThat was all."}))

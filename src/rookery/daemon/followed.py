@@ -7,12 +7,12 @@ from contextlib import ExitStack, aclosing, closing, suppress
 
 from rookery.client.reading import excerpt
 from rookery.client.session import Refused, SessionClient
-from rookery.core.blocks.document import Op
+from rookery.core.blocks.document import Document, Op
 from rookery.core.json import Event, Json, dumps
 from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
-from rookery.daemon.pieces.live import Live, Regions
-from rookery.daemon.tail import live_of, tail
+from rookery.daemon.pieces.live import Live
+from rookery.daemon.tail import tail
 from rookery.daemon.ticker import Ticker
 from rookery.daemon.watcher import MOST_WAITING, Watcher
 from rookery.home import paths
@@ -21,6 +21,10 @@ from rookery.log.reader import Reader
 
 OPS, EVENTS, PAGE = "ops", "events", "page"
 FORMS = (OPS, EVENTS, PAGE)
+
+type PageOf = Callable[[Document, str], Live]
+"""A document of a session as its page."""
+
 ROOM = 1024 * 1024
 """Bytes of events in one message, about."""
 REPLAYED = 5000
@@ -34,12 +38,11 @@ class Followed:
         home: str,
         session: str,
         ticker: Ticker,
-        regions: Regions | None,
+        page: PageOf,
         gone: Callable[[str], None],
     ) -> None:
-        """`regions`: what the page shows of the header."""
         self._session = session
-        self._regions = regions
+        self._page = page
         self.directory = paths.session_dir(home, session)
         self._client = SessionClient(home, session, "daemon")
         self._ticker = ticker
@@ -127,7 +130,7 @@ class Followed:
             self._enter(watcher, form)
             self._meanwhile = [] if self._live is None else None
             try:
-                given = self.directory, self._session, self._regions, after, self.seq
+                given = self.directory, self._session, self._page, after, self.seq
                 live, message = await asyncio.to_thread(page_beginning, *given)
                 if self._meanwhile is not None and watcher in self.watchers:
                     live.take(self._meanwhile)
@@ -205,31 +208,29 @@ def snapshot(log: Reader, session: str, upto: int | None = None) -> Json:
 
 
 def page_beginning(
-    directory: str, session: str, regions: Regions | None, after: int | None, upto: int
+    directory: str, session: str, page: PageOf, after: int | None, upto: int
 ) -> tuple[Live, str]:
     """The page after the event `upto`, and what a browser needs that has it after `after`."""
     with Reader.open(directory) as log:
         if after is not None and after <= upto <= after + REPLAYED:
             events = log.stretch(after, MOST_WAITING, upto)
             if (events[-1].seq if events else after) == upto:
-                live, header = _page_at(log, session, regions, after)[0], log.header_at(after)
+                live, header = _page_at(log, session, page, after)[0], log.header_at(after)
                 for event in events:
                     header, ops = step(header, event)
                     live.take(ops)
                 message = page_message(session, upto, live)
                 if not live.missed and len(message) <= MOST_WAITING:
                     return live, message
-        live, first, older = _page_at(log, session, regions, upto)
+        live, first, older = _page_at(log, session, page, upto)
         place = {"topic": session, "seq": upto, "first": first, "older": older}
         shown = {"html": live.html(), "regions": live.regions()}
         return live, dumps({"snapshot": {**place, **shown}})
 
 
-def _page_at(
-    log: Reader, session: str, regions: Regions | None, seq: int
-) -> tuple[Live, int, bool]:
+def _page_at(log: Reader, session: str, page: PageOf, seq: int) -> tuple[Live, int, bool]:
     found = tail(log, seq)
-    return live_of(found.document, session, regions), found.first, found.older
+    return page(found.document, session), found.first, found.older
 
 
 def events_message(topic: str, seq: int, events: list[Event]) -> str:

@@ -6,8 +6,7 @@ from contextlib import AsyncExitStack, suppress
 
 from rookery.core.json.secrets import encoded
 from rookery.daemon.fleet import FLEET, Fleet
-from rookery.daemon.followed import OPS, Followed
-from rookery.daemon.pieces.live import Regions
+from rookery.daemon.followed import OPS, Followed, PageOf
 from rookery.daemon.ticker import Ticker
 from rookery.daemon.watcher import Watcher
 
@@ -18,11 +17,10 @@ TOPICS = 200
 
 
 class Hub:
-    def __init__(self, home: str, fleet: Fleet, regions: Regions | None = None) -> None:
-        """`regions`: what the page shows of a session's header."""
+    def __init__(self, home: str, fleet: Fleet, page: PageOf) -> None:
         self._home = home
         self._fleet = fleet
-        self._regions = regions
+        self._page = page
         self._ticker = Ticker()
         self._followed: dict[str, Followed] = {}
         self._listed: dict[Watcher, None] = {}
@@ -58,7 +56,7 @@ class Hub:
             return
         followed = self._followed.get(name)
         if followed is None:
-            followed = Followed(self._home, name, self._ticker, self._regions, self._forget)
+            followed = Followed(self._home, name, self._ticker, self._page, self._forget)
             followed.begin()
             self._followed[name] = followed
         watcher.topics.add(name)

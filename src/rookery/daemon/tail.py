@@ -1,6 +1,7 @@
 """The end of a session as the page opens it: whole blocks, a screenful or a few at least."""
 
 import time
+from functools import partial
 from typing import NamedTuple
 
 from rookery.client.reading import excerpt
@@ -65,7 +66,9 @@ def around(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
     return found, upto
 
 
-def live_of(document: Document, session: str, regions: Regions | None = None) -> Live:
+def live_of(
+    document: Document, session: str, *, read_only: bool, regions: Regions | None = None
+) -> Live:
     """A document as a page that goes on."""
-    now = time.time() * 1000
-    return Live(document, lambda header: view_of(header, session, now), regions)
+    view = partial(view_of, session=session, now=time.time() * 1000, read_only=read_only)
+    return Live(document, view, regions)

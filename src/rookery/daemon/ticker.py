@@ -1,14 +1,12 @@
-"""When what happened is sent: all that is due at once, and less often where that takes long."""
+"""When what happened is sent: all that is due at once, and less often where the daemon is busy."""
 
 import asyncio
 from collections.abc import Callable
-from time import perf_counter
 
-WINDOW = 0.02
+WINDOW, SLOWEST = 0.02, 0.1
 """Seconds in which what happens is gathered into one message."""
-SLOWEST = 0.2
-SHARE = 3
-"""How many times as long as sending took, the next window is at least."""
+SHARE = 2
+"""How many times as long as the last round took, and came late, the next window is at least."""
 
 
 class Ticker:
@@ -27,10 +25,10 @@ class Ticker:
         self._due.pop(run, None)
 
     def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        began = self._timer.when() if self._timer is not None else loop.time()
         self._timer = None
         due, self._due = self._due, {}
-        began = perf_counter()
         for run in due:
             run()
-        took = perf_counter() - began
-        self._window = min(SLOWEST, max(WINDOW, SHARE * took))
+        self._window = min(SLOWEST, max(WINDOW, SHARE * (loop.time() - began)))

@@ -1,10 +1,12 @@
-"""The page's own files: scripts, styles and icons, written by hand and served as they are.
+"""The page's own files: scripts, styles and icons, written by hand and served line by line as they
+are, without their comments and indentation.
 
 Their address has a digest of all of them, so that a browser keeps them for ever and a new build is
 seen at once.
 """
 
 import os
+import re
 from functools import cache
 from hashlib import sha256
 
@@ -15,6 +17,7 @@ TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml; charset=utf-8",
 }
+_COMMENT = re.compile(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$", re.DOTALL | re.MULTILINE)
 TRANSCRIPT = "style.css"
 """The looks of blocks: the exported file has the same."""
 
@@ -22,12 +25,21 @@ TRANSCRIPT = "style.css"
 @cache
 def files() -> dict[str, bytes]:
     place = os.path.dirname(__file__)
-    found = {TRANSCRIPT: style().encode()}
+    found = {TRANSCRIPT: slim(TRANSCRIPT, style().encode())}
     for name in sorted(os.listdir(place)):
         if os.path.splitext(name)[1] in TYPES:
             with open(os.path.join(place, name), "rb") as file:
-                found[name] = file.read()
+                found[name] = slim(name, file.read())
     return found
+
+
+def slim(name: str, body: bytes) -> bytes:
+    """Without what only we read: comments that have lines of their own, and indentation."""
+    if name.endswith(".svg"):
+        return body
+    text = _COMMENT.sub("", body.decode())
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")).encode()
 
 
 @cache

@@ -5,6 +5,7 @@ import { morph } from "./morph.js";
 
 const MOST_UNITS = 1500, KEPT_UNITS = 1000;
 const NEAR = 40;
+const ASKED = 'class="card asked'; // pieces/ask_form.py
 
 /** `scroller` scrolls `list`; `region(name, html)` takes what is no part of the transcript. */
 export class Live {
@@ -18,6 +19,7 @@ export class Live {
     const sizes = new ResizeObserver(() => { if (this.following) this.toEnd(); });
     sizes.observe(scroller);
     sizes.observe(list);
+    document.addEventListener("visibilitychange", () => { if (document.hidden && this.due) this.#frame(); });
   }
 
   #scrolled() {
@@ -55,6 +57,7 @@ export class Live {
     this.due = false;
     const ops = this.queue;
     this.queue = [];
+    if (!ops.length) return;
     this.held(() => {
       const outputs = this.#outputs(ops);
       for (const op of ops) this.#apply(op);
@@ -108,8 +111,8 @@ export class Live {
 
   /** What is far above leaves the page, and can be loaded again. */
   #trim() {
+    if (this.list.childElementCount <= MOST_UNITS) return;
     const units = this.list.querySelectorAll(":scope > .block");
-    if (units.length <= MOST_UNITS) return;
     const first = [...units].slice(units.length - KEPT_UNITS).findIndex((unit) => seqOf(unit));
     if (first < 0) return;
     const at = units.length - KEPT_UNITS + first;
@@ -127,6 +130,7 @@ const CHANGES = {
   put(known, text, before, inside) {
     if (this.past && inside === null) return;
     const made = html(text).firstElementChild;
+    if (text.includes(ASKED)) this.onAsk?.();
     if (known) { known.replaceWith(made); return; }
     let home = this.list;
     if (inside !== null) {
@@ -140,7 +144,9 @@ const CHANGES = {
     this.onPut?.(made);
   },
   set(unit, text) {
-    if (unit) morph(unit.firstElementChild, text);
+    if (!unit) return;
+    morph(unit.firstElementChild, text);
+    if (text.includes(ASKED)) this.onAsk?.();
   },
   drop(unit) {
     if (!unit) return;

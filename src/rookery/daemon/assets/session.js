@@ -1,5 +1,5 @@
 // The session screen: the transcript as it grows, what stands above it, and what its buttons do.
-import { $, $$, api, copy, element, html, piece, say, toast, told, when } from "./main.js";
+import { $, $$, api, copy, element, html, piece, say, toast, told, uid, when } from "./main.js";
 import { Live, seqOf } from "./live.js";
 import { key } from "./keys.js";
 import { morphInner } from "./morph.js";
@@ -11,11 +11,12 @@ const ahead = Date.now() - Number(now);
 const here = `/sessions/${encodeURIComponent(session)}`;
 
 export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
-live.onPut = (unit) => {
-  $(":scope > .empty", scroller)?.remove();
-  const asked = $(".asked strong", unit);
-  if (asked) say(asked.textContent, { now: true });
-};
+live.onPut = () => $(":scope > .empty", scroller)?.remove();
+// What answers asks is loaded once all else is there, or with the first ask.
+live.onAsk = () => import("./asks.js").catch(told);
+if ($(".card.asked", list)) live.onAsk();
+else if (document.readyState === "complete") setTimeout(live.onAsk);
+else addEventListener("load", () => setTimeout(live.onAsk));
 live.onTrim = (before) => {
   $("#older")?.remove();
   if (before > 1) list.prepend(html(
@@ -140,7 +141,7 @@ function offer(event) {
   const place = event.target.closest?.(".code, .out, .own");
   if (!place || place.contains(tools)) return;
   const block = place.closest(".block");
-  if (!block || !list.contains(block)) return;
+  if (!block || block.matches(".row") || !list.contains(block)) return;
   const home = place.matches(".code") ? place : place.closest(".own");
   if (home && tools.parentNode !== home) home.append(tools);
 }
@@ -161,21 +162,20 @@ when("link", async (button) => {
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = "Link"; }, 1500);
 });
-key("y", "Copy the last answer", async () => {
+key("C", "Copy the last answer", async () => {
   const last = $$(".block.answer > .own", list).at(-1);
   if (last) { await copy(words(last)); say("Copied"); }
-});
-key("G", "Go to the end", () => live.toEnd());
-key("g", "Go to the beginning of what is loaded", () => { live.following = false; scroller.scrollTop = 0; });
+}, { where: "Session" });
+key("G", "Go to the end", () => live.toEnd(), { where: "Session" });
 
 // --- what helps ------------------------------------------------------------------------------------
 
-const send = (command) => api("POST", `/api${here}/commands`, command);
+const send = (command) => api("POST", `/api${here}/commands`, { id: uid(), ...command });
 
 when("action", async (button) => {
   const action = JSON.parse(button.dataset.action);
   const { command, choose, window: opens, compose } = action;
-  if (choose === "agent") return chooseAgent(command);
+  if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
   if (opens === "log") return void open(`/api${here}/logs/agent`, "_blank", "noopener");
   if (opens) return location.assign(opens === "agents" ? "/settings#agents" : "/settings#models");
   if (compose?.recap) return recap(compose.recap);
@@ -190,30 +190,5 @@ when("action", async (button) => {
 
 async function recap(before) {
   const text = await piece(`/api${here}/recap?before=${before}`);
-  const field = $("#composer textarea");
-  if (!field) return copy(text);
-  field.value = field.value ? `${text}\n\n${field.value}` : text;
-  field.dispatchEvent(new Event("input", { bubbles: true }));
-  field.focus();
-  return undefined;
-}
-
-/** A list of the agents that are installed; the command gets the name of one. */
-async function chooseAgent(command) {
-  const found = await api("GET", "/api/agents");
-  const dialog = element("dialog", { "aria-label": "Continue with another agent" },
-    element("h2", {}, "Continue with another agent"));
-  for (const { name, title, installed } of found.agents ?? found) {
-    if (!installed) continue;
-    const choice = element("button", { type: "button", class: "choice" }, title ?? name);
-    choice.addEventListener("click", () => {
-      dialog.close();
-      const { reason, ...rest } = command;
-      send({ ...rest, agent: name }).catch(told);
-    });
-    dialog.append(choice);
-  }
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
 }

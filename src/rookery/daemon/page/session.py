@@ -48,7 +48,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
         main=_screen(daemon, session, shown),
         session=session,
         screen="session",
-        modules=("session.js", "bar.js", "composer.js", "side.js", "asks.js"),
+        modules=("session.js", "bar.js", "composer.js", "side.js"),
         styles=("transcript.css", "composer.css"),
     )
 
@@ -58,13 +58,14 @@ async def older(
     daemon: Daemon, session: SessionId, before: Annotated[int, Query(ge=1, le=LAST)]
 ) -> HTMLResponse:
     """What stands above an event, as a piece of the transcript."""
+    read_only = daemon.options.read_only
 
     def read() -> str:
         with Reader.open(paths.session_dir(daemon.home, session)) as log:
             found = tail.before(log, before)
             first = min(found.first or 1, before)
             link = _older(session, first)
-            return link + tail.live_of(found.document, session).html()
+            return link + tail.live_of(found.document, session, read_only=read_only).html()
 
     return HTMLResponse(await asyncio.to_thread(read))
 
@@ -81,7 +82,7 @@ def _read(daemon: State, session: str, at: int | None) -> Shown:
         header = found.document.header if upto == last else log.header_at(last)
         if upto < last:  # nothing in it goes on
             found.document.header = {**found.document.header, "state": "idle"}
-        html = tail.live_of(found.document, session).html()
+        html = tail.live_of(found.document, session, read_only=daemon.options.read_only).html()
     return Shown(header, html, last, found.first, upto, marked)
 
 

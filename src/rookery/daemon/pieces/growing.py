@@ -22,8 +22,12 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t\n])")
 _MAYBE_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]?)?\Z")
 _DEFINES = re.compile(r"^ {0,3}\[[^\]\n]+\]:", re.MULTILINE)
 
-LONGEST_PIECE = 24_000
+LONGEST_PIECE, LONGEST_CODE = 24_000, 60_000
 """Characters after which a piece ends with any line."""
+
+LONGEST_LINE = 12_000
+"""Characters of one line after which a piece ends in the middle of it, at a blank if there is one:
+no browser lays out a line of a megabyte again and again."""
 
 LONGEST_TAIL = 1_500
 """Characters of an unfinished piece whose finished lines are shown as Markdown."""
@@ -84,15 +88,15 @@ class Prose:
     def _step(self) -> bool:
         """Look at the next whole line; False: there is none, or what follows decides."""
         end = self._piece.find("\n", self._scanned)
-        if end < 0:
-            return False
+        if end < 0 or end - self._scanned > LONGEST_LINE:
+            return self._cut_line()
         line, after = self._piece[self._scanned : end], end + 1
         begins = self._scanned == 0
         if self._fence:
             if self._closes(line):
                 self._fence = ""
                 self._cut(after)
-            elif after >= LONGEST_PIECE:
+            elif after >= LONGEST_CODE:
                 fence = self._fence
                 self._cut(after)
                 self._reopen(fence)
@@ -122,6 +126,18 @@ class Prose:
                 self._cut(after)
                 return True
         self._scanned = after
+        return True
+
+    def _cut_line(self) -> bool:
+        """Whether it was too long."""
+        begin = self._scanned
+        if len(self._piece) - begin <= LONGEST_LINE:
+            return False
+        fence = self._fence
+        at = self._piece.rfind(" ", begin + LONGEST_LINE // 2, begin + LONGEST_LINE) + 1
+        self._cut(at or begin + LONGEST_LINE)
+        if fence:
+            self._reopen(fence)
         return True
 
     def _closes(self, line: str) -> bool:

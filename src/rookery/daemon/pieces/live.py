@@ -35,7 +35,7 @@ type Regions = Callable[[Json], dict[str, str]]
 SHAPING = frozenset({"status", "kind", "parent", "parts", "proposed", "role"})
 """Fields that decide where a block stands."""
 
-MOST, KEPT = 2_000, 1_500
+MOST, KEPT = 800, 500
 """Units at the top that are known; of more, the last are kept."""
 
 

@@ -90,6 +90,33 @@ class Http(H11Protocol):
         super().connection_lost(exc)
 
 
+class Gathering:
+    """A transport that writes what one round of the loop brought in one go: news of fifty sessions
+    are fifty frames, and one call of the system."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._waiting: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        if not self._waiting:
+            self._loop.call_soon(self._flush)
+        self._waiting.append(data)
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._transport.write(b"".join(waiting))
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class WebSocket(WebSocketsSansIOProtocol):
     home: ClassVar[str]
 
@@ -98,6 +125,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         super().connection_made(transport)
         assert isinstance(transport, asyncio.Transport)
         self.app = _with_peer(self.app, transport, self.home)
+        self.transport = Gathering(transport, self.loop)  # type: ignore[assignment]
 
     @override
     def shutdown(self) -> None:

@@ -20,6 +20,7 @@ from rookery.daemon.pieces.regions import regions
 from rookery.daemon.process import record, welcome
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
+from rookery.daemon.tail import live_of
 from rookery.daemon.upkeep import Upkeep
 from rookery.home import worker_starts
 
@@ -32,7 +33,9 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         options = options._replace(port=sockets.port)
         worker_starts.forget_all(home)  # workers that died too often get another chance
         fleet = Fleet(home)
-        hub = Hub(home, fleet, partial(regions, read_only=options.read_only))
+        read_only = options.read_only
+        shown = partial(regions, read_only=read_only)
+        hub = Hub(home, fleet, partial(live_of, read_only=read_only, regions=shown))
         now = time.time_ns() // 1_000_000
         locks = Lockout(), Lockout(MOST_THROUGH_PROXY)
         state = State(home, options, Devices(home), *locks, fleet, hub, now)

@@ -1,0 +1,68 @@
+"""web_open_ratio: how long until the last block of a session of 100,000 events is painted, against
+a session of 100 events made of the same turns; medians of runs that take turns.
+
+web_weight_kb: HTML, styles, scripts and icons of the session screen together, as they are without
+compression, before the transcript. What is loaded after it is there is not among them.
+"""
+
+import sys
+from statistics import median
+from time import sleep
+
+from playwright.sync_api import Page, Response
+
+from bench.api_open import LARGE, SETTLE, SMALL, session
+from bench.browsers import browser
+from bench.daemons import served
+from bench.figures import Aim, Benchmark, progress, run_alone
+from bench.roost import roost
+
+RUNS = 15
+
+PAINTED = """
+() => new Promise((done) => {
+  const last = [...document.querySelectorAll("#transcript .block")].at(-1);
+  if (!last) throw new Error("nothing can be read");
+  requestAnimationFrame(() => setTimeout(() => done(performance.now())));
+})
+"""
+SHOWN = "() => document.querySelector('#transcript').outerHTML.length"
+
+
+def opened(page: Page, address: str) -> float:
+    """Milliseconds from the request to the frame that shows the end."""
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector("#transcript .block", state="attached")
+    return float(page.evaluate(PAINTED))
+
+
+def weight(page: Page, address: str) -> float:
+    bodies: list[Response] = []
+    page.on("response", lambda response: bodies.append(response))  # noqa: PLW0108 # it needs a name
+    page.goto(address, wait_until="load")
+    size = sum(len(each.body()) for each in bodies if "/api/" not in each.url)
+    return float(size - page.evaluate(SHOWN)) / 1000
+
+
+def measure() -> dict[str, float]:
+    with roost() as place:
+        small, large = session(place, SMALL), session(place, LARGE)
+        with served(place) as there, browser(there) as context:
+            sleep(SETTLE)
+            weighed = weight(context.new_page(), f"{there.address}/sessions/{small}")
+            page = context.new_page()
+            taken: dict[str, list[float]] = {small: [], large: []}
+            for _ in range(RUNS):
+                for name, times in taken.items():
+                    times.append(opened(page, f"{there.address}/sessions/{name}"))
+    slow, quick = median(taken[large]), median(taken[small])
+    progress(f"web_open: {slow:.0f} ms against {quick:.0f} ms")
+    return {"web_open_ratio": slow / quick, "web_weight_kb": weighed}
+
+
+BENCHMARK = Benchmark(
+    (Aim("web_open_ratio", "x", below=1.5), Aim("web_weight_kb", "kB", below=120)), measure
+)
+
+if __name__ == "__main__":
+    sys.exit(run_alone(BENCHMARK))
