@@ -101,7 +101,7 @@ function show(id) {
 const wanted = location.hash.startsWith("#b") ? decodeURIComponent(location.hash.slice(1)) : at;
 if (!wanted || !show(wanted)) {
   const place = wanted && /^b\d+\.(\d+)/.exec(wanted);
-  if (place && !past && !at) location.replace(`${here}?at=${place[1]}${location.hash}`);
+  if (place && !location.search) location.replace(`${here}?at=${place[1]}${location.hash}`);
   else if (past) scroller.scrollTop = 0;
   else live.toEnd();
 }
