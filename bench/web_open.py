@@ -2,7 +2,7 @@
 a session of 100 events made of the same turns; medians of runs that take turns.
 
 web_weight_kb: HTML, styles, scripts and icons of the session screen together, as they are without
-compression, before the transcript. What is loaded after it is there is not among them.
+compression, before the transcript.
 """
 
 import sys
@@ -39,7 +39,7 @@ def opened(page: Page, address: str) -> float:
 def weight(page: Page, address: str) -> float:
     bodies: list[Response] = []
     page.on("response", lambda response: bodies.append(response))  # noqa: PLW0108 # it needs a name
-    page.goto(address, wait_until="load")
+    page.goto(address, wait_until="networkidle")
     size = sum(len(each.body()) for each in bodies if "/api/" not in each.url)
     return float(size - page.evaluate(SHOWN)) / 1000
 

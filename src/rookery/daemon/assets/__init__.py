@@ -18,6 +18,8 @@ TYPES = {
     ".svg": "image/svg+xml; charset=utf-8",
 }
 _COMMENT = re.compile(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$", re.DOTALL | re.MULTILINE)
+_COLON = re.compile(r"([{;]\s*[\w-]+): ")
+_BLANKS = re.compile(r"[ \t]*([{};,>])[ \t]*")
 TRANSCRIPT = "style.css"
 """The looks of blocks: the exported file has the same."""
 
@@ -38,6 +40,8 @@ def slim(name: str, body: bytes) -> bytes:
     if name.endswith(".svg"):
         return body
     text = _COMMENT.sub("", body.decode())
+    if name.endswith(".css"):
+        text = _COLON.sub(r"\1:", _BLANKS.sub(r"\1", text))
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//")).encode()
 

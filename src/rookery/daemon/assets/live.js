@@ -5,7 +5,6 @@ import { morph } from "./morph.js";
 
 const MOST_UNITS = 1500, KEPT_UNITS = 1000;
 const NEAR = 40;
-const ASKED = 'class="card asked'; // pieces/ask_form.py
 
 /** `scroller` scrolls `list`; `region(name, html)` takes what is no part of the transcript. */
 export class Live {
@@ -130,7 +129,6 @@ const CHANGES = {
   put(known, text, before, inside) {
     if (this.past && inside === null) return;
     const made = html(text).firstElementChild;
-    if (text.includes(ASKED)) this.onAsk?.();
     if (known) { known.replaceWith(made); return; }
     let home = this.list;
     if (inside !== null) {
@@ -144,9 +142,7 @@ const CHANGES = {
     this.onPut?.(made);
   },
   set(unit, text) {
-    if (!unit) return;
-    morph(unit.firstElementChild, text);
-    if (text.includes(ASKED)) this.onAsk?.();
+    if (unit) morph(unit.firstElementChild, text);
   },
   drop(unit) {
     if (!unit) return;

@@ -12,11 +12,6 @@ const here = `/sessions/${encodeURIComponent(session)}`;
 
 export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
 live.onPut = () => $(":scope > .empty", scroller)?.remove();
-// What answers asks is loaded once all else is there, or with the first ask.
-live.onAsk = () => import("./asks.js").catch(told);
-if ($(".card.asked", list)) live.onAsk();
-else if (document.readyState === "complete") setTimeout(live.onAsk);
-else addEventListener("load", () => setTimeout(live.onAsk));
 live.onTrim = (before) => {
   $("#older")?.remove();
   if (before > 1) list.prepend(html(
