@@ -1,11 +1,10 @@
 """V11: what is typed without a connection is kept and sent once."""
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Route, expect
 
 from tests.daemon.served import awaited
 from tests.page.conftest import Site
-
-SECRET = "use sk-ant-api03-" + "a1B2" * 20
 
 
 def prompts(site: Site, session: str) -> list[str]:
@@ -45,3 +44,44 @@ def test_V11_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> Non
     expect(transcript).to_contain_text("Heard: third")
     assert awaited(lambda: len(prompts(site, session)) >= 3)
     assert prompts(site, session) == ["first", "second", "third"]
+
+
+@pytest.mark.long
+def test_V11_an_answer_that_was_lost_and_a_reload_send_nothing_twice(site: Site) -> None:
+    site.expected = ("Failed to load resource", "ERR_FAILED", "net::")
+    session = site.session({"otherwise": [{"text": "Heard: $prompt"}]})
+    page = site.page(f"/sessions/{session}")
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        """It arrives, but its answer does not come back."""
+        lost.append(route.request.post_data or "")
+        route.fetch()
+        route.abort()
+
+    page.route("**/commands", lose)
+    field = page.get_by_label("Prompt", exact=True)
+    field.fill("only once")
+    field.press("Enter")
+    expect(page.locator("#transcript")).to_contain_text("Heard: only once")
+    expect(page.locator("#outbox li")).to_have_count(1)
+    page.unroute("**/commands")
+    page.reload()
+    expect(page.locator("#transcript")).to_contain_text("Heard: only once")
+    expect(page.locator("#outbox li")).to_have_count(0)
+    assert lost
+    assert prompts(site, session) == ["only once"]
+
+
+@pytest.mark.long
+def test_V11_a_refused_prompt_comes_back_with_the_reason(site: Site) -> None:
+    site.expected = ("409", "422")
+    session = site.session({"otherwise": [{"text": "Heard: $prompt"}]})
+    page = site.page(f"/sessions/{session}")
+    field = page.get_by_label("Prompt", exact=True)
+    long = "x" * 1_000_001
+    field.evaluate("(node, text) => { node.value = text; }", long)
+    field.press("Enter")
+    expect(page.locator(".toast.failed")).to_be_visible()
+    assert len(field.input_value()) == len(long)
+    assert prompts(site, session) == []
