@@ -1,5 +1,6 @@
 """V6, V12: changes and the timeline beside the transcript."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.client.work_tree.trees import WHO, Tree
-from tests.page.conftest import Site
+from tests.page.conftest import PHONE, Site
 
 LINES = "".join(f"line {n}\n" for n in range(1, 41))
 
@@ -69,3 +70,109 @@ def test_V6_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
     expect(side.get_by_text("Nothing to review.")).to_be_visible()
     assert tree.git("log", "-1", "--format=%s") == "Count to three\n"
     assert tree.status() == ""
+
+
+@pytest.mark.long
+def test_V6_keys_alone_comment_on_a_range_of_lines(site: Site, tree: Tree) -> None:
+    session = site.session(cwd=tree.cwd)
+    page = site.page(f"/sessions/{session}/changes")
+    page.locator(".changes tr[tabindex]", has_text="line 1").first.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    expect(page.locator(".changes tr.chosen")).to_have_count(2)
+    page.keyboard.press("c")
+    page.keyboard.type("Both?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".said-on")).to_contain_text("Both?")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    page.get_by_label("Comment", exact=True).fill("Both, really?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".said-on")).to_have_count(1)
+    expect(page.locator(".said-on")).to_contain_text("Both, really?")
+    page.get_by_role("button", name="Send 1 comment").click()
+    expect(page.get_by_text("Comment sent")).to_be_visible()
+    page.goto(f"{site.served.address}/sessions/{session}")
+    sent = page.locator("#transcript .block.prompt")
+    expect(sent).to_contain_text("Both, really?")
+    expect(sent).to_contain_text("third = 3")
+
+
+@pytest.mark.long
+def test_V6_what_changed_since_is_not_undone_and_a_hook_says_why(site: Site, tree: Tree) -> None:
+    site.expected = ("409",)
+    session = site.session(cwd=tree.cwd)
+    page = site.page(f"/sessions/{session}/changes")
+    hunk = page.locator(".hunk", has_text="third = 3")
+    expect(hunk).to_be_visible()
+    tree.put({"app.py": LINES.replace("line 3\n", "third = 3\nagent = 1\n")})
+    hunk.get_by_role("button", name="Undo hunk").click()
+    expect(page.get_by_text("app.py changed since it was shown.")).to_be_visible()
+    expect(page.get_by_text("agent = 1")).to_be_visible()
+    assert b"agent = 1" in tree.read("app.py")
+    hook = tree.place / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho '<b>3 tests failed</b>' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    page.reload()
+    page.get_by_role("button", name="Commit…").click()
+    expect(page.get_by_text("Runs pre-commit.")).to_be_visible()
+    page.get_by_label("Message", exact=True).fill("x")
+    page.get_by_role("button", name="Commit", exact=True).click()
+    expect(page.locator(".commit .said")).to_contain_text("<b>3 tests failed</b>")
+    assert tree.git("log", "-1", "--format=%s") == "first\n"
+
+
+@pytest.mark.long
+def test_V6_undo_asks_while_the_agent_works(site: Site, tree: Tree) -> None:
+    session = site.session({"otherwise": [{"text": "hm"}, {"ask": "go on?"}]}, cwd=tree.cwd)
+    site.say(session, "work")
+    page = site.page(f"/sessions/{session}")
+    expect(page.get_by_text("go on?").first).to_be_visible()
+    page.locator("#scroll").press("d")
+    side = page.locator("#side")
+    undo = side.locator(".file", has_text="gone.txt").get_by_role("button", name="Undo file")
+    undo.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("still working in this directory")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    assert not (tree.place / "gone.txt").exists()
+    undo.click()
+    dialog.get_by_role("button", name="Undo file").click()
+    expect(side.locator(".file", has_text="gone.txt")).to_have_count(0)
+    assert tree.read("gone.txt") == b"x\n"
+
+
+@pytest.mark.long
+def test_V6_both_views_a_phone_and_no_scripts(site: Site, tree: Tree) -> None:
+    session = site.session(cwd=tree.cwd)
+    page = site.page(f"/sessions/{session}/changes")
+    page.get_by_role("link", name="Split", exact=True).click()
+    expect(page.locator(".hunk.two").first).to_be_visible()
+    page.reload()
+    expect(page.locator(".hunk.two").first).to_be_visible()
+    plain = site.page(f"/sessions/{session}/changes?view=split", java_script_enabled=False)
+    expect(plain.locator(".hunk.two mark").first).to_be_visible()
+    phone = site.page(f"/sessions/{session}", viewport=PHONE, has_touch=True)
+    phone.get_by_role("button", name="Changes").tap()
+    row = phone.locator("#side tr", has_text="third = 3")
+    row.locator("td").nth(1).tap()
+    phone.get_by_label("Comment", exact=True).fill("On a phone")
+    phone.get_by_role("button", name="Comment", exact=True).tap()
+    expect(phone.locator(".said-on")).to_be_visible()
+    wide = phone.evaluate("document.querySelector('.said-on').getBoundingClientRect().right")
+    assert wide <= PHONE["width"]
+
+
+@pytest.mark.long
+def test_V6_where_the_daemon_only_shows_nothing_can_be_changed(
+    serving: Callable[..., Site], tree: Tree
+) -> None:
+    site = serving(read_only=True)
+    session = site.session(cwd=tree.cwd)
+    page = site.page(f"/sessions/{session}/changes")
+    expect(page.get_by_text("third = 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    expect(page.get_by_role("button", name="Commit")).to_have_count(0)
+    page.locator(".changes tr", has_text="third = 3").locator("td").nth(1).click()
+    expect(page.locator(".composing")).to_have_count(0)

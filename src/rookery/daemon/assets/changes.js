@@ -218,7 +218,8 @@ when("send-comments", async () => {
     ...quote.split("\n").map((line) => `> ${line.trimEnd()}`), words,
   ].join("\n"))].join("\n\n");
   // The same comments have the same id: sent twice, they arrive once.
-  const id = `comments.${list.map((each) => each.id.slice(0, 8)).join(".").slice(0, 150)}.${text.length}`;
+  const sum = [...text].reduce((so, letter) => (so * 31 + letter.codePointAt(0)) >>> 0, list.length);
+  const id = `comments.${list.map((each) => each.id.slice(0, 8)).join(".").slice(0, 150)}.${sum.toString(16)}`;
   await api("POST", `/api/sessions/${encodeURIComponent(session)}/prompt`, { text, id });
   keep([]);
   const words = list.length > 1 ? `${list.length} comments sent` : "Comment sent";

@@ -1,6 +1,7 @@
 """Search over everything ever said, as a screen and as the piece with what was found."""
 
 import asyncio
+import re
 import time
 from typing import Annotated, Literal
 
@@ -52,5 +53,13 @@ def _results(daemon: State, wanted: hits.Wanted) -> str:
     age = hits.SECONDS.get(wanted.since)
     since = int((time.time() - age) * 1000) if age else 0
     filters = Filters(wanted.agent, wanted.within, since, wanted.role)
-    answer, whole = find(daemon.home, wanted.q, filters, hits.MORE)
+    answer, whole = find(daemon.home, unfinished(wanted.q), filters, hits.MORE)
     return hits.results(wanted, answer.hits, more=answer.more, whole=whole, problem=answer.problem)
+
+
+_LAST = re.compile(r"(?:^|\s)\w{3,}\Z")
+
+
+def unfinished(words: str) -> str:
+    """The last word may be the beginning of one: it is searched while it is typed."""
+    return f"{words}*" if '"' not in words and _LAST.search(words) else words

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
+from rookery.agents.registry import AGENTS
 from rookery.core.json import secrets
 from rookery.core.json.safe_text import count
 from rookery.daemon.pieces.icons import icon
@@ -55,7 +56,12 @@ def screen(wanted: Wanted, results: str, agents: Sequence[str], directories: Seq
         'placeholder="Words, &quot;a phrase&quot;, or begin*"><button class="primary">Search'
         '</button></div><div class="filters">'
         + _select("role", "Where", ROLES, wanted.role)
-        + _select("agent", "Agent", {"": "Any agent", **{a: a for a in agents}}, wanted.agent)
+        + _select(
+            "agent",
+            "Agent",
+            {"": "Any agent"} | {each: _agent(each) for each in agents},
+            wanted.agent,
+        )
         + _select("since", "When", AGES, wanted.since)
         + '<label>Directory<input name="in" list="directories" maxlength="4096" '
         f'placeholder="Any directory" value="{esc_line(wanted.within, 4096)}"></label>'
@@ -99,7 +105,7 @@ def results(wanted: Wanted, hits: Sequence[Hit], *, more: bool, whole: bool, pro
         hint = "" if not _narrowed(wanted) else _everywhere(wanted)
         return note + tag("div", tag("p", words) + hint, "empty")
     total = f"{count(len(hits), 'hit')}{', and older ones' if more else ''}, the newest first"
-    rows = "".join(_hit(hit, wanted.q) for hit in hits)
+    rows = "".join(map(_hit, hits))
     wider = tag("p", "Use more words, or a filter, to see older ones.", "soft") if more else ""
     return f'{note}<p class="soft" role="status">{total}</p><ol class="hits">{rows}</ol>{wider}'
 
@@ -113,24 +119,29 @@ def _everywhere(wanted: Wanted) -> str:
     return f'<p><a class="button" href="{esc_line(address, 5000)}">Search everywhere</a></p>'
 
 
-def _hit(hit: Hit, words: str) -> str:
+def _hit(hit: Hit) -> str:
     place = f"/sessions/{quote(hit.session)}?at={hit.seq}"
     title = esc_line(secrets.masked(hit.title), 200) or NO_TITLE
     about = " · ".join(
         each
         for each in (
             SAID.get(hit.role, ""),
-            esc_line(hit.agent, 60),
+            esc_line(_agent(hit.agent), 60),
             f'<span class="place">{esc_line(with_tilde(hit.cwd), 200)}</span>',
             _when(hit.at),
         )
         if each
     )
     return (
-        f'<li><a href="{place}" data-words="{esc_line(words, 200)}"><strong dir="auto">{title}'
+        f'<li><a href="{place}"><strong dir="auto">{title}'
         f'</strong><span class="snippet" dir="auto">{snippet(hit)}</span>'
         f'<span class="soft">{about}</span></a></li>'
     )
+
+
+def _agent(name: str) -> str:
+    known = AGENTS.get(name)
+    return known.title if known else name
 
 
 def snippet(hit: Hit) -> str:
