@@ -31,6 +31,8 @@ _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _TRIES = 3
 _JUST_NOW = 20_000_000
 """Nanoseconds: the clock of files is coarse."""
+_SKEWED = 1_000_000_000
+"""A file from further in the future has another machine's clock."""
 
 
 class NoDiff(Exception):
@@ -134,8 +136,8 @@ def _digest(cwd: str, file: File, began: int) -> str:
     if file.note == SUBMODULE:
         return ""
     try:
-        state = os.lstat(os.path.join(cwd, file.change.path))
-        if max(state.st_mtime_ns, state.st_ctime_ns) >= began and file.modes[1] != "000000":
+        changed = os.lstat(os.path.join(cwd, file.change.path)).st_ctime_ns
+        if began <= changed <= time.time_ns() + _SKEWED:
             return ""
     except (OSError, ValueError):
         pass

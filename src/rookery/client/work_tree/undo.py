@@ -70,7 +70,7 @@ def put_back(cwd: str, kept: str, name: str) -> Undone:
         steps = _kept(kept, name)
         try:
             for step in steps:
-                if place.digest(cwd, step.path) != place.digest_of(step.now):
+                if not _stands(cwd, step):
                     raise _changed(step.path)
             for step in steps:
                 place.write(cwd, step.path, step.then)
@@ -79,6 +79,10 @@ def put_back(cwd: str, kept: str, name: str) -> Undone:
         with suppress(OSError):
             os.unlink(os.path.join(kept, FOLDER, name))
         return Undone("", [step.path for step in steps])
+
+
+def _stands(cwd: str, step: Step) -> bool:
+    return place.digest_of(place.read(cwd, step.path)) == place.digest_of(step.now)
 
 
 def _changed(path: str) -> NoDiff:
@@ -102,7 +106,7 @@ def _unfit(cwd: str, file: File) -> str:
 
 def _done(cwd: str, kept: str, steps: list[Step]) -> Undone:
     for step in steps:
-        if place.digest(cwd, step.path) != place.digest_of(step.now):
+        if not _stands(cwd, step):
             raise _changed(step.path)
     name = _keep(kept, steps)
     for step in steps:
