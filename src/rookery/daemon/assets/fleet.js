@@ -27,7 +27,7 @@ function address() {
 let due = 0;
 let busy = false;
 let again = false;
-const soon = (wait = QUIET) => { due ||= setTimeout(refresh, wait); };
+const soon = (wait = QUIET) => { due ||= setTimeout(refresh, document.hidden ? 1000 : wait); };
 
 async function refresh() {
   due = 0;
