@@ -4,7 +4,7 @@ let wait = 1;
 
 async function look() {
   try {
-    await fetch("/favicon.svg", { method: "HEAD", cache: "no-store" });
+    await fetch("/favicon.svg", { cache: "no-store" });
     location.reload();
   } catch {
     wait = Math.min(wait * 2, 15);

@@ -174,6 +174,7 @@ document.addEventListener("change", (event) => {
   else delete document.documentElement.dataset.theme;
 });
 const theme = kept.get("theme") ?? "";
+$(".sections [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 for (const node of $$("[name=theme]")) node.checked = node.value === theme;
 
 try {

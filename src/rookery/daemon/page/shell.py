@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from fastapi.responses import HTMLResponse
 
-from rookery.daemon.pieces import fleet_list
+from rookery.daemon.pieces import fleet_list, icons
 from rookery.daemon.pieces.document import document
 from rookery.daemon.state import State
 from rookery.export.html.page import MARK
@@ -51,7 +51,7 @@ def page(
     about = _Page(here, session, screen or here)
     body = (
         f'{SKIP}<div class="frame">{_column(daemon, about)}'
-        f'<main id="main" tabindex="-1">{main}</main></div>{TOLD}'
+        f'<main id="main" tabindex="-1">{_bar(about)}{main}</main></div>{TOLD}'
     )
     attributes = f' data-screen="{esc_line(about.screen)}" data-session="{esc_line(session)}"'
     attributes += ' data-read-only="1"' if daemon.options.read_only else ""
@@ -64,6 +64,15 @@ def page(
             styles=("fleet.css", *styles),
         )
     )
+
+
+def _bar(about: _Page) -> str:
+    """Where the column is folded, the screens that it leads to have its links."""
+    if about.here not in [name for name, _, _ in LINKS]:
+        return ""
+    back = f'<a href="/" aria-label="All sessions">{icons.icon("back")}</a>'
+    links = back + "".join(about.link(*each) for each in LINKS)
+    return f'<nav class="links folded" aria-label="Rookery">{links}</nav>'
 
 
 def _column(daemon: State, about: _Page) -> str:
