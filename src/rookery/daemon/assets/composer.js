@@ -1,8 +1,8 @@
 // Where a prompt is written: keys, drafts, earlier prompts, files, suggestions, the queue.
 import { $, $$, api, element, kept, say, toast, told, when } from "./main.js";
-import { command, deeds, facts, onBar, putRecap, readHeader, session, set, switchTo } from "./bar.js";
+import { command, facts, onBar, readHeader, session } from "./bar.js";
 import { complete, ranked } from "./complete.js";
-import { help, isTyping, key } from "./keys.js";
+import { isTyping, key } from "./keys.js";
 import { again, drop, onOutbox, pending, post } from "./outbox.js";
 import { onConnection } from "./stream.js";
 
@@ -59,9 +59,13 @@ async function send({ steer = false } = {}) {
   const text = field.value;
   if (!text.trim() && !files.length) return;
   const own = !editing && !files.length && /^\/(\S+)\s*([^\n]*)$/.exec(text.trim());
-  if (own && ours().some((each) => each.name === own[1])) {
-    put("");
-    return carryOut(own[1], own[2].trim());
+  if (own) {
+    const { carryOut, isOurs } = await slash();
+    if (field.value !== text) return; // pressed twice
+    if (isOurs(own[1])) {
+      put("");
+      return carryOut(own[1], own[2].trim());
+    }
   }
   remember(text);
   if (editing) return saveEdited(text);
@@ -165,62 +169,24 @@ function showFiles() {
 
 // --- slash commands and mentions -----------------------------------------------------------------
 
-const ours = () => [...$("template", form).content.querySelectorAll("li")].map((row) => ({ name: row.dataset.name, hint: row.dataset.hint, words: row.textContent }));
+/** Rookery's own commands; their script comes with the first key. */
+const slash = () => import("./commands.js");
 let agents = null; // the agent's commands, until the bar says that they changed
 
-function commands() {
+const commands = async () => {
   agents ??= readHeader().then((header) => header.commands ?? [], () => []);
-  return agents.then((found) => {
-    const own = ours().map((each) => ({
-      label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
-      run: each.hint ? undefined : () => { put(""); carry(each.name); },
-    }));
-    const names = new Set(own.map((each) => each.name));
-    const rest = found.map((each) => ({ ...each, name: String(each.name).replace(/^\//, "") }))
-      .filter((each) => each.name && !/\s/.test(each.name) && !names.has(each.name))
-      .map((each) => ({ label: `/${each.name}${each.input?.hint ? ` ${each.input.hint}` : ""}`, more: each.description ?? "", insert: `/${each.name} `, name: each.name }));
-    return [...rest, ...own];
-  });
-}
+  return (await slash()).rows(await agents, () => put(""));
+};
 
 function offers(before) {
-  const slash = /^\/([^\s/]*)$/.exec(before);
-  if (slash) return { from: 0, rows: commands().then((rows) => (slash[1] ? ranked(slash[1], rows, (row) => row.name) : rows)) };
+  const own = /^\/([^\s/]*)$/.exec(before);
+  if (own) return { from: 0, rows: commands().then((rows) => (own[1] ? ranked(own[1], rows, (row) => row.name) : rows)) };
   const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
   if (!at) return null;
   const query = new URLSearchParams({ query: at[1].slice(0, 200) });
   const rows = api("GET", `/api/sessions/${encodeURIComponent(session)}/files?${query}`)
     .then(({ files: found }) => found.map((name) => { mentioned.add(name); return { label: name, insert: `@${name} ` }; }));
   return { from: before.length - at[1].length - 1, rows };
-}
-
-const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
-
-/** One of Rookery's own commands. */
-function carryOut(name, value) {
-  const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent offers nothing to choose from yet."); };
-  switch (name) {
-    case "agent": return value ? switchTo(value) : pick("agent");
-    case "confirm": return value ? set("confirm", value) : pick("confirm");
-    case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
-    case "rename": return value ? command({ do: "rename", title: value }) : deeds.rename();
-    case "attach": return void $("#picker").click();
-    case "changes": return void $("#bar [data-do=changes]")?.click();
-    case "export": return void location.assign(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
-    case "help": return void help();
-    case "new": return void location.assign("/new");
-    case "recap": return putRecap();
-    case "settings": return void location.assign("/settings");
-    default: return deeds[name]?.();
-  }
-}
-
-async function pickUsual(name) {
-  const category = name === "effort" ? "thought_level" : name;
-  const found = (await readHeader()).options.find((each) => each.category === category || each.id === name);
-  const chip = found && $(`#bar [data-do=pick][data-option="${CSS.escape(found.id)}"]`);
-  if (chip) chip.click();
-  else toast("The agent offers nothing to choose from yet.");
 }
 
 // --- the queue -----------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ async def _screen(
         main=main,
         here="new",
         modules=("new.js",),
-        styles=("composer.css",),
+        styles=("composer.css", "new.css"),
     )
     page.status_code = status
     return page

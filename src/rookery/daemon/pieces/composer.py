@@ -4,7 +4,7 @@ is the browser's."""
 from rookery.client.attach import LARGEST, MOST, TOGETHER
 from rookery.core.json import Json, lenient
 from rookery.daemon.pieces.session_bar import icon
-from rookery.export.html.text import esc_line, tag
+from rookery.export.html.text import esc_line
 
 CLIP = (
     "M12.5 7 7.5 12a2.8 2.8 0 0 1-4-4l5.6-5.6a1.9 1.9 0 0 1 2.7 2.7"
@@ -12,28 +12,6 @@ CLIP = (
 )
 SEND = '<path d="M8 13V3M4 7l4-4 4 4"/>'
 STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
-
-OURS = (
-    ("agent", "switch to another agent", "name"),
-    ("archive", "hide this session from lists", ""),
-    ("attach", "attach a file or an image", ""),
-    ("cancel", "stop the running turn", ""),
-    ("changes", "show what changed in the directory", ""),
-    ("clear", "start over; earlier turns are folded", ""),
-    ("confirm", "when to ask", "every, risky or all"),
-    ("effort", "set how hard the model thinks", "value"),
-    ("export", "download the transcript", "md, html or jsonl"),
-    ("help", "list every key", ""),
-    ("mode", "set the agent's mode", "value"),
-    ("model", "choose the model", "name"),
-    ("new", "start a new session", ""),
-    ("recap", "put a recap of the session into this field", ""),
-    ("rename", "set the session's title", "title"),
-    ("restart", "restart the agent", ""),
-    ("settings", "open the settings", ""),
-    ("stop", "put the session to sleep; the next prompt wakes it", ""),
-)
-"""Rookery's own slash commands on this page: name, what it does, its value."""
 
 
 def rendered(session: str, header: Json, read_only: bool) -> str:
@@ -56,7 +34,7 @@ def rendered(session: str, header: Json, read_only: bool) -> str:
         '<button type="button" class="quiet" data-do="stop-editing">Cancel</button></div>'
         f'<ul class="attached" aria-label="Attached" hidden></ul>{_field()}'
         f'<div class="acts">{_left()}<span class="hint soft"></span>{_right()}</div>'
-        f'<input type="file" id="picker" multiple hidden>{_own_commands()}</form>'
+        f'<input type="file" id="picker" multiple hidden></form>'
     )
 
 
@@ -95,11 +73,3 @@ def _right() -> str:
         f"{icon(STOP)}</button>"
         f'<button type="submit" class="icon primary" {send}>{icon(SEND)}</button>'
     )
-
-
-def _own_commands() -> str:
-    rows = "".join(
-        f'<li data-name="{name}" data-hint="{hint}">{esc_line(words)}</li>'
-        for name, words, hint in OURS
-    )
-    return tag("template", f'<ul id="own-commands">{rows}</ul>')

@@ -1,0 +1,70 @@
+// Rookery's own slash commands, and the agent's as they are offered.
+import { $, toast, told } from "./main.js";
+import { command, menus, readHeader, session } from "./bar.js";
+import { help } from "./keys.js";
+
+const OURS = [
+  ["agent", "switch to another agent", "name"],
+  ["archive", "hide this session from lists"],
+  ["attach", "attach a file or an image"],
+  ["cancel", "stop the running turn"],
+  ["changes", "show what changed in the directory"],
+  ["clear", "start over; earlier turns are folded"],
+  ["confirm", "when to ask", "every, risky or all"],
+  ["effort", "set how hard the model thinks", "value"],
+  ["export", "download the transcript", "md, html or jsonl"],
+  ["help", "list every key"],
+  ["mode", "set the agent's mode", "value"],
+  ["model", "choose the model", "name"],
+  ["new", "start a new session"],
+  ["recap", "put a recap of the session into this field"],
+  ["rename", "set the session's title", "title"],
+  ["restart", "restart the agent"],
+  ["settings", "open the settings"],
+  ["stop", "put the session to sleep; the next prompt wakes it"],
+].map(([name, words, hint = ""]) => ({ name, words, hint }));
+export const isOurs = (name) => OURS.some((each) => each.name === name);
+
+/** The agent's, then ours; `clear` empties the field. */
+export function rows(found, clear) {
+  const own = OURS.map((each) => ({
+    label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
+    run: each.hint ? undefined : () => { clear(); carry(each.name); },
+  }));
+  const names = new Set(own.map((each) => each.name));
+  const rest = found.map((each) => ({ ...each, name: String(each.name).replace(/^\//, "") }))
+    .filter((each) => each.name && !/\s/.test(each.name) && !names.has(each.name))
+    .map((each) => ({ label: `/${each.name}${each.input?.hint ? ` ${each.input.hint}` : ""}`, more: each.description ?? "", insert: `/${each.name} `, name: each.name }));
+  return [...rest, ...own];
+}
+
+const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
+
+/** One of Rookery's own commands. */
+export async function carryOut(name, value) {
+  const { deeds, putRecap, set, switchTo } = await menus();
+  const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent offers nothing to choose from yet."); };
+  switch (name) {
+    case "agent": return value ? switchTo(value) : pick("agent");
+    case "confirm": return value ? set("confirm", value) : pick("confirm");
+    case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
+    case "rename": return value ? command({ do: "rename", title: value }) : deeds.rename();
+    case "attach": return void $("#picker").click();
+    case "changes": return void $("#bar [data-do=changes]")?.click();
+    case "export": return void location.assign(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
+    case "help": return void help();
+    case "new": return void location.assign("/new");
+    case "recap": return putRecap();
+    case "settings": return void location.assign("/settings");
+    default: return deeds[name]?.();
+  }
+}
+
+async function pickUsual(name) {
+  const category = name === "effort" ? "thought_level" : name;
+  const found = (await readHeader()).options.find((each) => each.category === category || each.id === name);
+  const chip = found && $(`#bar [data-do=pick][data-option="${CSS.escape(found.id)}"]`);
+  if (chip) chip.click();
+  else toast("The agent offers nothing to choose from yet.");
+}
+
