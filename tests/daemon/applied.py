@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any, override
 
-VOID = {"br", "hr", "img", "input"}
+VOID = {"br", "hr", "img", "input", "link", "meta"}
 
 
 class Node:
@@ -88,6 +88,19 @@ class Page:
 
     def __init__(self, html: str) -> None:
         self.top = parsed(html)
+        self.seq = 0
+
+    @classmethod
+    def of_screen(cls, html: str) -> "Page":
+        """Of a session's screen."""
+        page = cls("")
+        found = parsed(html).find(id="transcript")
+        assert found is not None
+        page.seq = int(found.attributes["data-seq"] or 0)
+        for unit in found.nodes:
+            if unit.attributes.get("id") != "older":
+                page.top.add(unit)
+        return page
 
     def shown(self) -> str:
         return self.top.shown()

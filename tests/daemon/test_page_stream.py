@@ -1,5 +1,6 @@
 """The page under a stream: what a browser has after any changes is what it would get anew."""
 
+import asyncio
 import random
 from collections.abc import Iterator, Sequence
 
@@ -12,8 +13,13 @@ from rookery.daemon.pieces.live import Live
 from rookery.daemon.pieces.transcript import view_of
 from tests.core import recordings
 from tests.daemon.applied import Page
+from tests.daemon.served import Served
+from tests.daemon.test_stream import heard, here, last, stream, subscribe
 from tests.export import samples
 from tests.export.sessions import chunk, prompt, session, tool, turn
+from tests.worker.aviary import Aviary, Bird
+
+__all__ = ["here"]  # a fixture
 
 NOW = 1_800_000_000_000
 LONG = pytest.mark.long
@@ -168,3 +174,34 @@ def test_V3_secrets_are_masked_before_they_are_html(size: int) -> None:
         sent += str(live.flush())
     for secret in ("a1B2c3D4a1", "MIIabcMII", "qwertyqwe"):
         assert secret not in sent
+
+
+def screen(daemon: Served, bird: Bird) -> Page:
+    answer = daemon.ask("GET", f"/sessions/{bird.id}", Accept="text/html")
+    assert answer.status == 200
+    return Page.of_screen(answer.body.decode())
+
+
+async def follow(daemon: Served, bird: Bird, page: Page) -> None:
+    """Apply what comes until the page has the last event that shows."""
+    async with stream(daemon) as link:
+        await subscribe(link, bird.id, form="page", after=page.seq)
+        while page.shown() != (await asyncio.to_thread(screen, daemon, bird)).shown():
+            kind, body = await heard(link)
+            assert kind == "page", (kind, body)
+            assert body["seq"] > page.seq
+            page.apply(body["ops"])
+            page.seq = body["seq"]
+
+
+async def test_V11_a_browser_that_was_away_goes_on_from_its_event(
+    aviary: Aviary, here: Served
+) -> None:
+    bird = aviary.hatch()
+    await bird.turn("first")
+    page = await asyncio.to_thread(screen, here, bird)
+    await bird.turn([{"thought": "Hm."}, {"text": samples.MARKDOWN, "chunks": 30}])
+    await follow(here, bird, page)
+    await bird.turn([{"command": "seq 1 30"}, {"text": "- one\n- two\n\nend", "chunks": 5}])
+    await follow(here, bird, page)
+    assert page.seq <= last(bird)

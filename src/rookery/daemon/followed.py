@@ -30,6 +30,8 @@ ROOM = 1024 * 1024
 REPLAYED = 5000
 """Events that a client which was away is told one by one; after more, or more than may wait for it,
 it gets the end anew."""
+REACHED = 2.0
+"""Seconds until an event that is in the log has come from its worker, at most."""
 
 
 class Followed:
@@ -56,6 +58,7 @@ class Followed:
         self._meanwhile: list[Op] | None = None
         """What happens while the page is opened."""
         self._opening = asyncio.Lock()
+        self._came = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -85,6 +88,7 @@ class Followed:
     def _take(self, event: Event) -> None:
         self.header, ops = step(self.header, event)
         self.seq = event.seq
+        self._came.set()
         self._ops += ops
         self._events.append(event)
         self._ticker.due(self.flush)
@@ -127,6 +131,7 @@ class Followed:
             found = beginning(self.directory, self._session, form, after, self.seq)
             return await asyncio.to_thread(_bounded, found)
         async with self._opening:
+            await self._reach(after or 0)
             self._enter(watcher, form)
             self._meanwhile = [] if self._live is None else None
             try:
@@ -139,6 +144,14 @@ class Followed:
             finally:
                 self._meanwhile = None
         return ([message] if message else []), False
+
+    async def _reach(self, seq: int) -> None:
+        """A page may have read an event in the log before it came here."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REACHED):
+                while self.seq < seq:
+                    self._came.clear()
+                    await self._came.wait()
 
     def _send_page(self) -> None:
         """For those who waited until the page was opened."""
