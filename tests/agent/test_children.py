@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -186,7 +187,9 @@ async def test_I10_6_a_command_of_another_user_is_left_out_and_told(
         other = f"import os; print(os.getpid(), file=open('ready', 'w'), flush=True); {OTHER}"
         script = tmp_path / "other.py"
         script.write_text("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + other)
-        going = agent.prompt(session, [run(f"{sys.executable} other.py"), {"text": "Over."}])
+        going = agent.prompt(
+            session, [run(f"{shlex.quote(sys.executable)} other.py"), {"text": "Over."}]
+        )
         await status(agent, "in_progress")
         pid = await asyncio.to_thread((tmp_path / "ready").read_text)
         left.append(process(pid))

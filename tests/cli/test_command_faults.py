@@ -178,16 +178,22 @@ def test_I13_15_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> 
 
 def test_I13_15_completions_show_titles_beside_ids(home: Path) -> None:
     sessions = {rookery("new", "--title", f"Title {n}").out.strip(): f"Title {n}" for n in (1, 2)}
-    program = Path(sys.executable).parent / "rookery"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     def completed(*words: str, kind: int = 9) -> list[str]:
         line = " ".join(f"'{word}'" for word in words)
         script = (
-            f'eval "$({program} completions bash)"\ncompopt() {{ :; }}\n'
+            f'eval "$(rookery completions bash)"\ncompopt() {{ :; }}\n'
             f"COMP_WORDS=(rookery {line}); COMP_CWORD={len(words)}; COMP_TYPE={kind}\n"
-            f"_rookery_completion {program}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+            f"_rookery_completion rookery\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
         )
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["bash", "-c", script],
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert not done.stderr
         return done.stdout.splitlines()
 

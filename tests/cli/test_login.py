@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -43,7 +44,7 @@ def test_I11_7_a_key_that_was_exported_reaches_the_agent_with_the_next_prompt() 
     shown = " ".join(said(session).split())
     assert "Authentication required: no key" in shown
     assert f"API key: export {KEY}" in shown
-    assert f"Log in: run {' '.join(command('claude-agent-acp', KEY))} --login"[:60] in shown
+    assert f"Log in: run {shlex.join(command('claude-agent-acp', KEY))} --login"[:60] in shown
     again = rookery("prompt", session, "--wait", f"env {KEY}", **{KEY: "s3cret"})
     assert (again.code, "s3cret" in again.out) == (0, True)
     assert f"this terminal's environment: {KEY} is new." in again.err
@@ -103,7 +104,7 @@ def test_I11_7_a_wrong_value_is_refused_with_its_line(line: str, words: str) -> 
 def test_I11_7_a_switch_finds_programs_on_the_callers_path(tmp_path: Path) -> None:
     session, _ = made("demo", "hello")
     program = tmp_path / "codex-acp"
-    program.write_text(f"#!/bin/sh\nexec {' '.join(command('codex-acp'))}\n")
+    program.write_text(f"#!/bin/sh\nexec {shlex.join(command('codex-acp'))}\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     missing = rookery("switch-agent", session, "codex")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -165,11 +166,11 @@ def test_logs_are_what_the_agent_wrote(home: Path) -> None:
 
 
 def test_another_agent_by_its_command(home: Path) -> None:
-    line = f"{sys.executable} -m rookery play demo"
-    done = rookery("run", "--json", "--cmd", line, play({"text": "Hi"}))
+    argv = [sys.executable, "-m", "rookery", "play", "demo"]
+    done = rookery("run", "--json", "--cmd", shlex.join(argv), play({"text": "Hi"}))
     assert done.code == 0
     assert done.events[0]["update"]["agent"] == os.path.basename(sys.executable)
-    assert done.events[0]["update"]["argv"] == line.split()
+    assert done.events[0]["update"]["argv"] == argv
 
 
 def test_another_agent_by_its_name_in_the_configuration(home: Path) -> None:

@@ -6,6 +6,7 @@ python accomplice.py WAY OUT HOME OWN OTHER [MORE…]        what came of it is 
 import ctypes
 import json
 import os
+import shlex
 import signal
 import socket
 import sqlite3
@@ -89,7 +90,7 @@ def tell(came: str) -> None:
 
 match WAY:
     case "tmux":
-        line = f"{sys.executable} -P -m rookery answer {OTHER} 1"
+        line = f"{shlex.quote(sys.executable)} -P -m rookery answer {OTHER} 1"
         subprocess.run(["tmux", "-S", MORE[0], "send-keys", line, "Enter"], check=True)
         tell("typed")
     case "log":
@@ -101,7 +102,7 @@ match WAY:
         tell("written")
     case "start file":
         with open(os.path.join(MORE[0], ".bashrc"), "a", encoding="utf-8") as file:
-            file.write(f"{sys.executable} -P -m rookery answer {OTHER} 1\n")
+            file.write(f"{shlex.quote(sys.executable)} -P -m rookery answer {OTHER} 1\n")
         tell("written")
     case "orphan" | "orphan outside":
         leave()

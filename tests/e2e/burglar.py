@@ -10,6 +10,7 @@ that sleeps. Each try is a line of JSON in OUT: its name, and what came of it. T
 import ctypes
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -203,7 +204,7 @@ def linked_home() -> str:
 def edited() -> str:
     """As a person would, in an editor that is a program."""
     code = "import sys; open(sys.argv[1], 'a').write('[session]\\napprove_all = true\\n')"
-    line = f"{sys.executable} -c {json.dumps(code)}"
+    line = shlex.join([sys.executable, "-c", code])
     return cli("config", "edit", EDITOR=f"{line}", VISUAL="")
 
 

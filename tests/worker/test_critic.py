@@ -4,6 +4,7 @@ refinement)."""
 import asyncio
 import json
 import os
+import shlex
 import signal
 from pathlib import Path
 from typing import Any
@@ -268,7 +269,7 @@ def test_run_waits_for_the_loop_and_exits_with_the_truth(
     aviary: Aviary, passes: str, flags: list[str], code: int, turns: int
 ) -> None:
     configure(aviary, COUNTS + passes, refine=False)
-    line = " ".join(aviary.player({"otherwise": WORKS}))
+    line = shlex.join(aviary.player({"otherwise": WORKS}))
     done = rookery("run", "--stop", *flags, "--cmd", line, "go", cwd=aviary.work)
     assert done.code == code, done.err
     assert done.out.count("Did it.") == turns

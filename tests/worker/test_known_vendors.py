@@ -1,6 +1,7 @@
 """What people see of agents that behave in their vendors' ways, under a real worker."""
 
 import os
+import shlex
 import signal
 import sys
 import time
@@ -45,7 +46,9 @@ async def test_I11_6_an_agent_of_config_toml_gets_the_profile_of_its_vendor(
 async def test_I11_7_crow_is_handed_the_server_that_it_brings(aviary: Aviary) -> None:
     """M3: all its tools come from its client; without that server it has none."""
     program = aviary.root / "crow-cli"
-    program.write_text(f"#!/bin/sh\nexec {sys.executable} -P {AGENT} crow-cli\n")
+    program.write_text(
+        f"#!/bin/sh\nexec {shlex.join([sys.executable, '-P', str(AGENT), 'crow-cli'])}\n"
+    )
     program.chmod(0o755)
     theirs = {"name": "tracker", "command": "true", "args": [], "env": []}
     bird = aviary.hatch(agent="crow", argv=[str(program), "acp"], mcp_servers=[theirs])

@@ -2,6 +2,7 @@
 
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -137,7 +138,7 @@ def test_end_group(nest: "subprocess.Popen[bytes]") -> None:
 def test_sweep_spares_itself_and_its_ancestors() -> None:
     """A client that stands in an agent's terminal carries the mark of that agent's worker."""
     code = "from rookery.processes.strays import sweep; print(len(sweep('/none', {'nest'}).ended))"
-    inner = f'{sys.executable} -c "{code}"; echo lives'
+    inner = f'{shlex.quote(sys.executable)} -c "{code}"; echo lives'
     environment = {**os.environ, "ROOKERY_MARK": "nest.old"}
     done = subprocess.run(["sh", "-c", inner], env=environment, capture_output=True, check=True)
     assert done.stdout == b"0\nlives\n"
