@@ -24,7 +24,18 @@ DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""
 FIRST = tuple(
     f"tests/{folder}/"
-    for folder in ("agent", "e2e", "daemon", "transport", "clients", "worker", "cli", "acp", "tui")
+    for folder in [
+        "agent",
+        "e2e",
+        "daemon",
+        "page",
+        "transport",
+        "clients",
+        "worker",
+        "cli",
+        "acp",
+        "tui",
+    ]
 )
 
 
