@@ -6,6 +6,7 @@ const SPLIT_FROM = 900;
 let box = null; // what holds the changes
 let session = "";
 let asked = { base: "", view: "" };
+let undone = [];
 
 const root = () => $(".changes", box ?? document);
 const pathOf = (node) => decodeURIComponent(node.closest(".file").dataset.path);
@@ -82,11 +83,26 @@ when("undo", async (button) => {
   try {
     const body = { base: root().dataset.base, path, digest: file.dataset.digest, ...(hunk && { hunk: hunk.dataset.hunk }) };
     const { id } = await post("undo", body);
-    say(`${path}: undone`);
-    toast(hunk ? `Undid a hunk of ${path}` : `Undid the changes of ${path}`, { action: {
-      label: "Put it back",
-      run: async () => { await post("put-back", { id }); await reload(); },
-    } });
+    undone = [...undone, { id, words: hunk ? `Undid a hunk of ${path}` : `Undid the changes of ${path}` }];
+    say(undone.at(-1).words);
+  } finally {
+    await reload();
+  }
+});
+
+/** What was undone last can be put back for as long as the page is open. */
+function undoneLine() {
+  const last = undone.at(-1);
+  if (!last) return;
+  const button = element("button", { type: "button", class: "small", "data-do": "put-back" }, "Put it back");
+  $(".side-head", box)?.after(element("p", { class: "undone" }, element("span", {}, last.words), button));
+}
+when("put-back", async () => {
+  const { id } = undone.at(-1);
+  undone = undone.slice(0, -1);
+  try {
+    await post("put-back", { id });
+    say("Put back");
   } finally {
     await reload();
   }
@@ -113,6 +129,7 @@ when("commit", async (form) => {
     const made = await post("commit", { message: form.message.value, files });
     form.hidden = true;
     form.message.value = "";
+    undone = [];
     toast(`Committed ${made.id.slice(0, 8)}: ${made.summary}`, { remedy: made.said });
     await reload();
   } catch (error) {
@@ -148,7 +165,8 @@ function rowFor(file, { side, to, quote }) {
 
 /** Draws all comments where they belong, and the bar that sends them. */
 function placed() {
-  for (const old of $$(".comment, .stray", box)) old.remove();
+  for (const old of $$(".comment, .stray, .undone", box)) old.remove();
+  undoneLine();
   const list = comments();
   list.forEach((each, at) => {
     const file = $$(".file", box).find((node) => decodeURIComponent(node.dataset.path) === each.path);
