@@ -22,6 +22,9 @@ from rookery.processes import strays, tree
 ENDS = 5.0
 """Seconds until a killed worker's lock must be free."""
 
+TRIES, PAUSE = 10, 0.05
+"""How often a directory is removed once more, and seconds between two times."""
+
 BLOCK = 512
 """Bytes; the unit in which the system counts a file's blocks, everywhere."""
 
@@ -203,8 +206,6 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     deleted.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
-    import shutil
-
     from rookery.client import deletion
 
     directory = paths.session_dir(home, session)
@@ -220,8 +221,23 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     deletion.strike(home, session)
     with suppress(FileNotFoundError):
         os.unlink(paths.socket_path(directory))
-    shutil.rmtree(directory)
+    _remove_directory(directory)
     return said
+
+
+def _remove_directory(directory: str) -> None:
+    """Somebody who lists sessions may read its log meanwhile, which leaves files of SQLite's."""
+    import shutil
+
+    for left in range(TRIES, -1, -1):
+        try:
+            shutil.rmtree(directory)
+        except OSError:
+            if not left and os.path.isdir(directory):
+                raise
+        if not os.path.isdir(directory):
+            return
+        time.sleep(PAUSE)
 
 
 def size_of(path: str) -> int:
