@@ -172,7 +172,7 @@ when("action", async (button) => {
   const { command, choose, window: opens, compose } = action;
   if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
   if (opens === "log") return void open(`/api${here}/logs/agent`, "_blank", "noopener");
-  if (opens) return location.assign(opens === "agents" ? "/settings#agents" : "/settings#models");
+  if (opens) return location.assign(`/settings/${opens === "agents" ? "agents" : "models"}`);
   if (compose?.recap) return recap(compose.recap);
   if (action.danger && !button.dataset.sure) {
     button.dataset.sure = "1";
