@@ -1,5 +1,7 @@
 """V8: search over everything ever said; V12: the timeline, and find in a session."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -39,7 +41,8 @@ def test_V8_search_opens_a_hit_at_its_place(site: Site) -> None:
     hit = page.locator(".hits li", has_text="kingfisher")
     expect(hit).to_have_count(1)
     expect(hit.locator("mark")).to_have_text("kingfisher")
-    assert "q=kingfis" in page.url
+    expect(page).to_have_url(re.compile("q=kingfis$"))
+    expect(page.locator("#results")).not_to_have_attribute("aria-busy", "true")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     marked = page.locator("#transcript .marked")

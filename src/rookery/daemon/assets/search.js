@@ -21,9 +21,9 @@ async function look({ again = false } = {}) {
   if (!again) results.setAttribute("aria-busy", "true");
   try {
     const text = await piece(`/search?${asked}${asked ? "&" : ""}piece=1`, { signal });
-    const focus = document.activeElement?.getAttribute?.("href");
+    const focus = results.contains(document.activeElement) && document.activeElement.getAttribute("href");
     results.replaceChildren(html(text));
-    if (again && focus) $(`a[href="${CSS.escape(focus)}"]`, results)?.focus();
+    if (focus) $(`a[href="${CSS.escape(focus)}"]`, results)?.focus();
     later();
   } finally {
     if (!signal.aborted) results.removeAttribute("aria-busy");
