@@ -4,6 +4,7 @@ or writes; else what it wants of the user, or why it ended. Code stands between 
 from typing import NamedTuple
 
 from rookery.core.asks.kept_asks import is_waiting
+from rookery.core.blocks import asks, captions
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.tools.calls import key_of
@@ -66,8 +67,6 @@ def _words(call: Json, cwd: str) -> str:
     """`run \\`pytest -q\\``; empty where the call says nothing new."""
     if not any(call.get(name) for name in ("title", "kind", "rawInput")):
         return ""
-    from rookery.core.blocks import captions  # only a session that calls tools needs it
-
     content = lenient.mappings(call, "content")
     block: Json = {
         "role": "tool",
@@ -99,8 +98,6 @@ def standing(header: Json) -> str:
 
 def wants(ask: Json, cwd: str) -> str:
     """`wants to run \\`pytest\\``, `asks: Which one?`."""
-    from rookery.core.blocks import asks, captions
-
     said = asks.brief(ask)
     verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
     if lenient.text(ask, "kind") == "question" or not verb:
