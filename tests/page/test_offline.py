@@ -37,6 +37,7 @@ def test_V11_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> Non
     transcript = page.locator("#transcript")
     expect(transcript).to_contain_text("Heard: second")
     expect(page.locator("#outbox li")).to_have_count(0)
+    expect(page.locator("#connection")).to_be_hidden()
     page.reload()
     expect(transcript).to_contain_text("Heard: second")
     field.fill("third")

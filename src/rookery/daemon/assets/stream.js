@@ -86,7 +86,13 @@ function hurry() {
   tries = Math.min(tries, 1);
   open();
 }
-addEventListener("online", hurry);
+/** A socket from before the break may look open and be dead. */
+addEventListener("online", () => {
+  const old = socket;
+  socket = null;
+  old?.close();
+  hurry();
+});
 addEventListener("offline", () => { if (socket) become("lost"); });
 addEventListener("pageshow", hurry);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) hurry(); });
