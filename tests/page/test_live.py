@@ -254,3 +254,26 @@ def test_V10_older_turns_come_in_above_and_the_place_is_held(site: Site) -> None
     expect(said(plain, "Prompt 120.")).to_be_visible()
     plain.get_by_text("Earlier").click()
     expect(said(plain, "Prompt 99.")).to_be_attached()
+
+
+@pytest.mark.long
+def test_V3_a_notice_offers_what_helps(site: Site) -> None:
+    turns = [[{"text": "Working."}, {"crash": 3}], [{"text": "Back again."}]]
+    name = site.session({"turns": turns}, title="Crashes")
+    site.say(name, "go")
+    page = site.page(f"/sessions/{name}")
+    page.locator("#transcript").get_by_role("button", name="Start it again").click()
+    site.say(name, "go on")
+    expect(said(page, "Back again.")).to_be_visible()
+    settled(page)
+
+
+@pytest.mark.long
+def test_V3_a_long_output_is_bounded_and_followed(site: Site) -> None:
+    name = site.session(title="Prints")
+    page = site.page(f"/sessions/{name}")
+    site.say(name, play({"command": "seq 1 30000"}, {"text": "Printed."}))
+    expect(said(page, "Printed.")).to_be_attached()
+    settled(page)
+    assert page.locator("#transcript .lines > span").count() <= 2_000
+    expect(page.locator("#transcript .lines > span").last).to_have_text("30000")
