@@ -122,10 +122,11 @@ class Engine:
         events = session.journal.commit()
         if events:
             session.rest = session.rest._replace(event_at=now())
-            self._clients.publish(events)
-            self._hear(events)
+            # The list first: who is told of an ask may look for it there at once.
             self._records.hear(events, session.header["cwd"])
             self._records.show(session.header, events[-1].seq, events[-1].at)
+            self._clients.publish(events)
+            self._hear(events)
         return events is not None
 
     def _hear(self, events: list[Event]) -> None:
