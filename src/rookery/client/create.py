@@ -10,10 +10,13 @@ from rookery.agents import registry
 from rookery.client import environment as client_environment
 from rookery.client import guard
 from rookery.client.config import in_force
+from rookery.core.agent.addresses import address_of
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, dumps, notice
 from rookery.core.policy.modes import EVERY
 from rookery.core.policy.unattended import Order
+from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.sandbox import NONE
 from rookery.core.view.fleet import head_of
 from rookery.home import config, last_choices, paths
 from rookery.log.errors import Busy, LogError
@@ -42,13 +45,15 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     order: Order | None = None,
     environment: Mapping[str, str] = os.environ,
     session: str = "",
+    sandbox: str = "",
     **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
 
     `session`: the id that it is to have; what an earlier try for it left is removed.
-    `confirm`: how much is asked; else as the configuration says. `order`: what answers instead of
-    the user. `chosen`: critic and refine, where the user chose them for the session.
+    `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
+    `order`: what answers instead of the user. `chosen`: critic and refine, where the user chose
+    them for the session.
     """
     paths.ensure_home(home)
     check_home(home)
@@ -74,6 +79,8 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "created": time.time_ns() // 1_000_000,
         }
         update |= {"title": title} if title.strip() else {}
+        kind = sandbox or default_sandbox(home, agent, argv)
+        update |= {"sandbox": kind} if kind != NONE else {}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         with Writer.open(directory, create=True) as writer:
             events = writer.append(_first_events(home, update, confirm, order), full=True)
@@ -129,6 +136,15 @@ def default_confirm(home: str) -> Json:
         found = config.Config()
     by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"
     return {"confirm": found.confirm, "confirmBy": by}
+
+
+def default_sandbox(home: str, agent: str, argv: Sequence[str]) -> str:
+    """What a new session runs in that does not say it. Raises ConfigError: what a file that cannot
+    be read would have kept in is not let out."""
+    found = in_force.load(home)
+    if address_of(argv or found.agents.get(agent, ())):
+        return NONE  # it runs on another machine
+    return found.extras.get(agent, Extras()).sandbox or found.sandbox.kind
 
 
 def write_head(directory: str, header: Json, seq: int, at: int) -> Json:

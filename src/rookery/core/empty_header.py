@@ -17,7 +17,7 @@ def _each(names: str, value: Any) -> Json:
 
 EMPTY: Json = {
     "v": VERSION,
-    **_each("id cwd agent vendor title reason last mode model effort retrying", ""),
+    **_each("id cwd agent vendor sandbox title reason last mode model effort retrying", ""),
     **_each("created snoozed turn since news recap", 0),
     **_each("archived pinned continues steers neverAsks decides _ran _dropped", False),
     **_each("error agentSession unattended rateLimit fold _open _plan", None),

@@ -38,7 +38,7 @@ def advance(header: Json, event: Event) -> Json:
 # --- sessions and prompts ----------------------------------------------------------------------
 
 
-_GIVEN = {"id": str, "cwd": str, "agent": str, "archived": bool, "pinned": bool}
+_GIVEN = {"id": str, "cwd": str, "agent": str, "sandbox": str, "archived": bool, "pinned": bool}
 
 
 def _session(header: Json, event: Event) -> Json:

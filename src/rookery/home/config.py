@@ -38,7 +38,10 @@ __all__ = ["FILE", "Config", "ConfigError", "line_of", "load", "parse", "rule_ke
 
 FILE = "config.toml"
 OWN = {each.key: each for each in definitions.SINGLE}
-TABLES = ("worker", "critic", "session", "agent", "notify", "interface", "keys", "agents", "policy")
+TABLES = (
+    *("worker", "critic", "session", "sandbox", "agent", "notify", "interface", "keys"),
+    *("agents", "policy"),
+)
 KNOWN = (
     *(key for key in OWN if "." not in key),
     *(f"[{table}]" for table in TABLES[:-2]),

@@ -5,7 +5,7 @@ agent's has a fence around it: Landlock's domain, and the record that says whose
 import asyncio
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO
 
 from rookery.processes import landlock, roots, tree
@@ -20,6 +20,9 @@ class Fence:
     def __init__(self, home: str, *, confined: bool) -> None:
         self._home = home
         self._ruleset = -1
+        self.wrappers: set[int] = set()
+        """Processes that are only a sandbox around an agent's: to end one kills what is inside
+        without a word, and each ends with what it is around."""
         self.confine(confined)
 
     def confine(self, wanted: bool) -> None:
@@ -39,6 +42,11 @@ class Fence:
             self._ruleset = landlock.ruleset()
         made = self._ruleset
         return lambda: landlock.enter(made)
+
+    def inside(self, processes: Iterable[tree.Process]) -> list[tree.Process]:
+        """Without those that are only a sandbox around others: bwrap, and the first one inside."""
+        around = self.wrappers
+        return [each for each in processes if each.pid not in around and each.parent not in around]
 
     def entered(self, pid: int, start: str | None) -> None:
         roots.record(self._home, pid, start, os.environ.get(MARK, ""))
@@ -67,7 +75,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd = -1
 
-    def spawn(
+    def spawn(  # noqa: PLR0913 - as subprocess has it
         self,
         argv: Sequence[str],
         *,
@@ -76,8 +84,12 @@ class Child:
         umask: int,
         stdin: int = subprocess.PIPE,
         stderr: int = subprocess.PIPE,
+        pass_fds: Sequence[int] = (),
+        entry: Callable[[], None] | None = None,
+        wrapped: bool = False,
     ) -> tuple[int, int, int]:
         """Start it; the descriptors of its stdin, stdout, stderr (-1 where there is none).
+        `entry`: called between fork and exec. `wrapped`: it is a sandbox around the command.
 
         Raises OSError or ValueError, with nothing left behind.
         """
@@ -92,7 +104,8 @@ class Child:
                 env=environment,
                 umask=umask,
                 start_new_session=True,
-                preexec_fn=self._fence.entry() if self._fence else None,  # noqa: PLW1509 - see entry
+                preexec_fn=_both(entry, self._fence.entry() if self._fence else None),  # noqa: PLW1509
+                pass_fds=pass_fds,
             )
         except subprocess.SubprocessError as error:
             raise OSError(f"it could not be confined (Landlock): {error}") from error
@@ -100,6 +113,8 @@ class Child:
         self.start = tree.start_time(self.pid)
         if self._fence is not None:
             self._fence.entered(self.pid, self.start)
+            if wrapped:
+                self._fence.wrappers.add(self.pid)
         self._watch()
         process = self._process
         return _taken(process.stdin), _taken(process.stdout), _taken(process.stderr)
@@ -123,7 +138,20 @@ class Child:
         self.status = self._process.wait()
         if self._fence is not None:
             self._fence.left(self.pid, self.start)
+            self._fence.wrappers.discard(self.pid)
         self._on_exit(self.status)
+
+
+def _both(*entries: Callable[[], None] | None) -> Callable[[], None] | None:
+    due = [entry for entry in entries if entry is not None]
+    if not due:
+        return None
+
+    def enter() -> None:
+        for entry in due:
+            entry()
+
+    return enter
 
 
 def _taken(pipe: IO[bytes] | None) -> int:

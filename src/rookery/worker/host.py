@@ -76,6 +76,7 @@ class Host:
             self._neighbours.leave()
             scratch.sweep(session.home)  # of our own agent, which may have been killed
             session.fence.close()
+            session.sandbox.close()
             self._records.note(ended=wall_clock())
             self._drop_empty_logs()
 

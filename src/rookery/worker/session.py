@@ -35,6 +35,7 @@ from rookery.core.json.secrets import masked
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
 from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.sandbox import NONE
 from rookery.core.turn import idle, rate_limit, watchdogs
 from rookery.core.turn import machine as turn_machine
 from rookery.core.turn import messages as turns
@@ -46,6 +47,7 @@ from rookery.log.errors import StoreError
 from rookery.log.store import Writer
 from rookery.processes.child import Fence
 from rookery.worker import environment
+from rookery.worker.sandbox import SessionSandbox, Subject
 from rookery.worker.sender import Sender
 from rookery.worker.settings_watch import SettingsWatch, Source, broken, news
 
@@ -63,8 +65,12 @@ class Session:
         self.found = found
         """The settings in force."""
         self.journal = Journal(writer, Chunks(found.config.policy.chunk_window))
+        self.surroundings = environment.of_session(directory)
+        self.sandbox = SessionSandbox(
+            directory, self.surroundings.environment, lambda: self.header, self._subject
+        )
         self.fence = Fence(self.home, confined=self._is_confined())
-        self.surroundings = environment.of_session(directory)._replace(fence=self.fence)
+        self.surroundings = self.surroundings._replace(fence=self.fence)
         self.servers = environment.Servers(directory, self.surroundings)
         self.turn = _turn_of(self.header)
         parked = self.header["process"]["state"] == "parked"  # which outlives a worker
@@ -234,8 +240,8 @@ class Session:
         return messages.Wish(
             name=header["agent"],
             argv=argv,
-            cwd=remote.cwd or header["cwd"],
-            roots=[] if remote.cwd else header["roots"],
+            cwd=remote.cwd or self.sandbox.to_agent(header["cwd"]),
+            roots=[] if remote.cwd else [*map(self.sandbox.to_agent, header["roots"])],
             mcp_servers=self.servers.given(header["mcpServers"]),
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.is_cold(argv),
@@ -262,7 +268,11 @@ class Session:
         return self.fence.guard
 
     def _is_confined(self) -> bool:
-        return self.header["agent"] not in self.config.unconfined
+        """One in a sandbox always is: it could gain nothing there anyway."""
+        return self.sandbox.kind != NONE or self.header["agent"] not in self.config.unconfined
+
+    def _subject(self) -> Subject:
+        return Subject(self.argv(), self.profile(), self.config.sandbox)
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""

@@ -10,6 +10,7 @@ from rookery.agents import registry
 from rookery.cli import flags, target
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line
+from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import OVERRIDE, overriding
 from rookery.home import config, paths
 from rookery.models.choice import default_agent
@@ -29,6 +30,7 @@ class Wanted(NamedTuple):
     title: str
     critic: bool | None = None
     refine: bool | None = None
+    sandbox: str = ""
 
     def create(self, order: "Order | None" = None) -> str:
         """The session's id. `order`: how asks are answered if the user is not asked."""
@@ -59,6 +61,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--title", default="", help="Title (default: the prompt's first line)."),
         flags.several("--root", "roots", type=directory, metavar="DIR", help=ROOT),
         flags.override,
+        flags.sandbox,
         click.option(
             "--cwd",
             type=directory,
@@ -85,12 +88,14 @@ def wanted(  # noqa: PLR0913 - each is an option
     override: bool,
     no_critic: bool,
     refine: bool,
+    sandbox: str,
 ) -> Wanted | None:
     """None for `--agent help`: the agents are listed instead."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
     if target.url():
-        return _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
+        found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
+        return found and found._replace(sandbox=sandbox)
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -99,11 +104,12 @@ def wanted(  # noqa: PLR0913 - each is an option
 
         write_table(screen, listed(settings))
         return None
-    found = flags.agent_of_command(line) if line is not None else _chosen(screen, settings, agent)
-    registry.check_installed(found, os.environ, cwd, settings.node_path)
-    argv = [] if line is None else found.argv
+    made = flags.agent_of_command(line) if line is not None else _chosen(screen, settings, agent)
+    if sandbox != CONTAINER:  # in which the image has it
+        registry.check_installed(made, os.environ, cwd, settings.node_path)
+    argv = [] if line is None else made.argv
     critic = False if no_critic else None
-    return Wanted(found, argv, cwd, roots, title, critic, refine=refine or None)
+    return Wanted(made, argv, cwd, roots, title, critic, refine or None, sandbox)
 
 
 def _elsewhere(

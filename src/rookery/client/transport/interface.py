@@ -94,6 +94,7 @@ class Rookery(Protocol):
         title: str = "",
         confirm: str = "",
         order: "Order | None" = None,
+        sandbox: str = "",
         **chosen: bool | None,
     ) -> str:
         """A new session's id. Nothing is started: the first prompt does that."""

@@ -85,12 +85,14 @@ class RemoteRookery(Rookery):
         title: str = "",
         confirm: str = "",
         order: "Order | None" = None,
+        sandbox: str = "",
         **chosen: bool | None,
     ) -> str:
         if argv:
             raise OnlyThere("--cmd names a program: run rookery on the other machine for that.")
         body: Json = {"agent": agent, "cwd": cwd, "title": title, "confirm": confirm}
         body |= {"roots": list(roots)} if roots else {}
+        body |= {"sandbox": sandbox} if sandbox else {}
         session = self._created(body)
         for command in _choices(order, chosen):
             path = of_session(session, "/commands")

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from rookery.core.agent.addresses import OFFERS, SCHEMES, Remote, remote_of
 from rookery.core.json import Json
 from rookery.core.policy.rule_tables import Fault
+from rookery.core.settings.sandbox import KINDS
 
 OF_ADDRESS = ("headers", "ca", "fingerprint", "cwd", "offers")
-KEYS = ("command", "url", "confined", "env", "mcp", *OF_ADDRESS)
+KEYS = ("command", "url", "confined", "env", "mcp", "sandbox", *OF_ADDRESS)
 
 type McpChoice = bool | tuple[str, ...]
 """Every MCP server, none, or those with these names."""
@@ -24,11 +25,14 @@ class Extras(NamedTuple):
     mcp: McpChoice | None = None
     """None: its profile decides."""
     remote: Remote = Remote()
+    sandbox: str = ""
+    """What its new sessions run in; "": as others do."""
 
     def plain(self) -> Json:
         """As JSON, for the record of what was confirmed."""
         mcp = list(self.mcp) if isinstance(self.mcp, tuple) else self.mcp
-        return {"env": dict(self.env), "mcp": mcp, **self.remote.plain()}
+        kind = {"sandbox": self.sandbox} if self.sandbox else {}
+        return {"env": dict(self.env), "mcp": mcp, **self.remote.plain(), **kind}
 
 
 def fault_of(table: Json) -> Fault | None:
@@ -42,6 +46,8 @@ def fault_of(table: Json) -> Fault | None:
     named = isinstance(mcp, list) and all(isinstance(name, str) for name in mcp)
     if not isinstance(mcp, bool) and not named:
         return Fault("mcp", "must be true, false, or a list of MCP server names")
+    if table.get("sandbox", KINDS[0]) not in KINDS:
+        return Fault("sandbox", f"must be one of: {', '.join(KINDS)}")
     if "url" in table:
         return _fault_of_address(table)
     if alone := next((key for key in OF_ADDRESS if key in table), ""):
@@ -89,7 +95,7 @@ def command_of(table: Json) -> list[str]:
 def extras_of(table: Json) -> Extras:
     mcp = table.get("mcp")
     choice = tuple(mcp) if isinstance(mcp, list) else mcp
-    return Extras(dict(table.get("env", {})), choice, remote_of(table))
+    return Extras(dict(table.get("env", {})), choice, remote_of(table), table.get("sandbox", ""))
 
 
 def extras_from(plain: object) -> Extras:

@@ -12,6 +12,7 @@ from rookery.core.policy.modes import EVERY, VALUES
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.notify import NOTIFY, Notify
+from rookery.core.settings.sandbox import KINDS, SANDBOX, Sandbox
 
 FORMAT = 1
 """Of the files that this build writes. A file without a version has version 1."""
@@ -74,6 +75,7 @@ class Config(NamedTuple):
     )
     interface: limits.Interface = limits.Interface()
     notify: Notify = Notify()
+    sandbox: Sandbox = Sandbox()
     keys: Mapping[str, str] = MappingProxyType({})
     """Keys of the terminal interface, by what they are for."""
     warm: bool = setting(
@@ -91,7 +93,13 @@ class Config(NamedTuple):
     """What is in the file and not used, each with its place."""
 
 
-HOLDERS = {"worker": "policy", "critic": "critic", "interface": "interface", "notify": "notify"}
+HOLDERS = {
+    "worker": "policy",
+    "critic": "critic",
+    "interface": "interface",
+    "notify": "notify",
+    "sandbox": "sandbox",
+}
 """Tables that are a value of their own in Config, with the name of its field."""
 
 _OWN = [
@@ -104,7 +112,10 @@ PLAIN = tuple(each for each in _OWN if "." not in each.key and each is not VERSI
 SESSION = tuple(each for each in _OWN if each.key.startswith("session.") and each is not OLDER)
 AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
 
-SINGLE = (VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER, *AGENT, *NOTIFY, *INTERFACES)
+SINGLE = (
+    *(VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER),
+    *(*SANDBOX, *AGENT, *NOTIFY, *INTERFACES),
+)
 """Each is one value."""
 
 OWN_AGENT = Setting(
@@ -136,6 +147,13 @@ MCP = Setting(
     example='["tracker"]',
     effect=limits.NEXT_AGENT,
     key="agents.NAME.mcp",
+)
+KIND = Setting(
+    "what this agent's new sessions run in, instead of sandbox.kind",
+    KINDS,
+    example='"bwrap"',
+    effect="at once, for new sessions; others keep theirs",
+    key="agents.NAME.sandbox",
 )
 URL = Setting(
     "the address of an agent on another machine, instead of a command",
@@ -196,7 +214,7 @@ KEYS = Setting(
 SEVERAL = {
     "agents": (OWN_AGENT,),
     "unconfined": (CONFINED,),
-    "extras": (ENV, MCP),
+    "extras": (ENV, MCP, KIND),
     "rules": (RULES,),
     "keys": (KEYS,),
 }
@@ -241,12 +259,12 @@ def sample() -> str:
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    for table in (SESSION, AGENT, CRITICS, NOTIFY, INTERFACES):
+    for table in (SESSION, SANDBOX, AGENT, CRITICS, NOTIFY, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
-    lines += [_line(each.name, each.example, each.brief) for each in (ENV, MCP)]
+    lines += [_line(each.name, each.example, each.brief) for each in (ENV, MCP, KIND)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status *"']

@@ -16,6 +16,8 @@ from rookery.core.settings.definitions import SINGLE
 STRICT_FIRST = {each.key: each.strict_first for each in SINGLE if each.strict_first}
 """Settings that decide how much the user is asked: their values, the strictest first."""
 
+DEFAULTS = {each.key: each.default for each in SINGLE if each.strict_first}
+
 RUNS = tuple(each.key for each in SINGLE if each.runs)
 """Settings that name a program, as does each own agent: another would run without asking."""
 
@@ -78,7 +80,8 @@ def _order(key: str) -> tuple[str | bool, ...]:
 
 
 def _chosen(guarded: Guarded, key: str) -> Any:
-    return guarded.choices.get(key, _order(key)[0])
+    """What a record of an earlier build does not know had its default."""
+    return guarded.choices.get(key, DEFAULTS.get(key, True))
 
 
 def _looser(former: Guarded, new: Guarded) -> list[str]:
@@ -101,7 +104,7 @@ def _other_programs(former: Guarded, new: Guarded) -> list[str]:
     return found
 
 
-EMPTY_IS_STRICT = ("critic.command", "notify.webhook")
+EMPTY_IS_STRICT = ("critic.command", "notify.webhook", "sandbox.allow", "sandbox.read")
 """If empty, nothing runs, and nothing is sent."""
 
 
@@ -125,7 +128,8 @@ def _of_extras(agent: str, before: object, now: object) -> str:
     if was != is_:
         said.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
     old, new = (each if isinstance(each, dict) else {} for each in (before, now))
-    said += [f"{agent}.{key} changes." for key in OF_ADDRESS if old.get(key) != new.get(key)]
+    keys = ("sandbox", *OF_ADDRESS)
+    said += [f"{agent}.{key} changes." for key in keys if old.get(key) != new.get(key)]
     return " ".join(said)
 
 

@@ -40,6 +40,9 @@ def _for_error(error: Json, agent: str) -> str:
     return "The session is still usable: send the prompt again, or look at `rookery logs`."
 
 
+SANDBOX = "The sandbox "
+"""Begins what a sandbox says in which an agent did not start."""
+
 _MISSING = re.compile(
     r"command not found|is not installed|no such file or directory|cannot find module"
 )
@@ -54,6 +57,8 @@ _OLD = re.compile(
 def remedy_for_start(agent: str, install: str, status: object, said: list[str], error: Json) -> str:
     """What helps an agent that does not start; the words are its last on stderr."""
     lines = [*said, lenient.text(error, "message")]
+    if said and said[0].startswith(SANDBOX):
+        return said[0]
     words = "\n".join(lines).lower()
     if status == 127 or _MISSING.search(words):
         how = f"To install it: {install}" if install else "Install it, or correct its command."

@@ -66,6 +66,9 @@ class Profile(NamedTuple):
     resends: bool = True
     """Where it cannot go on by itself with what it had asked, its prompt is sent once more while
     nothing of the turn has run."""
+    keeps: tuple[str, ...] = ()
+    """What it reads and writes in the user's home (docs/sandbox.md): a directory ends with a slash,
+    and is made where it is missing."""
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
 
@@ -123,18 +126,31 @@ _TABLE = {
         modes=_CLAUDE_MODES,
         confirms=(("every", "default"), ("risky", "auto"), ("all", "bypassPermissions")),
         approves_with="ALLOW_BYPASS=1",
+        keeps=("~/.claude/", "~/.claude.json"),
     ),
     "codex": Profile(
+        keeps=("~/.codex/",),
         clear=("clear", "new"),
         confirms=(("every", "read-only"), ("risky", "agent"), ("all", "agent-full-access")),
     ),
-    "gemini": Profile(clear=("clear",), confirms=(("every", "default"), ("all", "yolo"))),
-    "opencode": Profile(clear=("new", "clear"), aliases=_OPENCODE_TOOLS),
-    "qwen": Profile(
-        clear=("clear",), confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo"))
+    "gemini": Profile(
+        clear=("clear",), confirms=(("every", "default"), ("all", "yolo")), keeps=("~/.gemini/",)
     ),
-    "vibe": Profile(confirms=(("every", "ask"),)),
-    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True),
+    "opencode": Profile(
+        clear=("new", "clear"),
+        aliases=_OPENCODE_TOOLS,
+        keeps=(
+            *("~/.config/opencode/", "~/.local/share/opencode/"),
+            *("~/.local/state/opencode/", "~/.cache/opencode/"),
+        ),
+    ),
+    "qwen": Profile(
+        clear=("clear",),
+        confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo")),
+        keeps=("~/.qwen/",),
+    ),
+    "vibe": Profile(confirms=(("every", "ask"),), keeps=("~/.vibe/",)),
+    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True, keeps=("~/.openhands/",)),
     "crow": Profile(
         never_asks=True, clear=("clear",), own_servers=(("crow-mcp", "crow-cli", "mcp"),)
     ),

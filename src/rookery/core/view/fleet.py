@@ -5,6 +5,7 @@ from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, make_block
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
+from rookery.core.settings.sandbox import NONE
 from rookery.core.view.doing import standing
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
@@ -17,7 +18,7 @@ FAILED = frozenset(
 
 NO_TITLE = "(no title)"
 
-LATER = ("waiting", "doing")
+LATER = ("waiting", "doing", "sandbox")
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
@@ -40,6 +41,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
     return {key: header[key] for key in SHOWN} | {
         "v": 1,
         "guard": lenient.text(process, "guard"),
+        "sandbox": lenient.text(header, "sandbox") or NONE,
         "process": process["state"],
         "asks": unanswered(header),
         "doing": standing(header),

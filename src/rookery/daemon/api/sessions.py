@@ -53,6 +53,9 @@ class New(Strict):
         description="`every`: asks about every action. `risky`: allows plain, reversible actions. "
         "`all`: approves everything except destructive commands. Empty: as the settings say.",
     )
+    sandbox: Literal["", "none", "bwrap", "container"] = Field(
+        "", description="What it runs in. Empty: as the settings say."
+    )
     prompt: str = Field("", max_length=1_000_000, description="The first prompt; empty: none yet.")
 
 
@@ -167,7 +170,7 @@ def _create(daemon: State, new: New, session: str = "") -> str:
     settings = in_force.load(daemon.home)
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
-    given |= {"confirm": new.confirm, "session": session}
+    given |= {"confirm": new.confirm, "session": session, "sandbox": new.sandbox}
     return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
 
 

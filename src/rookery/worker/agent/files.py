@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rookery.core.json import Json, lenient
@@ -111,9 +111,18 @@ class Files:
             undo.pop_all()
 
 
-def take(incoming: Incoming, files: Files, clients: Clients, *, deaf: bool) -> None:
-    """`deaf`: the agent leaves too much of ours unread."""
+def take(
+    incoming: Incoming,
+    files: Files,
+    clients: Clients,
+    to_host: Callable[[str], str],
+    *,
+    deaf: bool,
+) -> None:
+    """`deaf`: the agent leaves too much of ours unread. `to_host`: what a path of the agent's is
+    called here."""
     params = incoming.params if isinstance(incoming.params, dict) else {}
+    params = params | {"path": to_host(lenient.text(params, "path"))}
     work = ANSWERS.get(incoming.method)
     if work is None:
         incoming.unknown()

@@ -78,7 +78,14 @@ class AgentLink:
             environment |= {DEMANDED: "1"} if session.fence.confined else {}
         process = AgentProcess(peer, log, partial(self._exited, link=""), session.fence, left)
         process.on_left = lambda processes: session.said(left_running(processes))
-        process.spawn(argv, cwd, environment, surroundings.umask)
+        inside = session.sandbox.spawn(argv, environment, cwd)
+        if inside is None:
+            process.spawn(argv, cwd, environment, surroundings.umask)
+        else:
+            process.spawn(
+                *(inside.argv, inside.cwd, inside.environment, surroundings.umask),
+                **inside.more(),
+            )
         self._process, self._noise = process, 0
         return process.child
 
@@ -224,6 +231,10 @@ def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:
         return f"There is no longer an agent {agent!r}; `rookery agents` lists the known ones."
     if not os.path.isdir(cwd):
         return f"The session's directory {cwd} does not exist."
+    from rookery.sandbox.plan import SandboxError
+
+    if isinstance(error, SandboxError):
+        return str(error)
     if isinstance(error, FileNotFoundError):
         install = registry.install_line(agent, argv)
         return registry.not_installed(agent, install, program=argv[0])

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from typing import Any
 
 from rookery.home.log_rotation import BEFORE, LOG_BYTES
 from rookery.processes import tree as processes
@@ -88,6 +89,7 @@ class AgentProcess:
         """`strays`: what the agent started that is no descendant of this worker."""
         self.peer = peer
         self.child = Child(self._exited, fence)
+        self._fence = fence
         self.on_left: Callable[[list[processes.Process]], None] = lambda _: None
         """Called before `on_exit` with what may not be signalled, where there is any."""
         self._log = log
@@ -101,13 +103,21 @@ class AgentProcess:
         self._done = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
 
-    def spawn(self, argv: Sequence[str], cwd: str, environment: dict[str, str], umask: int) -> None:
-        """Raises OSError or ValueError, with nothing left behind."""
+    def spawn(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        environment: dict[str, str],
+        umask: int,
+        **sandbox: Any,
+    ) -> None:
+        """`sandbox`: as `Child.spawn` has it. Raises OSError or ValueError, with nothing left
+        behind."""
         self._stderr = StderrLog(self._log)
         with ExitStack() as undo:
             undo.callback(self._stderr.close)
             stdin, stdout, stderr = self.child.spawn(
-                argv, cwd=cwd, environment=environment, umask=umask
+                argv, cwd=cwd, environment=environment, umask=umask, **sandbox
             )
             undo.pop_all()
         self._reader = PipeReader(stderr, self._stderr.write, lambda: None)
@@ -157,8 +167,9 @@ class AgentProcess:
 
     async def _end(self, grace: float) -> None:
         tree = self._tree()
-        processes.end_group(self.child.pid)
-        processes.terminate(tree)
+        if self.child.pid not in self._fence.wrappers:
+            processes.end_group(self.child.pid)
+        processes.terminate(self._fence.inside(tree))
         loop = asyncio.get_running_loop()
         until = loop.time() + grace
         while left := self._left(tree):

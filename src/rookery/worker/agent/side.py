@@ -10,8 +10,9 @@ from rookery.core.agent.addresses import address_of
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
-from rookery.core.json import Draft, Json, lenient
+from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import auto_answer
+from rookery.core.settings.sandbox import NONE
 from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
 from rookery.core.turn.calls import TurnCalls
@@ -162,18 +163,27 @@ class AgentSide:
         renew(session.directory, session.surroundings.environment)
         profile = session.profile()
         read = session.servers.read(header, session.found, profile)
-        for notice in (*news(session.directory), *read):
-            session.append(notice)
+        for draft in (*news(session.directory), *read):
+            session.append(draft)
         self.auto_answer.settle_default()
         cwd, name = header["cwd"], header["agent"]
         argv = self.link.located(session.argv())
         if address := address_of(argv):
-            self._dial(name, address)
+            if (kind := session.sandbox.kind) != NONE:
+                told = (
+                    f"{name} runs on another machine, where no sandbox ({kind}) can be around it."
+                )
+                session.feed_agent(messages.SpawnFailed(told, remote=True))
+            else:
+                self._dial(name, address)
             return
         try:
+            for words in session.sandbox.begin():
+                session.append(Draft(notice(words)))
             more = self._extras.environment(session.config, name, profile)
             child = self.link.spawn(argv, cwd, more)
         except (OSError, ValueError, IndexError) as error:
+            session.sandbox.close()
             session.feed_agent(messages.SpawnFailed(spawn_words(name, argv, cwd, error)))
             return
         self._records.note(agent=name, agentPid=child.pid, agentStart=child.start, argv=argv)
@@ -198,6 +208,7 @@ class AgentSide:
         self.terminals.release_all()
         self._records.note(agentPid=0, agentAddress="")
         by_itself = self._session.agent.phase != "ending"
+        stderr = [*self._session.sandbox.fault(status, stderr), *stderr]
         self._session.feed_agent(messages.Exited(status, stderr, link))
         if by_itself:
             self.kept.agent_died()
@@ -262,7 +273,8 @@ class AgentSide:
         if incoming.method.startswith("terminal/"):
             self.terminals.take(incoming)
         else:
-            files.take(incoming, self._files, self._clients, deaf=self.link.is_deaf())
+            to_host, deaf = self._session.sandbox.to_host, self.link.is_deaf()
+            files.take(incoming, self._files, self._clients, to_host, deaf=deaf)
 
     def _ask(self, incoming: Incoming) -> None:
         if self._session.agent.phase == "ending":  # what it had asked is kept, and nothing more

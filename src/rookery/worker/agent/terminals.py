@@ -62,6 +62,7 @@ class Terminal:
         keep = session.policy.terminal_keep
         self.name = name
         self.child = Child(self._exited, session.fence)
+        self._fence, self._sandbox = session.fence, session.sandbox
         self._others = others
         self._since = 0
         self._told_left = False
@@ -84,13 +85,23 @@ class Terminal:
     def start(self, argv: list[str], cwd: str, surroundings: Surroundings) -> None:
         """Raises OSError or ValueError."""
         self._since = offspring.now()
+        environment = surroundings.environment | {TERMINAL: self.name}
+        inside, more = self._sandbox.spawn(argv, environment, cwd), dict[str, Any]()
+        if inside is not None:
+            argv, environment, cwd, more = (
+                inside.argv,
+                inside.environment,
+                inside.cwd,
+                inside.more(),
+            )
         _, stdout, _ = self.child.spawn(
             argv,
             cwd=cwd,
-            environment=surroundings.environment | {TERMINAL: self.name},
+            environment=environment,
             umask=surroundings.umask,
             stdin=subprocess.DEVNULL,
             stderr=subprocess.STDOUT,
+            **more,
         )
         self._reader = PipeReader(stdout, self._wrote, self._finish, lambda _late: REST)
 
@@ -114,9 +125,10 @@ class Terminal:
             return
         root = offspring.Command(pid, runs, self._since, (TERMINAL, self.name))
         started = offspring.of_command(root, self._others()) if all_of_it else []
-        if runs or tree.start_time(pid) is None:
+        spared = pid in self._fence.wrappers and number != signal.SIGKILL
+        if not spared and (runs or tree.start_time(pid) is None):
             tree.end_group(pid, number)
-        away = [process for process in started if process.group != pid]
+        away = [process for process in self._fence.inside(started) if process.group != pid]
         tree.kill(away) if number == signal.SIGKILL else tree.terminate(away)
         if all_of_it and runs and self.child.start is not None:
             started.append(tree.Process(pid, self.child.start))
@@ -297,7 +309,8 @@ class Terminals:
             incoming.fail(INVALID_PARAMS, "a command is required and must not contain NUL")
             return
         try:
-            cwd = self._files.folder(lenient.text(params, "cwd") or self._session.header["cwd"])
+            asked = self._session.sandbox.to_host(lenient.text(params, "cwd"))
+            cwd = self._files.folder(asked or self._session.header["cwd"])
             terminal.start(argv, cwd, self._with(params))
         except RpcError as refused:
             incoming.fail(refused.code, refused.message)

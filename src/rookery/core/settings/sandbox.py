@@ -1,0 +1,70 @@
+"""The table [sandbox]: what an agent, and all that it starts, can see of this machine."""
+
+from typing import NamedTuple
+
+from rookery.core.limits import NEXT_AGENT, setting, settings_of
+
+NONE, BWRAP, CONTAINER = KINDS = ("none", "bwrap", "container")
+ON, LISTED, OFF = NETWORKS = ("on", "listed", "off")
+
+
+class Sandbox(NamedTuple):
+    kind: str = setting(
+        NONE,
+        "what new sessions run in",
+        KINDS,
+        more="bwrap: the agent writes in its session's directories only and sees nothing of your "
+        "home but its own files. container: it runs in an image. For one session: --sandbox KIND; "
+        "for one agent: agents.NAME.sandbox. See docs/sandbox.md.",
+        effect="at once, for new sessions; others keep theirs",
+        strict_first=(CONTAINER, BWRAP, NONE),
+    )
+    network: str = setting(
+        ON,
+        "the network in a sandbox; listed: only what `allow` names",
+        NETWORKS,
+        effect=NEXT_AGENT,
+        strict_first=(OFF, LISTED, ON),
+    )
+    allow: str = setting(
+        "",
+        "hosts for network = listed, separated by spaces",
+        unit="names, *.names, or addresses, each with a :port where it is neither 443 nor 80",
+        example='"api.example.com *.example.org"',
+        effect=NEXT_AGENT,
+        runs=True,
+    )
+    read: str = setting(
+        "",
+        "more files and directories that a sandbox may read, separated by spaces",
+        unit="paths",
+        example='"~/.gitconfig"',
+        effect=NEXT_AGENT,
+        runs=True,
+    )
+    pids: int = setting(
+        1024,
+        "processes that may run at once in a sandbox",
+        (16.0, 100000.0),
+        unit="processes",
+        effect=NEXT_AGENT,
+    )
+    image: str = setting(
+        "",
+        "image for containers; it has the agent's program in it",
+        unit="the name of an image",
+        example='"localhost/agents:latest"',
+        effect=NEXT_AGENT,
+        runs=True,
+    )
+    args: str = setting(
+        "",
+        "more arguments for podman or docker run",
+        unit="text",
+        example='"--memory 4g"',
+        effect=NEXT_AGENT,
+        runs=True,
+    )
+
+
+SANDBOX = settings_of(Sandbox, "sandbox")

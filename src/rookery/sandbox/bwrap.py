@@ -1,0 +1,127 @@
+"""The kind `bwrap`: namespaces of the kernel's, made by bubblewrap without privileges.
+
+What is not named here is not there: the system's programs (read-only), the session's directories,
+what the agent keeps in the user's home, and a /tmp, /proc and /dev for each command alone.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from rookery.core.settings.sandbox import ON
+from rookery.processes import LINUX
+from rookery.sandbox import visible
+from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.visible import is_in
+
+PROGRAM = "bwrap"
+INSTALL = (
+    "To install it: sudo apt install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap "
+    "(Fedora), sudo pacman -S bubblewrap (Arch)."
+)
+SEALED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - inside, where nobody else is
+USELESS = ("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DISPLAY", "XAUTHORITY")
+"""Variables that lead to sockets which are not inside."""
+
+
+class Bwrap(Sandbox):
+    def __init__(self, wish: Wish, place: Place) -> None:
+        super().__init__(wish, place)
+        if not LINUX:
+            raise SandboxError(
+                "The sandbox bwrap needs Linux. Here, use --sandbox container, or none."
+            )
+        self._roots = [os.path.realpath(root) for root in place.roots]
+        self._hidden = [os.path.realpath(path) for path in place.hidden]
+        self._user = os.path.realpath(place.user)
+        self._program = _find(self._roots)
+        for root in self._roots:
+            if holds := [path for path in (*self._hidden, self._user) if is_in(path, [root])]:
+                raise SandboxError(
+                    f"A sandbox cannot be around {root}: {holds[0]} is in it. Start the session in "
+                    "a directory below."
+                )
+
+    def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
+        program = self._located(argv[0], environment, cwd)
+        network = ("--share-net",) if self.wish.network == ON else ()
+        binds = self._binds(program, environment)
+        inside = {name: value for name, value in environment.items() if name not in USELESS}
+        words = [self._program, *SEALED, *network, *binds, "--chdir", cwd, "--"]
+        return Spawn([*words, program, *argv[1:]], inside, "/", wrapped=True)
+
+    def fault(self, _status: int, stderr: Sequence[str], /) -> str:
+        said = next((line for line in stderr if line.startswith("bwrap: ")), "")
+        if not said:
+            return ""
+        return (
+            f"The sandbox could not be made ({said.removeprefix('bwrap: ')}). If this system "
+            "forbids user namespaces, docs/sandbox.md says how to allow them for bwrap."
+        )
+
+    def _located(self, program: str, environment: Mapping[str, str], cwd: str) -> str:
+        """bwrap itself could only say that there is no such program."""
+        path = os.path.join(cwd, program) if "/" in program else ""
+        for place in environment.get("PATH", os.defpath).split(os.pathsep) if not path else ():
+            if place and os.access(found := os.path.join(place, program), os.X_OK):
+                path = found
+                break
+        if not path or not (os.path.isfile(path) or is_in(path, OWN)):
+            raise FileNotFoundError(2, "No such file or directory", program)
+        return path
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def _binds(self, program: str, environment: Mapping[str, str]) -> list[str]:
+        """What is mounted, outer places before what lies in them."""
+        rows: dict[str, list[str]] = {}
+        for path in visible.SYSTEM:
+            if os.path.islink(path):
+                rows[path] = ["--symlink", os.readlink(path), path]
+            elif os.path.isdir(path):
+                rows[path] = ["--ro-bind", path, path]
+        rows |= {path: _masked(path) for path in visible.SECRETS if os.access(path, os.R_OK)}
+        rows |= {path: ["--perms", "1777", "--tmpfs", path] for path in OWN}
+        rows[self._user] = ["--tmpfs", self._user]
+        rows |= {"/proc": ["--proc", "/proc"], "/dev": ["--dev", "/dev"]}
+        known = [*visible.SYSTEM, *self._roots]
+        for path in sorted(set(self._read(program, environment)), key=_depth):
+            if os.path.exists(path) and not is_in(path, known):
+                rows[path] = ["--ro-bind", os.path.realpath(path), path]
+                known.append(path)
+        rows |= {path: _masked(path) for path in self._hidden if is_in(path, known)}
+        git = [Bind(path, path, writable=True) for path in visible.repositories(self._roots)]
+        for host, inside, writable in (*self.place.binds, *git):
+            if os.path.exists(host) and not is_in(inside, self._roots):
+                how = "--bind" if writable else "--ro-bind"
+                rows[inside] = [how, os.path.realpath(host), inside]
+        for given, root in zip(self.place.roots, self._roots, strict=True):
+            rows |= {path: ["--bind", root, path] for path in (root, given)}
+        return [word for path in sorted(rows, key=_depth) for word in rows[path]]
+
+    def _read(self, program: str, environment: Mapping[str, str]) -> list[str]:
+        return [
+            *visible.of_path(environment, self._user),
+            *visible.of_program(program, self._user),
+            *visible.of_python(),
+            *visible.tools(self._user),
+            *(visible.resolver() if self.wish.network == ON else ()),
+        ]
+
+
+def _masked(path: str) -> list[str]:
+    return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
+
+
+def _depth(path: str) -> int:
+    return path.rstrip("/").count("/")
+
+
+def _find(roots: Sequence[str]) -> str:
+    """Where bwrap is; one that an agent could have written is not taken. Raises SandboxError."""
+    for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        found = os.path.join(place, PROGRAM)
+        usable = os.path.isabs(found) and os.path.isfile(found) and os.access(found, os.X_OK)
+        if usable and not is_in(os.path.realpath(found), roots):
+            return found
+    raise SandboxError(f"The sandbox bwrap needs bubblewrap, which is not installed. {INSTALL}")

@@ -1,0 +1,17 @@
+"""The kinds of sandboxes. Each is imported by the sessions that need it."""
+
+from rookery.core.settings.sandbox import BWRAP, CONTAINER
+from rookery.sandbox.plan import Place, Sandbox, Wish
+
+
+def prepare(wish: Wish, place: Place) -> Sandbox:
+    """Raises SandboxError."""
+    if wish.kind == BWRAP:
+        from rookery.sandbox.bwrap import Bwrap
+
+        return Bwrap(wish, place)
+    if wish.kind == CONTAINER:
+        from rookery.sandbox.container import Container
+
+        return Container(wish, place)
+    return Sandbox(wish, place)

@@ -1,0 +1,89 @@
+"""A sandbox around what a worker starts for its agent: the agent itself, its terminals, and all
+that they start. It fails closed: where one cannot be made, nothing runs.
+
+    sandbox = kinds.prepare(wish, place)            # raises SandboxError
+    spawn = sandbox.spawn(argv, environment, cwd)   # start this instead
+    sandbox.to_host(path)                           # what a path of the agent's is called here
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rookery.core.settings import sandbox as settings
+
+Wish = settings.Sandbox
+"""The settings, with the kind of the session."""
+
+
+class SandboxError(OSError):
+    """It cannot be made; the message says why and what to do."""
+
+
+class Bind(NamedTuple):
+    """A file or directory of this machine, and where it is inside; one that does not exist is left
+    out."""
+
+    host: str
+    inside: str
+    writable: bool = False
+
+
+class Place(NamedTuple):
+    """What a sandbox is made around. Paths are absolute."""
+
+    roots: Sequence[str]
+    """The session's directories: read and written."""
+    user: str
+    """The user's home. It is hidden."""
+    hidden: Sequence[str]
+    """Rookery's home and sockets: never inside, whatever else is."""
+    scratch: str
+    """An empty folder for the sandbox's own files; its maker removes it."""
+    binds: Sequence[Bind] = ()
+    """What else is inside: what the agent keeps in the user's home, and what the user added."""
+
+
+class Spawn(NamedTuple):
+    """What is started for a command."""
+
+    argv: list[str]
+    environment: dict[str, str]
+    cwd: str
+    pass_fds: tuple[int, ...] = ()
+    entry: Callable[[], None] | None = None
+    """Called between fork and exec."""
+    wrapped: bool = False
+    """Its first process and that one's child are the sandbox: a TERM is for those below them."""
+
+    def more(self) -> dict[str, Any]:
+        """What `processes.child` is given besides command, environment and directory."""
+        return {"pass_fds": self.pass_fds, "entry": self.entry, "wrapped": self.wrapped}
+
+
+class Sandbox:
+    """None at all, and what every kind has."""
+
+    def __init__(self, wish: Wish, place: Place) -> None:
+        self.wish = wish
+        self.place = place
+        self.notes: list[str] = []
+        """What this machine cannot do for it, each a sentence for the session's log."""
+
+    def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
+        """Raises SandboxError, and OSError for a program that is not there."""
+        return Spawn(list(argv), dict(environment), cwd)
+
+    def to_host(self, path: str) -> str:
+        """A path that the agent named, before it is checked against the roots."""
+        return path
+
+    def to_agent(self, path: str) -> str:
+        """A path of ours, as the agent is told of it."""
+        return path
+
+    def fault(self, _status: int, _stderr: Sequence[str], /) -> str:
+        """Why it did not start and what helps, where that is the sandbox's doing; "": it is not."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing runs in it any more."""

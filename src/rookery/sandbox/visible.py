@@ -1,0 +1,138 @@
+"""Which files a command needs to see before it can run at all: the system's, and those of a program
+that lies in the user's home."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+SYSTEM = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
+    *("/nix", "/gnu", "/snap", "/run/current-system", "/home/linuxbrew/.linuxbrew"),
+)
+"""Programs, libraries and their settings."""
+
+SECRETS = (
+    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers"),
+    *("/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/krb5.keytab", "/etc/NetworkManager"),
+    *("/etc/wireguard", "/etc/openvpn", "/etc/docker", "/etc/kubernetes", "/etc/rancher"),
+)
+"""Of these, what the user may read (root may read all)."""
+
+PARTS = ("bin", "lib", "lib64", "libexec", "pyvenv.cfg")
+"""What programs need of their prefix. The rest of it may hold secrets, as ~/.cargo does."""
+
+TOOLS = (
+    *(".rustup", ".pyenv", ".rbenv", ".nvm", ".fnm", ".volta", ".asdf/installs", ".asdf/shims"),
+    *(".sdkman/candidates", ".local/share/mise/installs", ".local/share/fnm", "go/pkg/mod"),
+    *(
+        ".local/share/uv/python",
+        ".local/share/uv/tools",
+        ".cargo/registry",
+        ".deno/bin",
+        ".bun/bin",
+    ),
+)
+"""In the user's home: where version managers keep what PATH leads to, and libraries."""
+
+HOPS = 40
+
+
+def is_in(path: str, places: Iterable[str]) -> bool:
+    """Whether a path is one of the places or inside one."""
+    return any(path == place or path.startswith(place.rstrip("/") + "/") for place in places)
+
+
+def resolver() -> list[str]:
+    """What /etc/resolv.conf is a link to."""
+    return [os.path.realpath("/etc/resolv.conf")]
+
+
+def of_path(environment: Mapping[str, str], user: str) -> list[str]:
+    """The directories of PATH, with the libraries beside them; not the user's home itself."""
+    found: list[str] = []
+    for place in environment.get("PATH", "").split(os.pathsep):
+        if os.path.isabs(place) and not is_in(user, [place]) and os.path.isdir(place):
+            found += _of_folder(os.path.normpath(place), user)
+    return found
+
+
+def of_program(path: str, user: str) -> list[str]:
+    """What a program needs of the place where it lies: its prefix, those of each link on the way to
+    it, and of the interpreter that its first line names."""
+    found: list[str] = []
+    for hop in _links(path):
+        found += [hop, *_of_folder(os.path.dirname(hop), user)]
+    real = os.path.realpath(path)
+    found += [real, *_of_folder(os.path.dirname(real), user)]
+    interpreter = _interpreter(real)
+    if interpreter and not is_in(interpreter, ("/usr", "/bin")):
+        found += of_program(interpreter, user)
+    return found
+
+
+def of_python() -> list[str]:
+    """The Python that runs now, with Rookery in it."""
+    prefixes = (sys.prefix, sys.base_prefix)
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return [own, *(os.path.join(each, part) for each in prefixes for part in PARTS)]
+
+
+def tools(user: str) -> list[str]:
+    return [os.path.join(user, each) for each in TOOLS]
+
+
+def _of_folder(folder: str, user: str) -> list[str]:
+    """A directory of programs, with what they need of what lies beside it."""
+    prefix, name = os.path.split(folder)
+    if name == "bin":
+        return [os.path.join(prefix, part) for part in PARTS]
+    return [] if is_in(user, [folder]) else [folder]
+
+
+def _links(path: str) -> Iterator[str]:
+    for _ in range(HOPS):
+        if not os.path.islink(path):
+            return
+        yield path
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+
+
+def _interpreter(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            first = file.read(256)
+    except OSError:
+        return ""
+    if not first.startswith(b"#!"):
+        return ""
+    words = os.fsdecode(first[2:].split(b"\n", 1)[0]).split()
+    return words[0] if words and os.path.isabs(words[0]) else ""
+
+
+def repositories(roots: Sequence[str]) -> list[str]:
+    """The git directories outside of the roots that work trees in them belong to."""
+    found: list[str] = []
+    for root in roots:
+        try:
+            with open(os.path.join(root, ".git"), encoding="utf-8", errors="replace") as file:
+                said = file.read(4096).strip()
+        except OSError:
+            continue  # a plain repository, or none
+        if not said.startswith("gitdir: "):
+            continue
+        own = os.path.realpath(os.path.join(root, said.removeprefix("gitdir: ")))
+        # Only where the repository, too, says that this work tree is its own: else a file that an
+        # agent wrote would open any directory.
+        if _first_line(os.path.join(own, "gitdir")) != os.path.join(root, ".git"):
+            continue
+        common = os.path.realpath(os.path.join(own, _first_line(os.path.join(own, "commondir"))))
+        found += [each for each in (own, common) if not is_in(each, roots)]
+    return found
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""

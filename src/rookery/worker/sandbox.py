@@ -1,0 +1,154 @@
+"""The sandbox around a session's agent and whatever else the worker starts for it. It is made at
+the agent's start, from what the session was made with and the settings in force."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rookery.agents import registry
+from rookery.core.json import Json, lenient
+from rookery.core.settings.sandbox import NONE
+from rookery.core.settings.sandbox import Sandbox as Settings
+from rookery.core.vendors.profiles import Profile
+from rookery.home import paths, scratch
+
+if TYPE_CHECKING:  # a session without a sandbox imports none of it
+    from rookery.sandbox.plan import Bind, Place, Sandbox, Spawn
+
+CONVERSATIONS = "conversations"
+OWN_FILES = ("agent_settings.json", "config.toml", "confirmed.json", "hooks.json")
+"""Of Rookery's home, what our own agent reads."""
+
+XDG = (
+    ("XDG_CONFIG_HOME", "~/.config/"),
+    ("XDG_DATA_HOME", "~/.local/share/"),
+    ("XDG_STATE_HOME", "~/.local/state/"),
+    ("XDG_CACHE_HOME", "~/.cache/"),
+)
+
+
+class Subject(NamedTuple):
+    """What a sandbox is for."""
+
+    argv: list[str]
+    profile: Profile
+    settings: Settings
+
+
+class SessionSandbox:
+    def __init__(
+        self,
+        directory: str,
+        environment: Mapping[str, str],
+        header: Callable[[], Json],
+        subject: Callable[[], Subject],
+    ) -> None:
+        self._directory = directory
+        self._header = header
+        self._environment = environment
+        self._subject = subject
+        self._made: Sandbox | None = None
+
+    @property
+    def kind(self) -> str:
+        return lenient.text(self._header(), "sandbox") or NONE
+
+    def begin(self) -> list[str]:
+        """The agent starts, with the settings of this moment. What the user is to know of it, in
+        sentences. Raises SandboxError."""
+        self.close()
+        made = self._there()
+        return made.notes if made else []
+
+    def spawn(
+        self, argv: Sequence[str], environment: Mapping[str, str], cwd: str
+    ) -> "Spawn | None":
+        """What is started instead; None: there is no sandbox. Raises SandboxError, OSError."""
+        made = self._there()
+        return made.spawn(argv, environment, cwd) if made else None
+
+    def to_host(self, path: str) -> str:
+        """A path that the agent named, as it is called here."""
+        return self._made.to_host(path) if self._made and path else path
+
+    def to_agent(self, path: str) -> str:
+        return self._made.to_agent(path) if self._made else path
+
+    def fault(self, status: int, stderr: Sequence[str]) -> list[str]:
+        """Why the agent did not start, if that is because of the sandbox."""
+        words = self._made.fault(status, stderr) if self._made else ""
+        return [words] if words else []
+
+    def close(self) -> None:
+        if self._made is not None:
+            import shutil
+
+            self._made.close()
+            shutil.rmtree(self._made.place.scratch, ignore_errors=True)
+            self._made = None
+
+    def _there(self) -> "Sandbox | None":
+        if self._made is None and (kind := self.kind) != NONE:
+            from rookery.sandbox.kinds import prepare
+
+            subject = self._subject()
+            wish = subject.settings._replace(kind=kind)
+            self._made = prepare(wish, self._place(subject))
+        return self._made
+
+    def _place(self, subject: Subject) -> "Place":
+        from rookery.sandbox.plan import Place
+
+        header, home = self._header(), os.path.dirname(os.path.dirname(self._directory))
+        user = self._environment.get("HOME") or os.path.expanduser("~")
+        return Place(
+            roots=[header["cwd"], *header["roots"]],
+            user=user,
+            hidden=[home, os.path.dirname(paths.socket_path(self._directory))],
+            scratch=scratch.folder(home, "sandbox-"),
+            binds=[
+                *_kept(subject.profile, user, self._environment),
+                *_readable(subject.settings, user),
+                *(_of_home(home, self._directory) if registry.is_own(subject.argv) else ()),
+            ],
+        )
+
+
+def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[Bind]":
+    """What the agent keeps in the user's home, wherever the user keeps such things."""
+    from rookery.sandbox.plan import Bind
+
+    found: list[Bind] = []
+    for kept in profile.keeps:
+        moved = [
+            os.path.join(environment[name], kept.removeprefix(usual))
+            for name, usual in XDG
+            if kept.startswith(usual) and os.path.isabs(environment.get(name, ""))
+        ]
+        path = (moved[0] if moved else os.path.join(user, kept.removeprefix("~/"))).rstrip("/")
+        if kept.endswith("/"):
+            os.makedirs(path, 0o700, exist_ok=True)  # else it would be gone after each run
+        found.append(Bind(path, path, writable=True))
+    return found
+
+
+def _readable(settings: Settings, user: str) -> "list[Bind]":
+    import shlex
+
+    from rookery.sandbox.plan import Bind
+
+    named = shlex.split(settings.read)
+    paths = [os.path.join(user, word[2:]) if word.startswith("~/") else word for word in named]
+    return [Bind(path, path) for path in paths if os.path.isabs(path)]
+
+
+def _of_home(home: str, directory: str) -> "list[Bind]":
+    """Of Rookery's home, for our own agent: its settings, and a place of this session's own for its
+    conversations."""
+    from rookery.sandbox.plan import Bind
+
+    own = os.path.join(directory, CONVERSATIONS)
+    os.makedirs(own, 0o700, exist_ok=True)
+    files = [os.path.join(home, name) for name in OWN_FILES]
+    kept = Bind(own, os.path.join(home, CONVERSATIONS), writable=True)
+    return [*(Bind(path, path) for path in files), kept]
