@@ -21,13 +21,14 @@ _COMMENT = re.compile(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$", re.DOTALL | re.MULTI
 _COLON = re.compile(r"([{;]\s*[\w-]+): ")
 _BLANKS = re.compile(r"[ \t]*([{};,>])[ \t]*")
 TRANSCRIPT = "style.css"
-"""The looks of blocks: the exported file has the same."""
+DARK = "dark.css"
+"""Colours and the looks of blocks: the exported file has the same."""
 
 
 @cache
 def files() -> dict[str, bytes]:
     place = os.path.dirname(__file__)
-    found = {TRANSCRIPT: slim(TRANSCRIPT, style().encode())}
+    found = {name: slim(name, style(name).encode()) for name in (TRANSCRIPT, DARK)}
     for name in sorted(os.listdir(place)):
         if os.path.splitext(name)[1] in TYPES:
             with open(os.path.join(place, name), "rb") as file:

@@ -143,10 +143,4 @@ export const kept = {
   },
 };
 
-when("theme", (node) => {
-  const theme = node.dataset.theme ?? node.value ?? "";
-  kept.set("theme", theme);
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-});
 when("column", () => document.body.toggleAttribute("data-column"));

@@ -170,8 +170,7 @@ addEventListener("beforeunload", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.name !== "theme") return;
   kept.set("theme", event.target.value);
-  if (event.target.value) document.documentElement.dataset.theme = event.target.value;
-  else delete document.documentElement.dataset.theme;
+  dispatchEvent(new Event("theme"));
 });
 const theme = kept.get("theme") ?? "";
 $(".sections [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

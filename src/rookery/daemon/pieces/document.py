@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rookery.daemon import assets
-from rookery.export.html.page import MARK
+from rookery.export.html.page import DARK, MARK
 from rookery.export.html.text import esc_line, tag
 
 VIEWPORT = (
@@ -35,6 +35,7 @@ def document(
         '<link rel="icon" href="/favicon.svg" type="image/svg+xml">\n'
         '<link rel="apple-touch-icon" href="/apple-touch-icon.png">\n'
         '<link rel="manifest" href="/manifest.webmanifest">\n'
+        f'<link id="dark" rel="stylesheet" href="{assets.address(assets.DARK)}" media="{DARK}">'
         f'<script src="{assets.address("theme.js")}"></script>\n'
         f"{sheets}\n{scripts}\n</head>\n<body{attributes}>\n{body}\n</body>\n</html>\n"
     )

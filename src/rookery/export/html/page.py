@@ -26,9 +26,12 @@ MARK = (
 )
 
 
-@lru_cache(maxsize=1)
-def style() -> str:
-    path = os.path.join(os.path.dirname(__file__), "style.css")
+DARK = "screen and (prefers-color-scheme: dark)"
+
+
+@lru_cache
+def style(name: str = "style.css") -> str:
+    path = os.path.join(os.path.dirname(__file__), name)
     with open(path, encoding="utf-8") as file:
         return file.read()
 
@@ -45,7 +48,7 @@ def pieces(log: Reader, first: int, last: int | None, now: float) -> Iterator[st
 
 def _head(header: Json) -> str:
     """Nothing but the one style sheet and images inside the file may be used."""
-    sheet = style()
+    sheet = f"{style()}@media {DARK} {{\n{style('dark.css')}}}\n"
     digest = b64encode(sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
     policy += "base-uri 'none'; form-action 'none'"
