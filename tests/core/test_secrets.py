@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.core.json.secrets import MASK, masked, masked_json
+from rookery.core.json.secrets import MASK, masked, masked_json, restored
 
 SECRETS = [
     "sk-ant-api03-abcdefghijklmnopqrstuvwxyz012345",
@@ -57,6 +57,17 @@ def test_a_password_in_an_address_is_masked_and_the_rest_stays() -> None:
 )
 def test_words_that_only_look_like_it_stay(text: str) -> None:
     assert masked(text) == text
+
+
+def test_a_text_that_was_masked_and_edited_gets_its_secrets_back() -> None:
+    key, other = "sk-" + "a" * 30, "ghp_" + "b" * 36
+    whole = f"use {key}, then {other} •••"
+    assert restored(masked(whole), whole) == whole
+    assert restored(f"first {masked(whole)} last", whole) == f"first {whole} last"
+    assert restored("none of them", whole) == "none of them"
+    assert restored(f"only ghp_{MASK}", whole) is None
+    assert restored(f"sk-{MASK} ghp_{MASK} sk-{MASK} {MASK}", whole) is None
+    assert restored(f"typed {MASK}", f"was {MASK}") == f"typed {MASK}"
 
 
 def test_in_json_every_text_is_masked_and_what_is_clean_is_the_same_object() -> None:

@@ -8,6 +8,7 @@ from rookery.client.config import in_force
 from rookery.core import commands
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
+from rookery.core.asks.kept_asks import LATE
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import modes, unattended
@@ -102,7 +103,7 @@ class Commands:
         session, kept = self._session, self._side.kept
         ask = session.header["asks"].get(command["ask"])
         if ask is None:  # the first answer counted
-            session.done(command, by, "answered already")
+            session.done(command, by, LATE)
             return None
         if command.get("defer") is True:  # it stays open, and the turn waits
             session.done(command, by, "deferred")

@@ -23,6 +23,8 @@ ORIGIN = "ask"
 CONTINUE, RESEND, DECIDE, FORCED = "continue", "resend", "decide", "forced"
 """How: the agent goes on by itself; its prompt is sent again; the user decides; the user did."""
 
+LATE = "answered already"
+"""The outcome of an answer that was not the first."""
 ANEW = "anew"
 """As RESEND, of a conversation's first prompt: nothing is missing where no conversation is."""
 
@@ -318,7 +320,7 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
     ask = header["asks"].get(command["ask"])
     done: Json = {"sessionUpdate": "_done", "command": "answer"}
     if ask is None or is_late(ask, command):
-        return Draft(done | {"detail": "answered already"}, command["id"], by)
+        return Draft(done | {"detail": LATE}, command["id"], by)
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
     said: Draft | Refusal

@@ -114,6 +114,23 @@ def _hidden(found: re.Match[str]) -> str:
     return (sign.group() if sign else "") + MASK
 
 
+def restored(text: str, original: str) -> str | None:
+    """A text that was masked, and perhaps changed since, with its secrets again. None: it cannot be
+    told where each of them belongs."""
+    if MASK not in text:
+        return text
+    found, at = "", 0
+    for first, last in places(original):
+        secret = original[first:last]
+        shown = masked(secret)
+        here = text.find(shown, at)
+        if here < 0:
+            return None
+        found, at = found + text[at:here] + secret, here + len(shown)
+    found += text[at:]
+    return found if found.count(MASK) <= original.count(MASK) else None
+
+
 def masked_json[Value](value: Value) -> Value:
     """The same value with every text in it masked; itself where there is nothing to mask."""
     match value:

@@ -10,8 +10,9 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from rookery.client import attach, fleet
+from rookery.core.asks.kept_asks import LATE
 from rookery.core.json import Json, lenient
-from rookery.core.json.secrets import encoded
+from rookery.core.json.secrets import MASK, encoded, masked, restored
 from rookery.daemon.api import bodies, shapes
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.sending import send
@@ -47,6 +48,8 @@ async def send_command(
 ) -> Outcome:
     """Send a command; which fields it has depends on `do`."""
     command = given.model_dump(exclude_defaults=True)
+    if MASK in (words := _words(command.get("prompt", ()))):
+        command["prompt"] = await asyncio.to_thread(_restored, daemon, session, command, words)
     if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
         directory = paths.session_dir(daemon.home, session)
         staged = await asyncio.to_thread(_staged, directory, given.attachments)
@@ -58,6 +61,9 @@ async def sent(daemon: State, session: str, command: Json) -> Outcome:
     outcome = await send(daemon, session, command)
     await daemon.hub.look()
     event = json.loads(encoded(outcome._asdict()))  # with its secrets masked, as everywhere
+    if outcome.update.get("detail") == LATE:
+        who = await asyncio.to_thread(_answered_by, daemon, session, str(command["ask"]))
+        event["update"] |= {"by": who} if who else {}
     return Outcome(kind=str(outcome.update.get("sessionUpdate")), **event)
 
 
@@ -71,6 +77,32 @@ async def send_prompt(daemon: Daemon, session: SessionId, given: bodies.Prompt) 
     command: Json = {"do": "prompt", "prompt": blocks}
     command |= {"id": given.id} if given.id else {}
     return await sent(daemon, session, command | ({"steer": True} if given.steer else {}))
+
+
+def _words(blocks: Sequence[Json]) -> str:
+    return "\n".join(lenient.text(each, "text") for each in blocks if each.get("type") == "text")
+
+
+def _restored(daemon: State, session: str, command: Json, words: str) -> list[Json]:
+    """A prompt that clients know without its secrets: one that hit a limit and is sent again, or
+    one that waits and was edited."""
+    sent: list[Json] = command["prompt"]
+    with Reader.open(paths.session_dir(daemon.home, session)) as log:
+        header = log.header()
+    if command["do"] == "prompt":
+        known = list(lenient.mappings(header["rateLimit"], "prompt"))
+        return known if words == masked(_words(known)) else sent
+    waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
+    before = _words(waiting[0]["prompt"]) if waiting else words
+    text = restored(words, before)
+    if text is None:
+        raise Problem(
+            409,
+            "hidden_secret",
+            "This prompt has a secret, which is not shown here.",
+            f"Write it in the place of {MASK}.",
+        )
+    return [{"type": "text", "text": text}, *(each for each in sent if each["type"] != "text")]
 
 
 def _staged(directory: str, given: Sequence[bodies.Attached]) -> list[Json]:
@@ -95,6 +127,16 @@ async def answer_ask(daemon: Daemon, session: SessionId, given: bodies.Answer) -
     if not given.nonce:
         command["nonce"] = await asyncio.to_thread(_nonce, daemon, session, given.ask)
     return await sent(daemon, session, command)
+
+
+def _answered_by(daemon: State, session: str, ask: str) -> str:
+    """The client whose answer counted; "": it was none, or long ago."""
+    with Reader.open(paths.session_dir(daemon.home, session)) as log:
+        for event in reversed(log.before(log.last_seq() + 1)):
+            said = event.update
+            if said.get("sessionUpdate") == "_ask" and said.get("id") == ask:
+                return event.by or ""
+    return ""
 
 
 def _nonce(daemon: State, session: str, ask: str) -> str:

@@ -64,7 +64,7 @@ async function send(card, said) {
   card.setAttribute("aria-busy", "true");
   try {
     const outcome = await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
-    if (outcome.kind === "_done" && /already/.test(JSON.stringify(outcome.update))) { elsewhere(card); return false; }
+    if (outcome.kind === "_done" && /already/.test(outcome.update.detail)) { elsewhere(card, outcome.update.by); return false; }
     over();
     return true;
   } catch (error) {
@@ -82,9 +82,11 @@ async function send(card, said) {
 /** The card itself may be gone by now. */
 const over = () => document.dispatchEvent(new Event("answered"));
 
-function elsewhere(card) {
+const WHERE = { web: "in another window", tui: "in the terminal", cli: "on the command line", acp: "in an editor" };
+
+function elsewhere(card, by = "") {
   card.dataset.sent = "late";
-  toast("This was already answered, in the terminal or another window.");
+  toast(`This was already answered${by ? ` ${WHERE[by.split(":")[0]] ?? `by ${by}`}` : ""}.`);
   over();
 }
 

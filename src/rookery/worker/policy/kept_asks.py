@@ -188,7 +188,7 @@ class KeptAsks:
         if kept_asks.is_drop(ask, command):
             return self._drop(ask, command, by)
         if kept_asks.is_late(ask, command):
-            session.done(command, by, "answered already")
+            session.done(command, by, kept_asks.LATE)
             return None
         if kept_asks.is_again(ask, command):
             return self._send_again(ask, command, by)
