@@ -63,6 +63,16 @@ STILL = """
 """The wheel's own motion is over."""
 
 
+TO_END = """
+() => {
+  const scroller = document.querySelector("#scroll");
+  scroller.scrollTop = scroller.scrollHeight;
+  return !document.querySelector("#newer");
+}
+"""
+"""Scrolls down until all that follows is loaded."""
+
+
 def logged(site: Site, name: str, updates: Iterable[Json]) -> str:
     """A session that is a log, without a worker."""
     directory = Path(paths.session_dir(site.served.home, name))
@@ -247,10 +257,17 @@ def test_V10_older_turns_come_in_above_and_the_place_is_held(site: Site) -> None
     page.goto(f"{site.served.address}{path}?at=82")  # the place of a hit
     expect(page.locator(".block.marked")).to_be_in_viewport()
     expect(page.locator(".block.marked")).to_contain_text("Prompt 21.")
-    page.get_by_text("Jump to the end").click()
+    marked = page.locator(".block.marked").get_attribute("id")
+    expect(said(page, "Prompt 22.")).to_be_attached()  # what follows is in reach: it is loaded
+    expect(page.locator(".block.marked")).to_be_in_viewport()
+    page.wait_for_function(TO_END)
     expect(said(page, "Prompt 120.")).to_be_in_viewport()
+    numbers = page.locator("#transcript > .block.prompt").all_inner_texts()
+    assert numbers[-100:] == [f"Prompt {number}." for number in range(21, 121)]
+    assert page.locator(".block.marked").get_attribute("id") == marked
 
-    plain = site.page(path, java_script_enabled=False)
+    plain = site.page(f"{path}?at=82", java_script_enabled=False)
+    plain.get_by_text("Jump to the end").click()
     expect(said(plain, "Prompt 120.")).to_be_visible()
     plain.get_by_text("Earlier").click()
     expect(said(plain, "Prompt 99.")).to_be_attached()

@@ -17,6 +17,8 @@ FEWEST = 40
 """Blocks: turns are added above until there are as many."""
 TURNS = 20
 """Turns that are read for that at most."""
+STEP = 200
+"""Events that are read of a turn that is long."""
 LATER = 2_000
 """Events behind a piece that may tell how something in it ended."""
 
@@ -61,9 +63,30 @@ def around(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
     upto = min(end, last)
     found = tail(log, upto)
     if found.first > seq:  # its turn is long
-        upto = min(seq + 200, upto)
+        upto = min(seq + STEP, upto)
         found = tail(log, upto)
     return found, upto
+
+
+def after(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
+    """What follows an event, turn by turn, and where it ends. It may begin above the event: a turn
+    is read from its beginning, or from where one that is long can be read."""
+    upto, document, first = seq, Document(), 0
+    while upto < last and len(document.blocks) < FEWEST:
+        turn = log.turn_of(upto + 1)
+        end = (log.first_seq(turn + 1) or last + 1) - 1
+        found = excerpt(log, end, ROOM)
+        long = found.first > upto + 1
+        if long and first:
+            break
+        if long:
+            end = min(upto + STEP, end)
+            found = excerpt(log, end, ROOM)
+        document = join(document, found.document) if first else found.document
+        upto, first = end, first or found.first
+        if long:
+            break
+    return Piece(document, first, first > 1), upto
 
 
 def live_of(

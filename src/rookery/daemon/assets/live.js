@@ -22,7 +22,7 @@ export class Live {
   }
 
   #scrolled() {
-    const top = this.scroller.scrollTop, left = this.#left();
+    const top = this.scroller.scrollTop, left = this.left();
     if (left < 2) this.following = !this.past;
     else if (top < this.last - 1) this.following = false;
     else if (left < NEAR && top > this.last) this.following = !this.past;
@@ -30,7 +30,7 @@ export class Live {
     if (this.following) this.onNew(false);
   }
 
-  #left() { return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight; }
+  left() { return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight; }
 
   toEnd() {
     this.following = !this.past;
@@ -71,12 +71,13 @@ export class Live {
     const anchor = this.anchor(), at = anchor?.getBoundingClientRect().top;
     const height = this.scroller.scrollHeight;
     run();
-    if (anchor?.isConnected) {
-      const moved = anchor.getBoundingClientRect().top - at;
+    const now = anchor?.isConnected ? anchor : anchor && document.getElementById(anchor.id);
+    if (now) {
+      const moved = now.getBoundingClientRect().top - at;
       if (moved) this.scroller.scrollTop += moved;
     }
     this.last = this.scroller.scrollTop;
-    if (!this.past && this.scroller.scrollHeight > height && this.#left() > NEAR) this.onNew(true);
+    if (!this.past && this.scroller.scrollHeight > height && this.left() > NEAR) this.onNew(true);
   }
 
   /** The first unit that is in sight. */

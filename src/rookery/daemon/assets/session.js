@@ -9,6 +9,7 @@ const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
 const { session, seq, now, at, past } = list.dataset;
 const ahead = Date.now() - Number(now);
 const here = `/sessions/${encodeURIComponent(session)}`;
+let loading = false, joins = false;
 
 export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
 live.onPut = () => $(":scope > .empty", scroller)?.remove();
@@ -18,11 +19,11 @@ live.onTrim = (before) => {
     `<p id="older"><a class="button quiet" data-do="older" data-before="${before}" href="${here}?at=${before - 1}">Earlier</a></p>`));
 };
 
-subscribe(session, {
+const stream = subscribe(session, {
   form: "page", after: Number(seq),
   on(kind, body) {
     if (kind === "page") live.take(body.ops);
-    else if (kind === "snapshot" && !past) whole(body);
+    else if (kind === "snapshot" && (joins || !live.past)) whole(body);
     else if (kind === "ended") toast(body.message, { kind: "failed" });
   },
 });
@@ -34,19 +35,23 @@ function region(name, text) {
   document.dispatchEvent(new CustomEvent("region", { detail: { name, text } }));
 }
 
-/** The end anew: too much happened meanwhile. */
+/** The end anew: too much happened meanwhile, or what is shown reaches it. */
 function whole({ html: text, first, older, regions }) {
   live.queue = [];
   live.held(() => {
-    list.replaceChildren(html(text));
-    if (older) live.onTrim(first);
+    if (joins) append(html(text));
+    else {
+      list.replaceChildren(html(text));
+      if (older) live.onTrim(first);
+    }
   });
+  if (joins) $("#newer")?.remove();
+  live.past = joins = false;
   for (const [name, value] of Object.entries(regions)) region(name, value);
 }
 
 // --- above -----------------------------------------------------------------------------------------
 
-let loading = false;
 
 async function older() {
   const link = $("#older a");
@@ -71,9 +76,33 @@ async function older() {
   }
 }
 when("older", older);
+
+// --- below, where only a part is shown -------------------------------------------------------------
+
+/** Blocks that were shown before give way to what became of them. */
+function append(found) {
+  for (const unit of $$(".block", found)) document.getElementById(unit.id)?.remove();
+  list.append(found);
+}
+
+async function newer() {
+  const link = $("#newer [data-after]");
+  if (!link || loading) return;
+  loading = true;
+  try {
+    const found = html(await piece(`${here}/newer?after=${link.dataset.after}`)), foot = $("#newer", found);
+    if (!foot) { joins = true; stream.again(null); return; }
+    link.parentNode.replaceWith(foot);
+    live.held(() => append(found));
+  } finally {
+    loading = false;
+  }
+}
+when("newer", newer);
 when("below", () => { live.toEnd(); scroller.focus({ preventScroll: true }); });
 scroller.addEventListener("scroll", () => {
   if (!live.following && scroller.scrollTop < 600) older().catch(told);
+  if (live.past && live.left() < 600) newer().catch(told);
 }, { passive: true });
 
 // --- a place in it ---------------------------------------------------------------------------------

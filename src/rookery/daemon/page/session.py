@@ -70,6 +70,26 @@ async def older(
     return HTMLResponse(await asyncio.to_thread(read))
 
 
+@router.get("/sessions/{session}/newer")
+async def newer(
+    daemon: Daemon, session: SessionId, after: Annotated[int, Query(ge=0, le=LAST)]
+) -> HTMLResponse:
+    """What follows an event; nothing where the end, which the stream sends, holds it."""
+    read_only = daemon.options.read_only
+
+    def read() -> str:
+        with Reader.open(paths.session_dir(daemon.home, session)) as log:
+            last = log.last_seq()
+            if tail.tail(log, last).first <= after + 1:
+                return ""
+            found, upto = tail.after(log, after, last)
+            found.document.header = {**found.document.header, "state": "idle"}
+            html = tail.live_of(found.document, session, read_only=read_only).html()
+            return html + _newer(session, upto)
+
+    return HTMLResponse(await asyncio.to_thread(read))
+
+
 def _read(daemon: State, session: str, at: int | None) -> Shown:
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
         last, marked = log.last_seq(), ""
@@ -98,7 +118,7 @@ def _screen(daemon: State, session: str, shown: Shown) -> str:
     transcript = (
         f'<div id="scroll" tabindex="0" role="region" aria-label="Transcript">'
         f'<div id="transcript" {about}>{_older(session, shown.first)}{shown.html}</div>'
-        f"{empty}{_newer(session, shown)}</div>"
+        f"{empty}{_newer(session, shown.upto) if shown.upto < shown.seq else ''}</div>"
         '<div class="pill"><button type="button" id="below" data-do="below" hidden>New below'
         "</button></div>"
     )
@@ -121,12 +141,11 @@ def _older(session: str, first: int) -> str:
     )
 
 
-def _newer(session: str, shown: Shown) -> str:
-    if shown.upto >= shown.seq:
-        return ""
+def _newer(session: str, upto: int) -> str:
     here = f"/sessions/{esc_line(session)}"
     return (
-        f'<p id="newer"><a class="button quiet" href="{here}?at={shown.upto + 1}">Later</a>'
+        f'<p id="newer"><a class="button quiet" data-do="newer" data-after="{upto}"'
+        f' href="{here}?at={upto + 1}">Later</a>'
         f'<a class="button" href="{here}">Jump to the end</a></p>'
     )
 
