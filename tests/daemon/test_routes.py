@@ -75,7 +75,7 @@ GUARDED = pytest.mark.parametrize(
 
 
 def test_I14_little_can_be_read_without_a_token() -> None:
-    icons = {"/favicon.svg", "/apple-touch-icon.png", "/manifest.webmanifest"}
+    icons = {"/favicon.svg", "/apple-touch-icon.png", "/icon-512.png", "/manifest.webmanifest"}
     assert {"/login", "/style.css", "/sw.js"} | icons == PUBLIC
     assert is_public("/assets/x/main.js")
     assert not is_public("/assets")

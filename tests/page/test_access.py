@@ -42,6 +42,7 @@ NOT_SCREENS = (
     "/manifest",
     "/sw.js",
     "/apple-touch-icon",
+    "/icon-",
 )
 RUN = """async () => {
   const found = await axe.run(document, {resultTypes: ["violations"]});

@@ -49,7 +49,8 @@ def answer(request: Request, problem: Problem) -> Response:
     """As JSON, or as a page for a person."""
     if not wants_page(request.url.path, request.headers.get("accept", "")):
         return problem.response()
-    page = trouble(problem.status, problem.message, problem.remedy)
+    remedy = "" if "/api/" in problem.remedy else problem.remedy  # which is for programs
+    page = trouble(problem.status, problem.message, remedy)
     return HTMLResponse(page, problem.status, problem.headers)
 
 

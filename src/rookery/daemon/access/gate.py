@@ -41,6 +41,7 @@ PUBLIC = frozenset(
         "/style.css",
         "/favicon.svg",
         "/apple-touch-icon.png",
+        "/icon-512.png",
         "/manifest.webmanifest",
         "/sw.js",
     }

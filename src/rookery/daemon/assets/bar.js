@@ -43,6 +43,8 @@ if ($("#bar")) {
   let before = "";
   const changed = () => {
     tick();
+    const button = $("#bar [data-do=options]"), open = String($("#bar").classList.contains("open"));
+    if (button && button.ariaExpanded !== open) button.ariaExpanded = open;
     const now = JSON.stringify(facts());
     if (now === before) return;
     before = now;
@@ -50,7 +52,7 @@ if ($("#bar")) {
   };
   new MutationObserver(changed).observe($("#bar"), { subtree: true, childList: true, attributes: true });
   setInterval(tick, 1000);
-  tick();
+  changed();
 }
 
 // --- what is done here ---------------------------------------------------------------------------
@@ -71,10 +73,7 @@ export async function cancel() {
 
 when("cancel", cancel);
 when("back", () => { if (innerWidth < 700) location.assign("/"); else document.body.toggleAttribute("data-column"); });
-when("options", (button) => {
-  const shown = $("#bar").classList.toggle("open");
-  button.setAttribute("aria-expanded", shown);
-});
+when("options", () => { $("#bar").classList.toggle("open"); });
 document.addEventListener("click", (event) => {
   if (!event.target.closest?.("#bar, dialog")) $("#bar")?.classList.remove("open");
   if (!event.target.closest?.("#column, .back")) document.body.removeAttribute("data-column");

@@ -61,4 +61,5 @@ export function draw() {
   }
 }
 
-ready.then(draw);
+draw();
+ready.then(draw); // which knows of Web Push

@@ -8,20 +8,25 @@ from fastapi.responses import HTMLResponse
 
 from rookery.agents.registry import AGENTS
 from rookery.client import fleet
+from rookery.client.reading import excerpt
 from rookery.client.work_tree import git
 from rookery.client.work_tree.changes import Changes, NoDiff, changes, commit_at, commit_of
 from rookery.client.work_tree.commit import hooks
 from rookery.core.json import Json
-from rookery.core.json.secrets import masked
+from rookery.core.json.secrets import masked, masked_json
 from rookery.daemon.api.work_tree import directory_of, problem_of
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import changes as pieces
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.export.html.text import esc_line
+from rookery.home import paths
+from rookery.log.reader import Reader
 
 router = APIRouter(include_in_schema=False)
 
+TURNS, EDITS = 50, 100
+"""Where git does not tell what changed: turns that are read for edits, and edits that are shown."""
 WORKING = ("running", "quiet")
 
 
@@ -73,7 +78,8 @@ def _piece(daemon: State, shown: pieces.Shown, file: str) -> str:
         shown = _with_places(daemon, shown, cwd, found)
     except NoDiff as error:
         problem = problem_of(error)
-        return pieces.refused(problem.message, problem.remedy, shown)
+        edits = _edits(daemon, shown.session) if error.name == "no_git" else []
+        return pieces.refused(problem.message, problem.remedy, shown, edits)
     except Problem as problem:
         if problem.error != "no_directory":
             raise
@@ -84,6 +90,21 @@ def _piece(daemon: State, shown: pieces.Shown, file: str) -> str:
     if one is None:
         return pieces.rendered(found._replace(files=[]), shown)
     return pieces.section(one, shown, full=True)
+
+
+def _edits(daemon: State, session: str) -> list[Json]:
+    """What agents said that they changed, the newest first: all that there is without git."""
+    found: list[Json] = []
+    with Reader.open(paths.session_dir(daemon.home, session)) as log:
+        upto, read = log.last_seq(), 0
+        while upto > 0 and read < TURNS and len(found) < EDITS:
+            piece = excerpt(log, upto)
+            for block in reversed(piece.document.blocks.values()):
+                if block["role"] == "tool" and block["status"] == "done":
+                    diffs = [part for part in block["parts"] if part["type"] == "diff"]
+                    found += masked_json(diffs)
+            upto, read = piece.first - 1, read + 1
+    return found[:EDITS]
 
 
 def _with_places(daemon: State, shown: pieces.Shown, cwd: str, found: Changes) -> pieces.Shown:

@@ -26,6 +26,8 @@ MANIFEST: dict[str, Any] = {
     "icons": [
         {"src": "/favicon.svg", "sizes": "any", "type": "image/svg+xml"},
         {"src": "/apple-touch-icon.png", "sizes": "180x180", "type": "image/png"},
+        {"src": "/icon-512.png", "sizes": "512x512", "type": "image/png"},
+        {"src": "/icon-512.png", "sizes": "512x512", "type": "image/png", "purpose": "maskable"},
     ],
     "shortcuts": [
         {"name": "New session", "url": "/new"},

@@ -34,5 +34,15 @@ async def offline() -> HTMLResponse:
 
 @router.get("/apple-touch-icon.png")
 def touch_icon() -> Response:
+    return _icon(180)
+
+
+@router.get("/icon-512.png")
+def large_icon() -> Response:
+    """Browsers ask for it before they offer to install a page."""
+    return _icon(512)
+
+
+def _icon(size: int) -> Response:
     kept = {"Cache-Control": "max-age=86400"}
-    return Response(png.touch_icon(), media_type="image/png", headers=kept)
+    return Response(png.touch_icon(size), media_type="image/png", headers=kept)

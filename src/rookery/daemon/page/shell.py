@@ -81,7 +81,7 @@ def _column(daemon: State, about: _Page) -> str:
     find = (
         '<form class="find" action="/search" role="search"><input name="q" id="find" '
         'type="search" autocomplete="off" aria-label="Find a session, or anything ever said" '
-        'placeholder="Find a session, or anything ever said"><kbd>/</kbd></form>'
+        'placeholder="Find a session or anything said"><kbd>/</kbd></form>'
     )
     fleet = f'<nav id="fleet" aria-label="Sessions"{place(daemon)}>{_listed(daemon, about)}</nav>'
     links = tag("nav", "".join(about.link(*each) for each in LINKS), "links")

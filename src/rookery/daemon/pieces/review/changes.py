@@ -1,19 +1,20 @@
 """What changed in a session's directory: the files, their hunks, and what can be done with them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import quote
 
 from rookery.client.work_tree.changes import Change, Changes, File, Hunk
-from rookery.core.json import secrets
+from rookery.core.json import Json, secrets
 from rookery.core.json.safe_text import count
 from rookery.daemon.pieces.icons import icon
+from rookery.export.html import diff
 from rookery.export.html.diff import marked
 from rookery.export.html.text import esc_line, tag
 from rookery.render import code
 from rookery.render.code import Tokens
-from rookery.render.diff import Row, of_hunk, pairs
+from rookery.render.diff import Row, of_hunk, pairs, rows_of
 from rookery.render.plain import clean
 
 ROWS = 3_000
@@ -79,10 +80,20 @@ def rendered(found: Changes, shown: Shown) -> str:
     return _frame(shown, found.base, _head(found, shown) + inner, bool(found.files))
 
 
-def refused(message: str, remedy: str, shown: Shown) -> str:
-    """Instead of changes."""
+def refused(message: str, remedy: str, shown: Shown, edits: Sequence[Json] = ()) -> str:
+    """Instead of changes. `edits`: what agents said that they changed, as parts of blocks."""
     words = tag("p", esc_line(message)) + (tag("p", esc_line(remedy), "soft") if remedy else "")
-    return _frame(shown, "", _bar(shown, "", "") + tag("div", words, "empty"), False)
+    if edits:
+        words = tag("p", f"{esc_line(message)} These are the agent's own edits, the newest first.")
+    inner = tag("div", words, "empty") + "".join(map(_edit, edits))
+    return _frame(shown, "", _bar(shown, "", "") + inner, False)
+
+
+def _edit(part: Json) -> str:
+    signs = [row.sign for row in rows_of(part)]
+    change = Change(str(part["path"]), "", "", signs.count("+"), signs.count("-"))
+    title = f'<span class="path"><bdi>{esc_line(change.path)}</bdi></span>{_counts(change)}'
+    return tag("section", f"<h3>{title}</h3>{diff.rendered(part)}", "file")
 
 
 def _frame(shown: Shown, base: str, inner: str, any_: bool) -> str:

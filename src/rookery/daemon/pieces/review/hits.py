@@ -8,7 +8,6 @@ from urllib.parse import quote, urlencode
 from rookery.agents.registry import AGENTS
 from rookery.core.json import secrets
 from rookery.core.json.safe_text import count
-from rookery.daemon.pieces.icons import icon
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
 from rookery.search.query import Hit
@@ -27,7 +26,6 @@ SECONDS = {"day": 86_400, "week": 7 * 86_400, "month": 30 * 86_400}
 MORE = 100
 """Hits that are shown."""
 NO_TITLE = "New session"
-BACK = f'<a class="button quiet icon narrow" href="/" aria-label="All sessions">{icon("back")}</a>'
 
 
 class Wanted(NamedTuple):
@@ -68,7 +66,7 @@ def screen(wanted: Wanted, results: str, agents: Sequence[str], directories: Seq
         f'<datalist id="directories">{listed}</datalist></div></form>'
     )
     return (
-        f'<div class="screen searching"><h1>{BACK}Search</h1>{form}'
+        f'<div class="screen searching"><h1>Search</h1>{form}'
         f'<div id="results">{results}</div></div>'
     )
 

@@ -1,0 +1,218 @@
+"""Ways through a session that other tests do not take: what is done to it as a whole, by hand and
+by key, and what is brought into it by drag and by paste."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rookery.core.json import dumps
+from rookery.home import paths
+from rookery.log.reader import Reader
+from tests.daemon.served import awaited
+from tests.page.conftest import Site
+from tests.page.test_composer import PIXEL
+from tests.page.test_queue import press, queued
+
+pytestmark = pytest.mark.long
+
+SECRET = "sk-" + "heron" * 8
+SCRIPT = {
+    "agent": {"name": "bird", "capabilities": {"promptCapabilities": {"image": True}}},
+    "match": [
+        {"contains": "long work", "steps": [{"text": "Working."}, {"until": "cancel"}]},
+        {"contains": "deaf work", "steps": [{"deaf": True}, {"text": "Deaf."}, {"wait": 600}]},
+    ],
+    "otherwise": [{"text": "Heard: $prompt"}],
+}
+DROP = """
+([selector, name, bytes, kind]) => {
+  const data = new DataTransfer();
+  const inner = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0));
+  data.items.add(new File([inner], name, {type: "image/png"}));
+  const given = {bubbles: true, cancelable: true};
+  const event = kind === "paste" ? new ClipboardEvent(kind, {...given, clipboardData: data})
+    : new DragEvent(kind, {...given, dataTransfer: data});
+  document.querySelector(selector).dispatchEvent(event);
+}
+"""
+"""A file from elsewhere, which no test can bring by hand."""
+
+
+def say(page: Page, words: str) -> None:
+    field = page.get_by_label("Prompt", exact=True)
+    field.fill(words)
+    field.press("Enter")
+
+
+def choose(page: Page, name: str) -> None:
+    page.locator("#bar .acts").get_by_role("button", name="More actions").click()
+    page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
+
+
+def written(site: Site, session: str) -> str:
+    """All that the log has, secrets too."""
+    with Reader.open(paths.session_dir(site.served.home, session)) as log:
+        return "\n".join(dumps(event.update) for event in log.events())
+
+
+def test_V2_what_is_done_to_a_session_as_a_whole(site: Site) -> None:
+    """Ctrl+. and Force end, pin, restart, start over, sleep, archive, the three downloads."""
+    session = site.session(SCRIPT, title="Ways")
+    page = site.page(f"/sessions/{session}")
+    words, now = page.locator("#transcript"), page.locator("#bar .now")
+    say(page, "long work")
+    expect(words).to_contain_text("Working.")
+    page.keyboard.press("Control+.")
+    expect(words).to_contain_text("Cancelled")
+    expect(now).to_have_attribute("data-sign", re.compile("idle|done"))
+    say(page, "deaf work")
+    expect(words).to_contain_text("Deaf.")
+    page.get_by_role("button", name="Stop the turn").click()
+    page.locator(".composer").get_by_role("button", name="Force end").click()
+    page.get_by_role("dialog").get_by_role("button", name="Force end").click()
+    expect(page.get_by_role("button", name="Stop the turn")).to_be_hidden()
+    choose(page, "Pin")
+    expect(page.locator("#bar .bar")).to_have_attribute("data-pinned", "1")
+    say(page, "one")
+    expect(words).to_contain_text("Heard: one")
+    choose(page, "Restart the agent")
+    expect(page.locator(".toast", has_text="restarted")).to_be_visible()
+    choose(page, "Start over")
+    page.get_by_role("dialog").get_by_role("button", name="Start over").click()
+    expect(words.locator(".divider")).to_be_visible()
+    say(page, "two")
+    expect(words).to_contain_text("Heard: two")
+    choose(page, "Archive")
+    expect(page.locator("#bar .bar")).to_have_attribute("data-archived", "1")
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(page.locator("#bar .bar")).not_to_have_attribute("data-archived", "1")
+    page.locator("#bar .acts").get_by_role("button", name="More actions").click()
+    for name, mark in (
+        ("Web page", "<!doctype html>"),
+        ("Markdown", "Heard: two"),
+        ("JSON lines", "{"),
+    ):
+        with page.expect_download() as given:
+            page.get_by_role("dialog").get_by_role("link", name=name).click()
+        assert mark in Path(given.value.path()).read_text(encoding="utf-8")
+    page.keyboard.press("Escape")
+    choose(page, "Put to sleep")
+    expect(page.locator("#bar .bar")).not_to_have_attribute("data-awake", "1")
+    say(page, "three")
+    expect(words).to_contain_text("Heard: three")
+
+
+def test_V4_prompts_are_dragged_and_pictures_dropped_and_pasted(site: Site) -> None:
+    import base64
+
+    page = site.page(f"/sessions/{site.session(SCRIPT)}")
+    say(page, "long work")
+    expect(page.locator("#transcript")).to_contain_text("Working.")
+    for words in ("one", "two", "three"):
+        say(page, words)
+        expect(page.locator("#queue")).to_contain_text(words)
+    rows = page.locator("#queue li")
+    rows.filter(has_text="three").drag_to(rows.filter(has_text="one"))
+    queued(page, "three", "one", "two")
+    picture = base64.b64encode(PIXEL).decode()
+    page.evaluate(DROP, ["#transcript", "dropped.png", picture, "drop"])
+    expect(page.locator(".attached li")).to_have_count(1)
+    page.evaluate(DROP, ["#prompt", "pasted.png", picture, "paste"])
+    expect(page.locator(".attached li")).to_contain_text(["dropped.png", "pasted.png"])
+    page.get_by_role("button", name="Stop the turn").click()
+    expect(page.get_by_role("button", name="Stop the turn")).to_be_hidden()
+    say(page, "two pictures")
+    expect(page.locator("#transcript .prompt img")).to_have_count(2)
+
+
+def test_V4_a_prompt_with_a_secret_is_edited_and_sent_again_as_it_was(site: Site) -> None:
+    """The page shows it masked; what the agent gets is the secret, not the mask."""
+    script = {**SCRIPT, "turns": [[{"rate_limit": "17:40"}]]}
+    session = site.session(script)
+    page = site.page(f"/sessions/{session}")
+    say(page, f"limited {SECRET}")
+    again = page.get_by_role("button", name="Retry now")
+    again.click()
+    answer = page.locator("#transcript .answer", has_text="Heard: limited sk-•••")
+    expect(answer).to_be_visible()
+    say(page, "long work")
+    expect(page.locator("#transcript")).to_contain_text("Working.")
+    say(page, f"later {SECRET}")
+    queued(page, "later sk-•••")
+    field = page.get_by_label("Prompt", exact=True)
+    press(page, "later", "Edit")
+    expect(field).to_have_value("later sk-•••")
+    say(page, "edited sk-••• there")
+    queued(page, "edited sk-••• there")
+    press(page, "edited", "Edit")
+    expect(field).to_have_value("edited sk-••• there")
+    site.expected = ("409",)
+    say(page, "••• and •••")
+    expect(page.locator(".toast")).to_contain_text("has a secret, which is not shown")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Stop the turn").click()
+    press(page, "edited", "Send now")
+    expect(page.locator("#transcript")).to_contain_text("Heard: edited sk-••• there")
+    log = written(site, session)
+    assert f"Heard: limited {SECRET}" in log
+    assert f"Heard: edited {SECRET} there" in log
+    assert "•••" not in log
+
+
+def test_V2_between_a_phone_and_a_laptop_the_column_folds(site: Site) -> None:
+    """700 to 1100 px: a button brings the sessions, a click elsewhere or a choice takes them."""
+    first, other = site.session(SCRIPT, title="First"), site.session(SCRIPT, title="Other")
+    page = site.page(f"/sessions/{first}", viewport={"width": 900, "height": 768})
+    column = page.locator("#column")
+    expect(column).to_be_hidden()
+    page.get_by_role("link", name="All sessions").click()
+    expect(column).to_be_visible()
+    page.locator("#scroll").click(position={"x": 700, "y": 300})
+    expect(column).to_be_hidden()
+    page.get_by_role("link", name="All sessions").click()
+    column.get_by_role("link", name="Other").click()
+    page.wait_for_url(f"**/sessions/{other}")
+    page.set_viewport_size({"width": 1100, "height": 768})
+    expect(column).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    options = page.get_by_role("button", name="Agent, model and figures")
+    expect(options).to_have_attribute("aria-expanded", "false")
+    options.click()
+    expect(options).to_have_attribute("aria-expanded", "true")
+    site.say(other, "go")  # the bar is sent again
+    expect(page.locator("#transcript")).to_contain_text("Heard: go")
+    awaited(lambda: site.served.ask("GET", f"/api/sessions/{other}").json()["state"] == "idle")
+    expect(options).to_have_attribute("aria-expanded", "true")
+
+
+def test_V5_a_late_answer_is_told_who_was_first(site: Site) -> None:
+    ask = {"ask": "Run it", "kind": "execute", "rawInput": {"command": "make"}}
+    session = site.session({"otherwise": [{**ask, "allowed": [{"text": "ran"}]}]})
+    site.say(session, "go")
+    page = site.page(f"/sessions/{session}")
+    expect(page.locator(".asked")).to_be_visible()
+    page.evaluate("() => { window.card = document.querySelector('.answers').cloneNode(true); }")
+    open_ = next(
+        iter(site.served.ask("GET", f"/api/sessions/{session}/header").json()["header"]["asks"])
+    )
+    answer = {"ask": open_, "option": "allow"}
+    assert site.served.ask("POST", f"/api/sessions/{session}/answer", answer).status == 200
+    expect(page.locator("#transcript")).to_contain_text("ran")
+    page.evaluate("() => document.querySelector('#transcript').append(window.card)")
+    page.locator(".answers button").first.click()
+    expect(page.locator(".toast")).to_contain_text("This was already answered in another window.")
+
+
+def test_V6_without_git_the_edits_of_the_agent_are_shown(site: Site) -> None:
+    edit = {"diff": "a <b>.txt", "old": "one\ntwo\n", "new": "one\n2 <script>\n"}
+    session = site.session({"otherwise": [edit, {"text": "Edited."}]})
+    site.say(session, "go")
+    page = site.page(f"/sessions/{session}")
+    expect(page.locator("#transcript")).to_contain_text("Edited.")
+    page.locator("#scroll").press("d")
+    side = page.locator("#side")
+    expect(side).to_contain_text("is not in a git repository. These are the agent's own edits")
+    expect(side.locator(".file h3")).to_contain_text("a <b>.txt")
+    expect(side.locator("tr.add")).to_contain_text("2 <script>")
