@@ -8,6 +8,8 @@ import logging
 import os
 import sys
 
+from pydantic import BaseModel
+
 from rookery.core.json import Json
 from rookery.daemon.options import Refusal, from_json
 
@@ -24,6 +26,8 @@ def main(words: list[str]) -> int:
         said: Json = json.loads(file.read(LONGEST))
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
     gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
+    # FastAPI's models of OpenAPI, a hundred, are needed by who reads the document alone.
+    BaseModel.model_config["defer_build"] = True
     from rookery.daemon.process.serving import serve
 
     gc.freeze()

@@ -77,6 +77,9 @@ class _Api(FastAPI):
     @override
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
+        schemas = document["components"]["schemas"]
+        schemas["Fault"] = errors.Fault.model_json_schema()
+        document["components"]["schemas"] = dict(sorted(schemas.items()))
         document["components"]["securitySchemes"] = SECURITY
         document["security"] = [{name: []} for name in SECURITY]
         return document

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
+from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -39,8 +40,11 @@ class Fleet:
         self._home = home
         self._stamps: dict[str, Stamp] = {}
         self._heads: dict[str, Json] = {}
+        self._sorted: list[Json] = []
         self._shown = self._heads
         """The heads that the document was made of."""
+        self._until = 0.0
+        """When the first of them is no longer snoozed, in milliseconds since the epoch."""
         self._seen = Seen()
         self._looking = threading.Lock()
         self.epoch = os.urandom(4).hex()
@@ -52,8 +56,8 @@ class Fleet:
 
     @property
     def heads(self) -> list[Json]:
-        """Newest news first."""
-        return sorted(self._heads.values(), key=lambda head: (-head["at"], head["id"]))
+        """Newest news first. The same list, not to be changed, until a session changes."""
+        return self._sorted
 
     def head(self, session: str) -> Json | None:
         return self._heads.get(session)
@@ -71,7 +75,7 @@ class Fleet:
         heads: dict[str, Json] = {}
         stamps: dict[str, Stamp] = {}
         place = paths.sessions(self._home)
-        for name in paths.session_ids(self._home):
+        for name in paths.session_ids(self._home, self._heads):
             try:
                 found = os.stat(f"{place}/{name}")
             except OSError:
@@ -86,7 +90,12 @@ class Fleet:
                     heads[name] = head
             else:
                 heads[name] = old
-        self._heads, self._stamps = heads, stamps
+        self._stamps = stamps
+        if len(heads) != len(self._heads) or any(
+            self._heads.get(name) is not head for name, head in heads.items()
+        ):
+            self._heads = heads
+            self._sorted = sorted(heads.values(), key=lambda head: (-head["at"], head["id"]))
 
     def _changed(self, head: Json) -> bool:
         """What its directory does not tell: a worker that came, went or died."""
@@ -100,6 +109,10 @@ class Fleet:
         now = time.time() * 1000
         seen, blocks, ops = self._seen, dict[str, Block](), list[Op]()
         shown, self._shown = self._shown, self._heads
+        if shown is self._heads and now < self._until:
+            return seen
+        snoozes = (head.get("snoozed", 0) for head in self._heads.values())
+        self._until = min((end for end in snoozes if end > now), default=inf)
         for name, head in self._heads.items():
             snoozed, old = is_snoozed(head, now), seen.blocks.get(name)
             if old is not None and shown.get(name) is head and old["snoozed"] == snoozed:

@@ -25,6 +25,8 @@ from rookery.search.update import update
 
 EACH = 2.0
 """Seconds between two rounds."""
+WAKING = 20.0
+"""Seconds between two looks at sessions that did not change: what they wait for may have come."""
 WARMTH = 60.0
 """Seconds between two looks for a warm agent."""
 MEMORY = 1500 * 1024 * 1024
@@ -39,6 +41,8 @@ class Upkeep:
         self._fleet = fleet
         self._notifier = notifier
         self._seen: dict[str, Json] = {}
+        self._heads: list[Json] = []
+        self._woken = 0.0
         self._warmed = 0.0
         self._indexed = -1
         self._stopping = threading.Event()
@@ -54,10 +58,12 @@ class Upkeep:
             self._notifier.stop()
 
     def round(self) -> None:
-        heads = self._fleet.heads
+        heads, now = self._fleet.heads, time.monotonic()
         try:
-            self._end_what_is_left(heads)
-            waking.look_after(self._home, heads)
+            if heads is not self._heads or now - self._woken >= WAKING:
+                self._end_what_is_left(heads)
+                waking.look_after(self._home, heads)
+                self._heads, self._woken = heads, now
             self._notifier.round(heads)
             self._keep_warm()
             self._index()

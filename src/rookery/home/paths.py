@@ -5,6 +5,7 @@ import stat
 
 TYPE_CHECKING = False  # the warden imports this file, and `typing` would cost it 1 MB
 if TYPE_CHECKING:
+    from collections.abc import Container
     from typing import Any
 
 ID_LENGTH = 10
@@ -127,9 +128,9 @@ def new_id() -> str:
     return os.urandom(ID_LENGTH // 2).hex()
 
 
-def session_ids(home: str) -> list[str]:
+def session_ids(home: str, known: "Container[str]" = ()) -> list[str]:
     try:
-        return [name for name in os.listdir(sessions(home)) if is_id(name)]
+        return [name for name in os.listdir(sessions(home)) if name in known or is_id(name)]
     except FileNotFoundError:
         return []
 

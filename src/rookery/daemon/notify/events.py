@@ -41,9 +41,13 @@ class Watch:
         self._since = since
         self._told: dict[str, int] = {}
         self._seen: dict[str, int] = {}
+        self._heads: list[Json] | None = None
 
-    def look(self, heads: Iterable[Json], now: float) -> list[Json]:
+    def look(self, heads: list[Json], now: float) -> list[Json]:
         """The heads of sessions to notify of. `now` is in milliseconds since the epoch."""
+        if heads is self._heads and not self._seen:
+            return []
+        self._heads = heads
         told: dict[str, int] = {}
         seen: dict[str, int] = {}
         found: list[Json] = []

@@ -5,7 +5,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.client.config import in_force
@@ -39,7 +39,7 @@ class Notifier:
         self._webhook = _Way("webhook", self._post)
         self._push = _Way("push", self._push_to_all)
 
-    def round(self, heads: Iterable[Json]) -> None:
+    def round(self, heads: list[Json]) -> None:
         """Call it every few seconds, with the heads of all sessions."""
         found = self._watch.look(heads, time.time() * 1000)
         settings = self._settings() if found else self._last
