@@ -4,8 +4,6 @@ names."""
 import os
 from typing import TYPE_CHECKING
 
-import click
-
 from rookery.home import paths
 
 if TYPE_CHECKING:
@@ -40,6 +38,8 @@ def check(command: str) -> None:
     """Raises click.UsageError for what would act on the wrong machine."""
     if not url() or not (command in MACHINE or (command in HERE and _named)):
         return
+    import click  # here: the terminal interface opens without it
+
     said, other = ("--daemon", "without it") if _named else (VARIABLE, f"after unset {VARIABLE}")
     raise click.UsageError(
         f"rookery {command} is about the machine it runs on, and {said} names another. Run it "
@@ -81,4 +81,6 @@ def agents() -> list[str]:
 def only_here(what: str) -> None:
     """Raises click.UsageError where another machine is meant."""
     if url():
+        import click
+
         raise click.UsageError(f"{what} works only on the machine itself, not with {url()}.")
