@@ -79,14 +79,16 @@ class Door:
         self, script: Json | str | None = None, *, strict: bool = True, **environment: str
     ) -> Agent:
         everything = {**os.environ, **environment}
-        agent = await Agent.start(self.argv(script), strict=strict, environment=everything)
+        agent = await Agent.start(
+            self.argv(script), strict=strict, environment=everything, forked=True
+        )
         self.started.append(agent)
         return agent
 
     async def start_own(self, *words: str, **environment: str) -> Agent:
         """The bridge with other arguments, in an editor with other variables."""
         argv = [sys.executable, "-m", "rookery", "acp", *words]
-        agent = await Agent.start(argv, environment={**os.environ, **environment})
+        agent = await Agent.start(argv, environment={**os.environ, **environment}, forked=True)
         self.started.append(agent)
         return agent
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.acp.schema import check_message
-from tests.rigs import own_agent
+from tests.rigs import stdio
 
 type Json = dict[str, Any]
 
@@ -29,7 +29,11 @@ class Agent:
     """A process that speaks ACP, and what it wrote. `answers` serves its requests, by method."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, stderr: int, *, strict: bool = True
+        self,
+        process: asyncio.subprocess.Process | stdio.Process,
+        stderr: int,
+        *,
+        strict: bool = True,
     ) -> None:
         self.process = process
         self.lines: list[Json] = []
@@ -51,11 +55,11 @@ class Agent:
         environment: Mapping[str, str] = os.environ,
         forked: bool = False,
     ) -> Self:
-        """`forked`: our own agent, whose start is not what is tested."""
+        """`forked`: its start is not what is tested."""
         stderr, theirs = os.pipe()
         process: Any = None
         if forked:
-            process = await own_agent.start(list(argv), environment, theirs, LONGEST)
+            process = await stdio.start(list(argv), environment, theirs, LONGEST)
         if process is None:
             process = await asyncio.create_subprocess_exec(
                 *argv,
@@ -188,6 +192,8 @@ class Agent:
             self.process.kill()
         self.hang_up()
         await self.process.wait()
+        if isinstance(self.process, stdio.Process):
+            self.process.close()
         if self._stderr >= 0:
             os.set_blocking(self._stderr, False)
             with suppress(BlockingIOError):

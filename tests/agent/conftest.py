@@ -15,7 +15,8 @@ import pytest_asyncio
 from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
 from tests.conftest import end_all
-from tests.rigs import own_agent
+from tests.daemon.served import awaited
+from tests.rigs import stdio
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # tests that import the SDK themselves
 os.environ["OPENHANDS_SUPPRESS_BANNER"] = "1"
@@ -51,10 +52,21 @@ def keep_cold(home: Path) -> None:
     (home / "config.toml").write_text("[agent]\nwarm = false\n")
 
 
+def warm_up(home: Path, model: ScriptedModel, agent_home: Path) -> None:
+    """Settings and a warm process for a home: the SDK is loaded already. What is read when it is
+    imported, a person's files among them, is that of the shared agent."""
+    (home / "person").symlink_to(agent_home / "person")
+    write_settings(home, model)
+    (home / "config.toml").write_text("")
+    (home / "run").mkdir(mode=0o700, exist_ok=True)
+    stdio.start_warm(surroundings(home))
+    awaited(lambda: any((home / "run").glob("warm-*.s")))
+
+
 def surroundings(home: Path, **more: str) -> dict[str, str]:
     """An environment in which nothing of this machine's person is found."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("LLM_")}
-    own = {"ROOKERY_HOME": str(home), "HOME": str(home / "person")}
+    own = {"ROOKERY_HOME": str(home), "HOME": os.path.realpath(home / "person")}
     return kept | own | more
 
 
@@ -69,8 +81,9 @@ def agent_home(model: ScriptedModel) -> Iterator[Path]:
     home = Path(tempfile.mkdtemp(prefix="rka-", dir="/tmp"))
     (home / "person").mkdir()
     write_settings(home, model)
+    stdio.load_agents_in(surroundings(home))
     yield home
-    own_agent.end_agents()
+    stdio.end_agents()
     try:
         end_all(home)
     finally:

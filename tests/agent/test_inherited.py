@@ -3,6 +3,7 @@ One process for all of it: a start without a warm process costs seconds."""
 
 import importlib.util
 import os
+import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class Placed:
     def __init__(self, agent: Agent, session: str, folder: Path) -> None:
         self.agent = agent
         self.session = session
+        self.home = folder / "home"
         self.work = folder / "work"
         self.temporary = folder / "temporary"
 
@@ -56,9 +58,10 @@ async def placed(
         folder / "home",
         PYTHONPATH=str(folder / "above/lib"),
         TMPDIR=str(folder / "temporary"),
-        LLM_MODEL="openai/scripted",
+        LLM_MODEL="openai/from-the-environment",
         LLM_API_KEY=KEY,
         LLM_BASE_URL=model.url,
+        ROOKERY_CONVERSATIONS=str(folder / "home/elsewhere"),
         MYTOKEN=TOKEN,
         PGPASSWORD=PASSWORD,
         PLAIN="as it is",
@@ -111,6 +114,19 @@ async def test_I11_17_secrets_of_the_environment_are_redacted(
     for secret in (TOKEN, PASSWORD, KEY):
         assert secret not in str(placed.agent.raw)
         assert secret not in str([asked.body for asked in model.asked])
+
+
+async def test_the_environment_over_nothing_saved(placed: Placed, model: ScriptedModel) -> None:
+    """Used with the flag, never written down; all is kept in the home, and only there."""
+    assert len(await placed.told("echo 1")) == 1
+    assert model.asked[-1].body["model"] == "from-the-environment"
+    assert model.asked[-1].key == KEY
+    kept = placed.home / "elsewhere" / placed.session
+    assert (kept / "base_state.json").exists()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    for path in [path for path in placed.home.rglob("*") if path.is_file()]:
+        assert KEY.encode() not in path.read_bytes(), path
+    assert list((placed.home / "person").iterdir()) == []
 
 
 async def test_I11_17_no_copy_of_an_edited_file_is_left(placed: Placed) -> None:

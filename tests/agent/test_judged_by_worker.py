@@ -17,7 +17,7 @@ from rookery.client.create import create_session
 from rookery.core.json.events import Event, kind_of
 from rookery.core.view.reduce import fold
 from rookery.home import paths
-from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.conftest import ARGV, surroundings, warm_up
 from tests.agent.driving import edit, run
 from tests.conftest import end_all
 from tests.worker.aviary import Bird, is_ask, text_of, trust
@@ -27,7 +27,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 type Json = dict[str, Any]
 
 MODES = ("every", "risky", "all")
-COLD = "[agent]\nwarm = false\n"
 LOW = {"security_risk": "LOW"}
 
 
@@ -43,7 +42,7 @@ class Nest(Bird):
         self.work = work
 
     def rules(self, *tables: str) -> None:
-        text = COLD + "".join(f"[[policy.rules]]\n{table}\n" for table in tables)
+        text = "".join(f"[[policy.rules]]\n{table}\n" for table in tables)
         path = Path(self.home, "config.toml")
         path.with_suffix(".new").write_text(text)
         path.with_suffix(".new").replace(path)
@@ -94,11 +93,10 @@ class Told:
 
 
 @pytest.fixture(scope="module")
-def house(model: ScriptedModel) -> Iterator[Path]:
+def house(model: ScriptedModel, agent_home: Path) -> Iterator[Path]:
     home = Path(tempfile.mkdtemp(prefix="rkj-", dir="/tmp"))
-    (home / "person").mkdir()
-    write_settings(home, model)
     paths.ensure_home(str(home))
+    warm_up(home, model, agent_home)
     yield home
     try:
         end_all(home)

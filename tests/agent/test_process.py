@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -37,8 +36,9 @@ def empty_home() -> Iterator[Path]:
 async def start() -> AsyncIterator[Start]:
     started: list[Agent] = []
 
-    async def make(home: Path, *words: str, **environment: str) -> Agent:
-        agent = await Agent.start([*ARGV, *words], environment=surroundings(home, **environment))
+    async def make(home: Path, *words: str, forked: bool = False, **environment: str) -> Agent:
+        surrounded = surroundings(home, **environment)
+        agent = await Agent.start([*ARGV, *words], environment=surrounded, forked=forked)
         started.append(agent)
         return agent
 
@@ -97,36 +97,9 @@ async def test_G2_a_broken_file_is_named(start: Start, empty_home: Path) -> None
     assert "agent_settings.json, line 2" in refused["error"]["message"]
 
 
-async def test_the_environment_over_nothing_saved(
-    start: Start, empty_home: Path, model: ScriptedModel, tmp_path: Path
-) -> None:
-    """Used with the flag, never written down; all is kept in the home, and only there."""
-    environment = {
-        "LLM_MODEL": "openai/from-the-environment",
-        "LLM_API_KEY": "sk-of-the-environment",
-        "LLM_BASE_URL": model.url,
-        "ROOKERY_CONVERSATIONS": str(empty_home / "elsewhere"),
-    }
-    agent = await start(empty_home, "--override-with-envs", **environment)
-    allow_all(agent)
-    session = await agent.begin(str(tmp_path))
-    steps = [run("echo 1"), {"text": "ok"}]
-    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
-    assert model.asked[-1].body["model"] == "from-the-environment"
-    assert model.asked[-1].key == "sk-of-the-environment"
-    assert await agent.close() == 0
-    assert (empty_home / "elsewhere" / session / "base_state.json").exists()
-    files = [path for path in empty_home.rglob("*") if path.is_file()]
-    assert files
-    for path in files:
-        assert b"sk-of-the-environment" not in path.read_bytes(), path
-    assert stat.S_IMODE((empty_home / "elsewhere" / session).stat().st_mode) == 0o700
-    assert sorted(path.name for path in (empty_home / "person").iterdir()) == []
-
-
 async def test_T14_it_ends_with_its_stdin(start: Start, agent_home: Path, tmp_path: Path) -> None:
     """Whatever runs: the command, the shell, what they left behind. The ancestor lived on."""
-    agent = await start(agent_home)
+    agent = await start(agent_home, forked=True)
     allow_all(agent)
     session = await agent.begin(str(tmp_path))
     os.mkfifo(tmp_path / "on")

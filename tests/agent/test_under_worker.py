@@ -14,7 +14,7 @@ from rookery.agent.scripted.server import ScriptedModel
 from rookery.core.json.events import Event, kind_of
 from rookery.home.config import load
 from rookery.log.reader import Reader
-from tests.agent.conftest import surroundings, write_settings
+from tests.agent.conftest import surroundings, warm_up, write_settings
 from tests.agent.driving import edit, run
 from tests.worker.aviary import Bird, is_idle
 
@@ -36,10 +36,12 @@ def said(home: Path, cwd: Path, *words: str, code: int = 0, **environment: str) 
     return done.stdout + done.stderr
 
 
-def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel) -> None:
+def test_a_run_and_what_follows(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
     """A command line, a worker, the agent, a model: an edit is judged and done; the next prompt
     goes on in the same conversation; a rate limit is told as one (row T11)."""
-    write_settings(home, model)
+    warm_up(home, model, agent_home)
     play = json.dumps({"play": [edit(tmp_path / "a.txt", "new\n"), {"text": "It is written."}]})
     told = said(home, tmp_path, "run", "--agent", "rookery", play)
     assert "edit a.txt" in told
@@ -62,9 +64,11 @@ def test_a_run_and_what_follows(home: Path, tmp_path: Path, model: ScriptedModel
     )
 
 
-def test_I14_usage_of_the_own_agent(home: Path, tmp_path: Path, model: ScriptedModel) -> None:
+def test_I14_usage_of_the_own_agent(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
     """Tokens and cost, under the model's name; a second process of the agent counts none again."""
-    write_settings(home, model)
+    warm_up(home, model, agent_home)
     used = {"usage": {"input": 1000, "output": 100, "cached": 800}}
     play = json.dumps({"play": [{"text": "One.", **used}]})
     said(home, tmp_path, "run", "--agent", "rookery", play)

@@ -1,10 +1,11 @@
-"""Workers, daemons and agents of ours that are forked from a process which has loaded them.
+"""Workers, daemons, bridges and agents of ours, forked from a process which has loaded them.
 
 To load a worker takes 0.4 s of processor time, a daemon 1.7 s, our own agent 11 s, and a run of the
 tests starts a thousand of them. `install` puts a hatchery in the place of `subprocess` where this
-process starts workers and daemons; `own_agent.py` is for agents. What is forked has the arguments,
-environment, directory and files it was given, and /proc tells of it what it would tell of a fresh
-process. What differs in any other way is started afresh.
+process starts workers and daemons; `stdio.py` is for what speaks ACP on its stdio, `nested.py`
+for the players of workers. What is forked has the arguments, environment, directory and files it
+was given, and /proc tells of it what it would tell of a fresh process. The workers that it starts
+are forked as well. What differs in any other way is started afresh.
 """
 
 import atexit
@@ -14,6 +15,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import resource
 import runpy
 import select
@@ -23,8 +25,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,27 +35,40 @@ OWN = ("PYTHON", "LANG", "LC_")
 """What the interpreter itself reads when it starts."""
 BEGUN = {name: value for name, value in os.environ.items() if name.startswith(OWN)}
 LARGEST = 4_000_000
-WORKER, DAEMON, AGENT = "worker", "daemon", "agent"
+WORKER, DAEMON, DOOR, AGENT = "worker", "daemon", "door", "agent"
 LOADED = {
-    WORKER: "rookery.worker.boot",
-    DAEMON: "rookery.daemon.process.serving",
-    AGENT: "rookery.agent.process.sdk_import",
+    WORKER: (
+        *("rookery.worker.boot", "rookery.core.policy.rule_choices", "tomllib"),
+        *("rookery.core.blocks.ask_details", "rookery.cli", "tests.rigs.nested"),
+    ),
+    DAEMON: (
+        *("rookery.daemon.process.serving", "rookery.render.markdown", "rookery.export.markdown"),
+        *("pygments.lexers.python", "encodings.idna", "anyio.streams.tls", "tomllib"),
+    ),
+    DOOR: ("rookery.cli", "rookery.acp", "rookery.client", "rookery.models", "tests.rigs.rigged"),
+    AGENT: ("rookery.agent.process.sdk_import",),
 }
+"""With what is imported when it is first needed."""
+WAITED_FOR = (DOOR, AGENT)
+"""Kinds whose end is told."""
+WITHOUT_TLS = (WORKER, DOOR)
 ROOM_OF_WORDS, ROOM = 4_096, 32_768
 """Bytes for the arguments and the environment that /proc shows."""
-STATUS = 511
-"""The number of the file that is told how an agent ended."""
+STATUS, WORKERS = 511, 510
+"""The numbers of the files that are told how it ended, and asked for the workers that it starts."""
 HIGH = 512
 """No file that is handed over has such a number."""
 
 
-def _place() -> list[object]:
-    """What is handed down: the namespaces (a thread may have moved), and the limits."""
+def place() -> list[object]:
+    """What is handed down: namespaces (a thread may have moved), limits and the umask."""
     spaces = "/proc/thread-self/ns"
+    status = Path("/proc/thread-self/status").read_text()
     limits = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_AS)
     return [
         *(os.readlink(os.path.join(spaces, name)) for name in sorted(os.listdir(spaces))),
         *map(resource.getrlimit, limits),
+        status.partition("Umask:")[2].split()[0],
     ]
 
 
@@ -63,7 +78,7 @@ class Hatchery:
     def __init__(self, kind: str, environment: Mapping[str, str] | None = None) -> None:
         from rookery.client import start
 
-        self.place = _place()
+        self.place = place()
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         flags = start.worker_argv()[1:-1] if kind == WORKER else ["-P"]
         more = start.MALLOC if kind == WORKER else {}
@@ -98,7 +113,7 @@ class Adopted:
     """The hatchery of the process that this one was started by."""
 
     def __init__(self, file: int) -> None:
-        self.place = _place()
+        self.place = place()
         self._socket = socket.socket(fileno=file)
 
     def spawn(
@@ -157,6 +172,7 @@ class Starting:
             theirs, stdout = os.pipe()
         null = os.open(os.devnull, os.O_RDONLY)
         files = {0: null, 1: stdout, 2: given["stderr"], **{n: n for n in given["pass_fds"]}}
+        files |= workers() if self._kind == DAEMON else {}
         try:
             pid = hatchery(self._kind).spawn(argv, given["cwd"], given["env"], files)
         finally:
@@ -175,10 +191,9 @@ def _fits(kind: str, argv: list[str], given: dict[str, Any]) -> bool:
     return (
         argv[: len(plain)] == plain
         and own == BEGUN
-        and len(_listed(argv)) < ROOM_OF_WORDS
-        and len(_listed(_pairs(given["env"]))) < ROOM
-        and max(given["pass_fds"]) < HIGH
-        and hatchery(kind).place == _place()
+        and fits_proc(argv, given["env"])
+        and max(given["pass_fds"]) < WORKERS
+        and hatchery(kind).place == place()
     )
 
 
@@ -197,6 +212,12 @@ def hatchery(kind: str) -> Hatchery | Adopted:
     if kind not in _hatcheries:
         _hatcheries[kind] = Hatchery(kind)
     return _hatcheries[kind]
+
+
+def workers() -> dict[int, int]:
+    """For what is forked: where the workers that it starts come from."""
+    found = hatchery(WORKER)
+    return {WORKERS: found.fileno()} if isinstance(found, Hatchery) else {}
 
 
 def adopt(file: int) -> None:
@@ -224,13 +245,9 @@ def main(kind: str, file: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for what is forked here
     sys.path[:] = [str(ROOT / "src"), *(path for path in sys.path if "rigs" not in path)]
     gc.disable()
-    if kind == WORKER:
+    if kind in WITHOUT_TLS:
         importlib.import_module("rookery.processes.without_tls").load_asyncio()
-    loaded = importlib.import_module(LOADED[kind])
-    if kind == AGENT:
-        loaded.load()
-        loaded.load_rest()
-        assert len(os.listdir("/proc/self/task")) == 1  # a fork has no other thread
+    _load(kind)
     gc.freeze()
     with socket.socket(fileno=file) as connection:
         while True:
@@ -239,8 +256,8 @@ def main(kind: str, file: int) -> None:
                 return
             *given, answer = files
             wish = json.loads(request.decode("utf-8", "surrogateescape"))
-            if kind != AGENT:
-                os.write(answer, str(_fork(kind, wish, given)).encode())
+            if kind not in WAITED_FOR:
+                os.write(answer, str(_fork(wish, given)).encode())
             elif os.fork() == 0:
                 connection.close()
                 _keep(wish, given, answer)
@@ -248,11 +265,33 @@ def main(kind: str, file: int) -> None:
                 os.close(each)
 
 
-def _fork(kind: str, wish: list[Any], files: list[int]) -> int:
+def _load(kind: str) -> None:
+    with _importable(ROOT):
+        for name in LOADED[kind]:
+            module = importlib.import_module(name)
+            if kind == DOOR and hasattr(module, "__path__") and name != "rookery.cli":
+                for each in pkgutil.walk_packages(module.__path__, f"{name}."):
+                    if not each.name.endswith("__main__"):
+                        importlib.import_module(each.name)
+    if kind == AGENT:
+        module.load()
+        module.load_rest()
+        assert len(os.listdir("/proc/self/task")) == 1  # a fork has no other thread
+
+
+@contextmanager
+def _importable(place: Path) -> Iterator[None]:
+    """For the rigs alone: what is forked finds them loaded."""
+    sys.path.append(str(place))
+    yield
+    sys.path.remove(str(place))
+
+
+def _fork(wish: list[Any], files: list[int]) -> int:
     child = os.fork()
     if child == 0:
         os.setsid()
-        _become(kind, wish, files)
+        _become(wish, files)
     return child
 
 
@@ -261,7 +300,7 @@ def _keep(wish: list[Any], files: list[int], answer: int) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     *streams, status = files
     *targets, _ = wish[3]
-    child = _fork(AGENT, [*wish[:3], targets], streams)
+    child = _fork([*wish[:3], targets], streams)
     os.write(answer, str(child).encode())
     for file in (*streams, answer):
         os.close(file)
@@ -270,7 +309,7 @@ def _keep(wish: list[Any], files: list[int], answer: int) -> None:
     os._exit(0)
 
 
-def _become(kind: str, request: list[Any], files: list[int]) -> None:
+def _become(request: list[Any], files: list[int]) -> None:
     argv, cwd, environment, targets = request
     high = [fcntl.fcntl(file, fcntl.F_DUPFD, HIGH) for file in files]
     os.closerange(0, HIGH)
@@ -278,15 +317,23 @@ def _become(kind: str, request: list[Any], files: list[int]) -> None:
         os.dup2(file, target)
     os.closerange(HIGH, max(high) + 1)
     begin_anew(environment, cwd)
+    if WORKERS in targets:
+        os.set_inheritable(WORKERS, False)
+        adopt(WORKERS)
+    play(argv, environment)
+
+
+def play(argv: list[str], environment: dict[str, str]) -> None:
+    """Be what these arguments start, to its end."""
     _show(argv, environment)
     gc.enable()
-    if kind == WORKER:
-        script = next(n for n, word in enumerate(argv) if word.endswith("__main__.py"))
-        sys.argv = argv[script:]
-        live(lambda: runpy.run_path(sys.argv[0], run_name="__main__"))
-    else:
+    if "-m" in argv[:3]:
         sys.argv = argv[argv.index("-m") + 1 :]
         live(lambda: runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True))
+    else:
+        script = next(n for n, word in enumerate(argv) if word.endswith(".py"))
+        sys.argv = argv[script:]
+        live(lambda: runpy.run_path(sys.argv[0], run_name="__main__"))
 
 
 def begin_anew(environment: dict[str, str], cwd: str) -> None:
@@ -300,6 +347,11 @@ def begin_anew(environment: dict[str, str], cwd: str) -> None:
     sys.stdin = open(0, encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="strict", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def fits_proc(argv: list[str], environment: dict[str, str]) -> bool:
+    """Whether there is room in /proc to show them."""
+    return len(_listed(argv)) < ROOM_OF_WORDS and len(_listed(_pairs(environment))) < ROOM
 
 
 def _show(argv: list[str], environment: dict[str, str]) -> None:
