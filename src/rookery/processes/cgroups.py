@@ -3,10 +3,13 @@ inherited whoever the parent becomes, so it tells an agent's orphans. The warden
 import little."""
 
 import os
+from contextlib import suppress
 
 from rookery.processes.lineage import LINUX
 
 PREFIX = "rookery-"
+LIMITED = "rookery-pids-"
+TRIES = 5
 MOUNTS = "/sys/fs/cgroup"
 UNIFIED = (MOUNTS, f"{MOUNTS}/unified")
 
@@ -48,6 +51,64 @@ def sweep(tag: str) -> None:
         for name in os.listdir(parent):
             if name.startswith(_name(tag, "")):
                 _take_away(os.path.join(parent, name))
+    for parent in _counting():
+        for name in os.listdir(parent):
+            if name.startswith(f"{LIMITED}{tag}."):
+                drop(os.path.join(parent, name, name.replace(LIMITED, PREFIX, 1)))
+
+
+def limited(tag: str, name: str, most: int) -> str:
+    """A new group in which at most so many processes can run, for `join`; "": not allowed here. It
+    lies in a group of its own that has the limit, and has the name by which `holds` knows it."""
+    for parent in _counting():
+        above = os.path.join(parent, f"{LIMITED}{tag}.{name}")
+        path = os.path.join(above, _name(tag, name))
+        try:
+            _make_limited(path, most)
+        except OSError:
+            drop(path)
+            continue
+        return path
+    return ""
+
+
+def join(path: str, most: int) -> None:
+    """Between fork and exec. A sweep may have met the group while it was empty. Raises OSError."""
+    for _ in range(TRIES):
+        try:
+            return _move_to(path)
+        except FileNotFoundError:
+            with suppress(FileNotFoundError):
+                _make_limited(path, most)
+    return _move_to(path)
+
+
+def _make_limited(path: str, most: int) -> None:
+    os.makedirs(path, 0o755, exist_ok=True)
+    limit = os.path.join(os.path.dirname(path), "pids.max")
+    with open(limit, "r+b", buffering=0) as file:  # there, where it counts
+        file.write(b"%d" % most)
+    os.stat(os.path.join(path, "cgroup.procs"))
+
+
+def drop(path: str) -> None:
+    """Take away a limited group that is empty."""
+    _take_away(path)
+    _take_away(os.path.dirname(path))
+
+
+def _counting() -> list[str]:
+    """Where a group may be made that counts processes: beside this process's own, since one with
+    processes in it can have none below that counts (the unified hierarchy's rule)."""
+    found: list[str] = []
+    for name, path in _groups("self"):
+        below = path.lstrip("/")
+        if not name:
+            roots = [root for root in UNIFIED if os.path.exists(f"{root}/cgroup.controllers")]
+            found += [os.path.dirname(os.path.join(root, below)) for root in roots if below]
+        elif "pids" in name.split(","):
+            found.append(os.path.join(MOUNTS, "pids", below))
+    return [path for path in found if os.access(path, os.W_OK)]
 
 
 def holds(pid: int, tag: str) -> bool:

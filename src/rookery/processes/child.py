@@ -108,7 +108,7 @@ class Child:
                 pass_fds=pass_fds,
             )
         except subprocess.SubprocessError as error:
-            raise OSError(f"it could not be confined (Landlock): {error}") from error
+            raise OSError(f"it could not be confined: {error}") from error
         self.pid = self._process.pid
         self.start = tree.start_time(self.pid)
         if self._fence is not None:

@@ -5,13 +5,19 @@ what the agent keeps in the user's home, and a /tmp, /proc and /dev for each com
 """
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from rookery.core.settings.sandbox import ON
-from rookery.processes import LINUX
+from rookery.core.settings.sandbox import LISTED, ON
+from rookery.processes import LINUX, landlock
 from rookery.sandbox import visible
+from rookery.sandbox.limit import ProcessLimit
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
 from rookery.sandbox.visible import is_in
+
+if TYPE_CHECKING:
+    from rookery.sandbox.proxy import Proxy
 
 PROGRAM = "bwrap"
 INSTALL = (
@@ -23,6 +29,24 @@ OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - inside, where nobody else is
 USELESS = ("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DISPLAY", "XAUTHORITY")
 """Variables that lead to sockets which are not inside."""
 
+SHARED = (
+    "This kernel is older than Linux 6.12: in a sandbox with network = on, the abstract sockets of "
+    "this machine can be reached, such as those of X11. With network = off or listed they cannot."
+)
+DOOR, PORT = "/run/rookery-proxy", "3128"
+FORWARD = (
+    os.path.realpath(sys.executable),
+    *("-I", "-S", os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward.py")),
+)
+_PROXY, _HERE = f"http://127.0.0.1:{PORT}", "localhost,127.0.0.1,::1"
+TOWARDS = {
+    **dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"), _PROXY),
+    "NO_PROXY": _HERE,
+    "no_proxy": _HERE,
+    "NODE_USE_ENV_PROXY": "1",
+}
+"""By which programs find the proxy; Node's own fetch from version 24 on."""
+
 
 class Bwrap(Sandbox):
     def __init__(self, wish: Wish, place: Place) -> None:
@@ -31,10 +55,16 @@ class Bwrap(Sandbox):
             raise SandboxError(
                 "The sandbox bwrap needs Linux. Here, use --sandbox container, or none."
             )
-        self._roots = [os.path.realpath(root) for root in place.roots]
+        self._placed = visible.outermost(place.roots)
+        self._roots = [os.path.realpath(root) for root in self._placed]
         self._hidden = [os.path.realpath(path) for path in place.hidden]
         self._user = os.path.realpath(place.user)
         self._program = _find(self._roots)
+        self._proxy: Proxy | None = None
+        self._limit = ProcessLimit(wish.pids, place)
+        self.notes += [self._limit.lacks] if self._limit.lacks else []
+        if wish.network == ON and not landlock.available():
+            self.notes.append(SHARED)
         for root in self._roots:
             if holds := [path for path in (*self._hidden, self._user) if is_in(path, [root])]:
                 raise SandboxError(
@@ -44,11 +74,31 @@ class Bwrap(Sandbox):
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
         program = self._located(argv[0], environment, cwd)
-        network = ("--share-net",) if self.wish.network == ON else ()
         binds = self._binds(program, environment)
         inside = {name: value for name, value in environment.items() if name not in USELESS}
-        words = [self._program, *SEALED, *network, *binds, "--chdir", cwd, "--"]
-        return Spawn([*words, program, *argv[1:]], inside, "/", wrapped=True)
+        command = [*self._limit.before, program, *argv[1:]]
+        words = [self._program, *SEALED]
+        if self.wish.network == ON:
+            words.append("--share-net")
+        elif self.wish.network == LISTED:
+            binds += ["--bind", self._proxied(), DOOR]
+            command = [*FORWARD, DOOR, PORT, *command]
+            inside |= TOWARDS
+        words += [*binds, "--chdir", cwd, "--"]
+        return Spawn([*words, *command], inside, "/", entry=self._limit.entry, wrapped=True)
+
+    def close(self) -> None:
+        if self._proxy is not None:
+            self._proxy.close()
+        self._limit.close()
+
+    def _proxied(self) -> str:
+        """The socket of the proxy, which runs from the first command on."""
+        if self._proxy is None:
+            from rookery.sandbox.proxy import Proxy
+
+            self._proxy = Proxy(self.place.scratch, "proxy", self.wish.allow)
+        return self._proxy.path
 
     def fault(self, _status: int, stderr: Sequence[str], /) -> str:
         said = next((line for line in stderr if line.startswith("bwrap: ")), "")
@@ -95,7 +145,7 @@ class Bwrap(Sandbox):
             if os.path.exists(host) and not is_in(inside, self._roots):
                 how = "--bind" if writable else "--ro-bind"
                 rows[inside] = [how, os.path.realpath(host), inside]
-        for given, root in zip(self.place.roots, self._roots, strict=True):
+        for given, root in zip(self._placed, self._roots, strict=True):
             rows |= {path: ["--bind", root, path] for path in (root, given)}
         return [word for path in sorted(rows, key=_depth) for word in rows[path]]
 

@@ -39,6 +39,8 @@ class Place(NamedTuple):
     """Rookery's home and sockets: never inside, whatever else is."""
     scratch: str
     """An empty folder for the sandbox's own files; its maker removes it."""
+    mark: str = ""
+    """What names the session's processes (ROOKERY_MARK)."""
     binds: Sequence[Bind] = ()
     """What else is inside: what the agent keeps in the user's home, and what the user added."""
 

@@ -42,6 +42,19 @@ def is_in(path: str, places: Iterable[str]) -> bool:
     return any(path == place or path.startswith(place.rstrip("/") + "/") for place in places)
 
 
+def outermost(roots: Sequence[str]) -> list[str]:
+    """Without those in another one: they are visible there, and one that was replaced by a link
+    would lead anywhere."""
+    placed = [os.path.normpath(root) for root in roots]
+    real = [os.path.realpath(root) for root in roots]
+    return [
+        root
+        for number, root in enumerate(placed)
+        if not any(is_in(root, [other]) and root != other for other in (*placed, *real))
+        and root not in placed[:number]
+    ]
+
+
 def resolver() -> list[str]:
     """What /etc/resolv.conf is a link to."""
     return [os.path.realpath("/etc/resolv.conf")]
@@ -122,11 +135,14 @@ def repositories(roots: Sequence[str]) -> list[str]:
             continue
         own = os.path.realpath(os.path.join(root, said.removeprefix("gitdir: ")))
         # Only where the repository, too, says that this work tree is its own: else a file that an
-        # agent wrote would open any directory.
+        # agent wrote would open any directory. Where the repository is, is told by the place, not
+        # by `commondir`, which an agent can write.
         if _first_line(os.path.join(own, "gitdir")) != os.path.join(root, ".git"):
             continue
-        common = os.path.realpath(os.path.join(own, _first_line(os.path.join(own, "commondir"))))
-        found += [each for each in (own, common) if not is_in(each, roots)]
+        above, name = os.path.split(os.path.dirname(own))
+        is_one = all(os.path.exists(os.path.join(above, each)) for each in ("HEAD", "objects"))
+        if name == "worktrees" and is_one and not is_in(above, roots):
+            found.append(above)
     return found
 
 

@@ -9,13 +9,16 @@ from rookery.agents import registry
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
 from rookery.core.settings.sandbox import Sandbox as Settings
+from rookery.core.vendors.detection import is_player
 from rookery.core.vendors.profiles import Profile
 from rookery.home import paths, scratch
+from rookery.processes import MARK
 
 if TYPE_CHECKING:  # a session without a sandbox imports none of it
     from rookery.sandbox.plan import Bind, Place, Sandbox, Spawn
 
-CONVERSATIONS = "conversations"
+CONVERSATIONS, PLAYED = "conversations", "player"
+"""What our own agent and the player keep in Rookery's home."""
 OWN_FILES = ("agent_settings.json", "config.toml", "confirmed.json", "hooks.json")
 """Of Rookery's home, what our own agent reads."""
 
@@ -67,6 +70,14 @@ class SessionSandbox:
         made = self._there()
         return made.spawn(argv, environment, cwd) if made else None
 
+    def roots(self, given: list[str]) -> list[str]:
+        """Those in which files are read and written for the agent."""
+        if self.kind == NONE:
+            return given
+        from rookery.sandbox.visible import outermost
+
+        return outermost(given)
+
     def to_host(self, path: str) -> str:
         """A path that the agent named, as it is called here."""
         return self._made.to_host(path) if self._made and path else path
@@ -109,8 +120,9 @@ class SessionSandbox:
             binds=[
                 *_kept(subject.profile, user, self._environment),
                 *_readable(subject.settings, user),
-                *(_of_home(home, self._directory) if registry.is_own(subject.argv) else ()),
+                *_of_home(home, self._directory, subject.argv),
             ],
+            mark=os.environ.get(MARK, ""),
         )
 
 
@@ -142,13 +154,18 @@ def _readable(settings: Settings, user: str) -> "list[Bind]":
     return [Bind(path, path) for path in paths if os.path.isabs(path)]
 
 
-def _of_home(home: str, directory: str) -> "list[Bind]":
-    """Of Rookery's home, for our own agent: its settings, and a place of this session's own for its
-    conversations."""
+def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":
+    """Of Rookery's home, for our own agents: the settings that they read, and a place of this
+    session's own for what they keep there."""
     from rookery.sandbox.plan import Bind
 
-    own = os.path.join(directory, CONVERSATIONS)
-    os.makedirs(own, 0o700, exist_ok=True)
-    files = [os.path.join(home, name) for name in OWN_FILES]
-    kept = Bind(own, os.path.join(home, CONVERSATIONS), writable=True)
-    return [*(Bind(path, path) for path in files), kept]
+    own, kept = registry.is_own(argv), CONVERSATIONS
+    if not own:
+        if not is_player(argv):
+            return []
+        kept = PLAYED
+    place = os.path.join(directory, kept)
+    os.makedirs(place, 0o700, exist_ok=True)
+    files = [os.path.join(home, name) for name in OWN_FILES if own]
+    shared = [Bind(path, path) for path in files]
+    return [*shared, Bind(place, os.path.join(home, kept), writable=True)]

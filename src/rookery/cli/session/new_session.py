@@ -88,14 +88,14 @@ def wanted(  # noqa: PLR0913 - each is an option
     override: bool,
     no_critic: bool,
     refine: bool,
-    sandbox: str,
+    sandbox: str | None,
 ) -> Wanted | None:
     """None for `--agent help`: the agents are listed instead."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
     if target.url():
         found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
-        return found and found._replace(sandbox=sandbox)
+        return found and found._replace(sandbox=sandbox or "")
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -109,7 +109,7 @@ def wanted(  # noqa: PLR0913 - each is an option
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     argv = [] if line is None else made.argv
     critic = False if no_critic else None
-    return Wanted(made, argv, cwd, roots, title, critic, refine or None, sandbox)
+    return Wanted(made, argv, cwd, roots, title, critic, refine or None, sandbox or "")
 
 
 def _elsewhere(

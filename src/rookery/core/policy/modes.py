@@ -30,7 +30,9 @@ CHOICES = (
 )
 """Of agents whose asks are answered here; `choices_of` says what holds for one."""
 
-SANDBOX = "A sandbox for agents that decide on their own is planned."
+CAGED = "in this sandbox, a sane choice"
+"""Of the choice that approves all."""
+SANDBOX = "An agent that decides on its own is best kept in a sandbox (docs/sandbox.md)."
 
 _ALIKE = {
     EVERY: ("always", "ask", "alwaysask", "default", "manual"),
@@ -46,7 +48,7 @@ PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", 
 
 def option_of(header: Json) -> Json:
     """As one of the options that the user chooses from."""
-    known = choices_of(header["agent"], header["vendor"])
+    known = choices_of(header["agent"], header["vendor"], lenient.text(header, "sandbox"))
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
     base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
     return base | {"value": current(header), "choices": listed}
@@ -158,13 +160,19 @@ def beginning(agent: str, confirm: str) -> Json:
 # --- in words ----------------------------------------------------------------------------------
 
 
-def choices_of(agent: str, vendor: str | None = None) -> list[tuple[str, str, str]]:
-    """The choices with what each means for this agent; `vendor`: a header's, if there is one."""
+def choices_of(
+    agent: str, vendor: str | None = None, sandbox: str = ""
+) -> list[tuple[str, str, str]]:
+    """The choices with what each means for this agent; `vendor` and `sandbox`: a header's, if there
+    is one."""
     profile = profile_for({"vendor": agent if vendor is None else vendor})
     if profile.never_asks:
         return [(value, title, _never(agent)) for value, title, _ in CHOICES]
     own = {value: _by_itself(agent) for value in VALUES if _decides(profile, value)}
-    return [(value, title, own.get(value, more)) for value, title, more in CHOICES]
+    words = {value: own.get(value, more) for value, _, more in CHOICES}
+    if sandbox:
+        words[ALL] = f"{words[ALL]}; {CAGED}"
+    return [(value, title, words[value]) for value, title, _ in CHOICES]
 
 
 def decides_alone(agent: str, vendor: str | None = None) -> bool:

@@ -117,6 +117,7 @@ IN_BLOCK = (
 def fleet_block(head: Json, *, awake: bool) -> Block:
     fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
     fields["doing"] = head.get("doing", "")  # the head of an earlier build has none
+    fields["sandbox"] = head.get("sandbox", NONE)
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
     return make_block(
         head["id"], "session", title=title, text=head["last"], status=status, **fields

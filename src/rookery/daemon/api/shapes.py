@@ -52,6 +52,7 @@ class Session(Open):
     parked: bool = Field(
         description="Its agent or its worker died too often: only `restart` starts it again."
     )
+    sandbox: str = Field("none", description="What it runs in: none, bwrap or container.")
     model: str | None = None
     mode: str | None = None
     usage: Usage | None = None

@@ -11,6 +11,7 @@ from rookery.core import units
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
+from rookery.core.settings.sandbox import NONE
 from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, is_snoozed, state_of
 from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
@@ -272,6 +273,8 @@ def _about(head: Json) -> str:
     place = with_tilde(clean_line(str(head["cwd"])))
     short = place if len(place) <= SHORT else f"…/{place.rsplit('/', 1)[-1]}"
     found = [tag("span", esc_line(title_of(str(head["agent"]))))]
+    if (kind := lenient.text(head, "sandbox")) not in ("", NONE):
+        found.append(tag("span", esc_line(f"in {kind}")))
     if place:
         found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
     done, steps = [*lenient.sequence(head, "plan"), 0, 0][:2]

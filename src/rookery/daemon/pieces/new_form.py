@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rookery.core.json import Json
 from rookery.core.policy import modes
+from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
 from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
@@ -18,6 +19,7 @@ class Given(NamedTuple):
     cwd: str = ""
     agent: str = ""
     confirm: str = ""
+    sandbox: str = ""
     prompt: str = ""
 
 
@@ -32,6 +34,7 @@ def rendered(
         + _prompt(given.prompt)
         + _directory(given.cwd, recent)
         + tag("div", _agents(given.agent, ready) + _confirm(given.confirm), "two")
+        + tag("div", _sandbox(given.sandbox), "two")
         + '<div class="send"><button class="primary">Start</button>'
         '<span class="soft"><kbd>Enter</kbd> starts, <kbd>Shift+Enter</kbd> breaks the line</span>'
         "</div>"
@@ -105,6 +108,22 @@ def _confirm(chosen: str) -> str:
     return _named(
         "When it asks", "confirm", f'<select id="new-confirm" name="confirm">{options}</select>'
     )
+
+
+def _sandbox(chosen: str) -> str:
+    known = [
+        ("", "As the settings say"),
+        (BWRAP, "bwrap: writes in its directories only"),
+        (CONTAINER, "Container"),
+        (NONE, "None"),
+    ]
+    options = "".join(
+        f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
+        for value, title in known
+    )
+    hint = tag("p", "In a sandbox, Approve all is a sane choice.", "soft")
+    select = f'<select id="new-sandbox" name="sandbox">{options}</select>'
+    return _named("Sandbox", "sandbox", select + hint)
 
 
 def _installs(rest: Sequence[Json]) -> str:

@@ -130,6 +130,8 @@ def _chips(header: Json, read_only: bool) -> str:
         value = lenient.text(header["wanted"], pin)
         if value and category not in offered:
             found.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
+    if kind := lenient.text(header, "sandbox"):
+        found.append(_chip("sandbox", "Sandbox", f"in {esc_line(kind, 40)}", True))
     found.append(_confirm(header, read_only))
     if not read_only:  # where there is no room for its own button
         kind = 'class="chip only-narrow"'

@@ -12,6 +12,7 @@ from textual.strip import Strip
 
 from rookery.core.blocks import Block
 from rookery.core.json import lenient
+from rookery.core.settings.sandbox import NONE
 from rookery.core.view.fleet import NEEDS_YOU, STATE_WORDS, group_of
 from rookery.home.paths import with_tilde
 from rookery.tui.keys import bindings
@@ -275,6 +276,8 @@ def _details(block: Block, look: Look, width: int) -> Line:
     sign_style = look.states.get(block["status"], look.states["idle"])[1]
     state = "" if block["status"] in TOLD else STATE_WORDS.get(block["status"], block["status"])
     words = [clean_line(block["agent"])]
+    if (kind := lenient.text(block, "sandbox")) not in ("", NONE):
+        words.append(f"in {kind}")
     if block["queue"]:
         words.append(f"{block['queue']} queued")
     done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]

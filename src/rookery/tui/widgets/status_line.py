@@ -181,12 +181,13 @@ def _timed(found: session_state.Said, at: int) -> str:
 
 def _who(header: Json) -> list[Field]:
     guard = confinement.WORDS.get(lenient.text(header["process"], "guard"), "")
+    kind = lenient.text(header, "sandbox")
     asks = modes.brief(header) or (ASKS_ALL if header["confirm"] == modes.EVERY else "")
     return [
         Field(0, clean_line(lenient.text(header, "agent"))),
         Field(2, clean_line(lenient.text(header, "model"))),
         Field(5, clean_line(lenient.text(header, "mode"))),
-        Field(4, guard),
+        Field(1, f"in {clean_line(kind)}") if kind else Field(4, guard),
         Field(6, clean_line(lenient.text(header, "effort"))),
         Field(1, asks),
         Field(1, _refinement(header)),

@@ -4,7 +4,7 @@ import os
 from functools import partial
 
 from rookery.client.config import edit
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.forms.lists import Row
 from rookery.home import config
@@ -30,11 +30,13 @@ def beginning(home: str, agent: str) -> tuple[str, str]:
     return agent or default_agent(home, found.default_agent, os.environ), found.confirm
 
 
-def rows(agent: str, vendor: str | None, current: str, begins: str = "") -> list[Row]:
+def rows(
+    agent: str, vendor: str | None, current: str, begins: str = "", sandbox: str = ""
+) -> list[Row]:
     """The choices for one agent; with `begins`, the default of new sessions, a way to change it."""
     found = [
         marked(Row(value, title, more), value == current)
-        for value, title, more in modes.choices_of(agent, vendor)
+        for value, title, more in modes.choices_of(agent, vendor, sandbox)
     ]
     if begins:
         words = f"now: {_title(begins)}"
@@ -47,6 +49,7 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
     header = app.window.header if session else None
     agent = str(header["agent"]) if header else agent
     vendor = str(header["vendor"]) if header else None
+    sandbox = lenient.text(header, "sandbox")
     current = modes.current(header) if header else app.start.confirms(begins)
 
     def chosen(value: str) -> None:
@@ -62,9 +65,9 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
 
     title = "When to ask" if session else "When to ask, in the new session"
     said = modes.sentence(header) if header and modes.brief(header) else ""
-    alone = modes.SANDBOX if modes.decides_alone(agent, vendor) else ""
+    alone = modes.SANDBOX if modes.decides_alone(agent, vendor) and not sandbox else ""
     words = " ".join(filter(None, (said, alone)))
-    app.ask(ChoiceScreen(title, rows(agent, vendor, current, begins), words), chosen)
+    app.ask(ChoiceScreen(title, rows(agent, vendor, current, begins, sandbox), words), chosen)
 
 
 def _choose_default(app: Shell, begins: str) -> None:

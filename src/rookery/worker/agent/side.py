@@ -45,9 +45,8 @@ class AgentSide:
         self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
         self._extras = AgentExtras(session.home)
-        self._files = files.Files(
-            [session.header["cwd"], *session.header["roots"]], session.surroundings.umask
-        )
+        roots = session.sandbox.roots([session.header["cwd"], *session.header["roots"]])
+        self._files = files.Files(roots, session.surroundings.umask)
         self.terminals = Terminals(session, self._files, self._privileges)
         self.auto_answer = AutoAnswer(session)
         self.kept = KeptAsks(session, self.asks, self.auto_answer)

@@ -10,6 +10,7 @@ from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.core.json import Json, dumps
 from rookery.core.policy import confinement, modes
+from rookery.core.settings.sandbox import NONE
 from rookery.core.units import duration
 from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_parked, is_snoozed, state_of
 from rookery.home import paths
@@ -21,6 +22,7 @@ SHAPE = (
     table.Column("TITLE", least=14, wish=24),
     table.Column("AGENT", least=6, rank=3),
     table.Column("ASKING", rank=1),
+    table.Column("SANDBOX", rank=2),
     table.Column("TURN", rank=5),
     table.Column("SINCE", rank=2),
     table.Column("DIRECTORY", least=8, rank=4),
@@ -129,6 +131,7 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         _title(screen, head),
         clean_line(head["agent"]),
         _asking(head),
+        "" if head.get("sandbox", NONE) == NONE else head["sandbox"],
         str(head["turn"]),
         _coarse(since),
         paths.with_tilde(clean_line(head["cwd"])),

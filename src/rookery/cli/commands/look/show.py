@@ -119,7 +119,9 @@ def _show(
                 _print(screen, document, full=full)
             if words := asking_words(header):
                 screen.note(words)
-            if header["process"].get("guard") == confinement.WEAK:
+            if kind := lenient.text(header, "sandbox"):
+                screen.note(f"It runs in a sandbox ({clean_line(kind)}): docs/sandbox.md")
+            elif header["process"].get("guard") == confinement.WEAK:
                 screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
             if words := held.note(header):
                 screen.note(words)

@@ -1,0 +1,192 @@
+"""The only way out of a sandbox whose network is `listed`: a proxy that connects to listed hosts,
+and speaks nothing but CONNECT. It listens on a socket that is bound into the sandbox, where
+`forward` makes it a port of the loopback interface.
+
+It resolves names itself, and connects to what it has checked: a name cannot become another address
+in between.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any, NamedTuple
+
+PORTS: tuple[int, ...] = (443, 80)
+"""Of an entry without one."""
+MOST = 256
+"""Connections at once."""
+LONGEST = 8192
+PATIENCE = 30.0
+PIECE = 64 * 1024
+HERE = "localhost"
+
+type Address = IPv4Address | IPv6Address
+
+
+class Entry(NamedTuple):
+    name: str
+    """In lower case; one that begins with a dot stands for every name that ends with it."""
+    ports: tuple[int, ...] = PORTS
+
+
+class Refused(Exception):
+    """It is not for us to connect there; the message says why."""
+
+
+def entries(text: str) -> list[Entry]:
+    """Names, *.names and addresses, each perhaps with a :port, separated by spaces or commas."""
+    return [_entry(word) for word in text.replace(",", " ").split()]
+
+
+def _entry(word: str) -> Entry:
+    name, ports = word.lower(), PORTS
+    head, colon, tail = name.rpartition(":")
+    if colon and tail.isdecimal() and (":" not in head or head.endswith("]")):
+        name, ports = head, (int(tail),)
+    name = name.strip("[]").rstrip(".")
+    return Entry(name[1:] if name.startswith("*.") else name, ports)
+
+
+def allowed(known: Iterable[Entry], host: str, port: int) -> Entry | None:
+    """The entry that lets a host be connected to."""
+    host, address = host.lower().rstrip("."), _address(host)
+    for entry in known:
+        if port not in entry.ports:
+            continue
+        if address is not None:
+            if _address(entry.name) == address:
+                return entry
+        elif host == entry.name or (entry.name.startswith(".") and host.endswith(entry.name)):
+            return entry
+    return None
+
+
+def may_reach(entry: Entry, address: Address) -> bool:
+    """A listed name does not lead to this machine's own services, or to what hands out a cloud's
+    credentials, unless it is an address or `localhost` itself."""
+    if _address(entry.name) is not None or entry.name == HERE:
+        return True
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    real = mapped or address
+    return not (real.is_loopback or real.is_link_local or real.is_unspecified or real.is_multicast)
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return ip_address(text.strip("[]"))
+    except ValueError:
+        return None
+
+
+class Proxy:
+    """To be made in a running loop. Raises OSError."""
+
+    def __init__(self, folder: str, name: str, allow: str) -> None:
+        self.path = os.path.join(folder, name)
+        self._known = entries(allow)
+        self._open = 0
+        listener = _listener(folder, name)
+        served = asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST)
+        self._serving = asyncio.create_task(_forever(served), name="sandbox proxy")
+
+    def close(self) -> None:
+        self._serving.cancel()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            async with asyncio.timeout(PATIENCE):
+                far = await self._reached(reader)
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await _joined((reader, writer), far)
+        except Refused as refused:
+            words = f"{refused}\n".encode()
+            writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\n")
+            writer.write(b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(words) + words)
+            with suppress(OSError):
+                await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            with suppress(OSError):
+                writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _reached(
+        self, reader: asyncio.StreamReader
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if self._open > MOST:
+            raise Refused("Too many connections are open.")
+        host, port = _target(head)
+        entry = allowed(self._known, host, port)
+        if entry is None:
+            raise Refused(f"{host}:{port} is not in sandbox.allow of this Rookery.")
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+        fault: OSError | None = None
+        for *_, place in found:
+            address = str(place[0]).partition("%")[0]
+            if not may_reach(entry, ip_address(address)):
+                raise Refused(f"{host} leads to {address}, which a listed name must not.")
+            try:
+                return await asyncio.open_connection(address, port, limit=PIECE)
+            except OSError as error:
+                fault = error
+        raise fault or OSError(f"{host} has no address")
+
+
+def _listener(folder: str, name: str) -> socket.socket:
+    """The path may be longer than a socket's can be: it is bound by way of its folder."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(f"/proc/self/fd/{held}/{name}")
+        listener.listen(MOST)
+    except OSError:
+        listener.close()
+        raise
+    finally:
+        os.close(held)
+    return listener
+
+
+async def _forever(starting: Coroutine[Any, Any, asyncio.Server]) -> None:
+    async with await starting as server:
+        await server.serve_forever()
+
+
+def _target(head: bytes) -> tuple[str, int]:
+    """Raises Refused."""
+    words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+    if len(words) != 3 or words[0] != "CONNECT":
+        raise Refused("This proxy speaks CONNECT only: use https.")
+    host, _, port = words[1].rpartition(":")
+    if not host or not host.isascii() or not port.isdecimal() or len(port) > 5:
+        raise Refused("CONNECT needs host:port.")
+    return host, int(port)
+
+
+async def _joined(
+    near: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    far: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+) -> None:
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_copied(near[0], far[1]), name="proxy out")
+            group.create_task(_copied(far[0], near[1]), name="proxy in")
+    except* OSError:
+        pass  # one side has gone
+    finally:
+        far[1].close()
+
+
+async def _copied(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    while piece := await source.read(PIECE):
+        sink.write(piece)
+        await sink.drain()
+    if sink.can_write_eof():
+        sink.write_eof()
