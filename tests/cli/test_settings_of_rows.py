@@ -47,6 +47,9 @@ ROWS: list[tuple[str, str, object, object, object]] = [
 OTHERS: list[tuple[str, str, object]] = [
     ("P6", "session.approve_all", False),
     ("P6", "session.confirm", "every"),
+    ("T12", "session.budget_turn", "off"),
+    ("T12", "session.budget_session", "off"),
+    ("T12", "session.budget_day", "off"),
     ("", "show_tool_durations", True),
     ("", "node_path", None),
     ("", "default_agent", None),

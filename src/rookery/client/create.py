@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from types import MappingProxyType
 
 from rookery.agents import registry
 from rookery.client import environment as client_environment
@@ -46,18 +47,21 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     environment: Mapping[str, str] = os.environ,
     session: str = "",
     sandbox: str = "",
+    budget: Mapping[str, str] = MappingProxyType({}),
     **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
 
     `session`: the id that it is to have; what an earlier try for it left is removed.
     `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
-    `order`: what answers instead of the user. `chosen`: critic and refine, where the user chose
-    them for the session.
+    `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine,
+    where the user chose them for the session.
     """
     paths.ensure_home(home)
     check_home(home)
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
+    if budget:
+        guard.require_person(home, "choose a budget")
     _sweep(home)
     # Under another name until it is whole: no reader meets half of one, nor what a full disk left.
     if session:
@@ -81,6 +85,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         update |= {"title": title} if title.strip() else {}
         kind = sandbox or default_sandbox(home, agent, argv)
         update |= {"sandbox": kind} if kind != NONE else {}
+        update |= {"budget": dict(budget)} if budget else {}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         with Writer.open(directory, create=True) as writer:
             events = writer.append(_first_events(home, update, confirm, order), full=True)

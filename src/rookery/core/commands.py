@@ -4,6 +4,7 @@ as its cause. `COMMANDS` says of each all that there is to know before it is car
 from collections.abc import Callable
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
@@ -19,6 +20,8 @@ CHANGES = ("edit", "move", "remove")
 
 PINS = ("mode", "model", "effort")
 """Options that can be set before there is an agent."""
+
+BUDGETS = {name: scope for scope, name in budgets.NAMES.items()}
 
 SWITCH = {"on": True, "off": False, "default": None, True: True, False: False}
 """Of what is ours to set: `default` leaves it to the configuration."""
@@ -50,6 +53,11 @@ def _check_set(command: Json, _most: int) -> Refusal | None:
         return Refusal("unknown_value", f"confirm can be: {', '.join(modes.VALUES)}.")
     if command["option"] == unattended.OPTION and unattended.chosen(command) is None:
         return Refusal("unknown_value", f"unattended can be: {', '.join(unattended.CONFIRMS)}.")
+    if command["option"] in BUDGETS:
+        try:
+            budgets.check(str(command["value"]))
+        except budgets.BadBudget as error:
+            return Refusal("unknown_value", f"{command['option']} {error}.")
     if command["option"] in CHOICES and command["value"] not in SWITCH:
         return Refusal("unknown_value", f"{command['option']} can be: on, off, default.")
     return None
@@ -122,6 +130,8 @@ def _set(_header: Json, command: Json) -> Json | None:
     chosen: Json = {}
     if option in CHOICES:
         chosen = {option: SWITCH.get(value)}
+    elif option in BUDGETS:
+        chosen = {"budget": {BUDGETS[option]: str(value)}}
     elif option in PINS:
         chosen = {option: pinned(option, value)}
     elif option == modes.OPTION:  # the mode follows from it, where the agent has one for it

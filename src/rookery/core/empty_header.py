@@ -3,11 +3,12 @@ no more than this."""
 
 from typing import Any
 
+from rookery.core import spending
 from rookery.core.critic import state
 from rookery.core.json import Json
 from rookery.core.settings import held
 
-VERSION = 9
+VERSION = 10
 """Of the header's shape. A stored header of another version is ignored and folded again."""
 
 
@@ -22,11 +23,13 @@ EMPTY: Json = {
     **_each("archived pinned continues steers neverAsks decides _ran _dropped", False),
     **_each("error agentSession unattended rateLimit fold _open _plan", None),
     **_each("roots mcpServers argv commands options plan queue _said _started", []),
-    **_each("wanted titles capabilities info usage asks retry _offers _tools _terminals", {}),
+    **_each("wanted titles capabilities info usage asks retry budget granted", {}),
+    **_each("_spent _offers _tools _terminals", {}),
     "state": "idle",
     "process": {"state": "absent"},
     "confirm": "every",
     "_confirm": ["", ""],
+    "spent": spending.EMPTY,
     "settings": held.EMPTY,
     "critic": state.EMPTY,
 }

@@ -6,6 +6,7 @@ Fields that begin with `_` are the fold's own memory: no client is sent them, no
 
 from collections.abc import Callable
 
+from rookery.core import budgets, spending
 from rookery.core.agent import message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside
@@ -29,6 +30,7 @@ def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
     changes |= detection.after(header, changes) | retries.after(header, event)
+    changes |= spending.after(header, event)
     if not changes.keys().isdisjoint(("vendor", "options", "wanted", "_confirm")):
         changes |= modes.shown({**header, **changes})
     critic = state.after(header["critic"], event.update)
@@ -60,6 +62,9 @@ def _session(header: Json, event: Event) -> Json:
     if wanted:
         kept = {**header["wanted"], **wanted}
         changes["wanted"] = {key: value for key, value in kept.items() if value is not None}
+    if chosen := budgets.of_session(update):
+        kept = {key: value for key, value in header["granted"].items() if key not in chosen}
+        changes |= {"budget": {**header["budget"], **chosen}, "granted": kept}
     if update.get("confirmed") is True:
         values = lenient.mapping(update, "options") | wanted
         changes |= _offered(confirmed(header["_offers"], values))
@@ -259,6 +264,8 @@ def _ask(header: Json, event: Event) -> Json:
         return calls.after_ask(header, event) | changes
     rest = {key: ask for key, ask in header["asks"].items() if key != name}
     ask = header["asks"].get(name)
+    if ask is not None and budgets.is_one(ask):
+        return {"asks": rest} | budgets.answered(header, ask, lenient.mapping(update, "outcome"))
     waited = calls.after_answer(header, ask, event.at) if ask else {}
     return {"asks": rest} | waited | kept_asks.closing(header, update)
 

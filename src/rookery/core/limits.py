@@ -6,6 +6,7 @@ The values are clamped where the file is read; nothing in `core` clamps, so that
 small numbers.
 """
 
+from collections.abc import Callable
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -43,6 +44,8 @@ class Setting(NamedTuple):
     """It names a program: another one written while an agent runs needs confirmation."""
     older: str = ""
     """An earlier key of the same table with the same meaning."""
+    check: Callable[[str], str] | None = None
+    """Of a text: the value, or a ValueError that says what is allowed."""
     key: str = ""
     """Dotted: worker.cancel_grace."""
     default: Any = None
@@ -93,6 +96,11 @@ def checked(setting: Setting, value: object, *, exact: bool = False) -> Any:
     if not good:
         quotes = ", in quotes" if setting.default in (None, "") else ""
         raise BadValue(f"must be {range_of(setting)}{quotes}")
+    if setting.check is not None and isinstance(value, str):
+        try:
+            return setting.check(value)
+        except ValueError as error:
+            raise BadValue(str(error)) from None
     return value.strip() if setting.default is None and isinstance(value, str) else value
 
 

@@ -15,7 +15,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.json import files as json_files
 from rookery.core.settings import definitions, loosening
 from rookery.core.settings.agent_tables import extras_from
-from rookery.core.settings.loosening import EXTRAS, RUNS, STRICT_FIRST, Guarded
+from rookery.core.settings.loosening import BUDGETS, EXTRAS, RUNS, STRICT_FIRST, Guarded
 from rookery.home import config as files
 from rookery.home import ownership, paths
 
@@ -78,7 +78,7 @@ def said(home: str, config: files.Config, former: Guarded | None = None) -> Guar
     known = former or Guarded()
     return Guarded(
         config.rules,
-        {key: definitions.value_of(config, SINGLE[key]) for key in STRICT_FIRST}
+        {key: definitions.value_of(config, SINGLE[key]) for key in (*STRICT_FIRST, *BUDGETS)}
         | {_confined(name): False for name in config.unconfined},
         {key: definitions.value_of(config, SINGLE[key]) for key in RUNS}
         | {f"agents.{name}.command": list(argv) for name, argv in config.agents.items()}

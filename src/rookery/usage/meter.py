@@ -1,14 +1,12 @@
 """What a session used, read from its events: per quarter of an hour, agent, model and currency.
 
-Agents report differently. Tokens come with the end of a turn, and are that turn's. A cost is what
-the conversation has cost so far: only what it grew by counts, and one that begins again at a lower
-amount is a new count. Each conversation of an agent has a count of its own, so that a reload, a
-clear or a switch counts nothing twice.
+How agents report it is in `core/spending.py`.
 """
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from rookery.core import spending
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, Json, kind_of
 from rookery.core.vendors.detection import vendor_of
@@ -21,22 +19,8 @@ KINDS = ("_session", "_agent", "_context", "_turn", "usage_update", "config_opti
 STRETCH = 15 * 60 * 1000
 """Milliseconds of one row: days begin at a multiple of it in every time zone."""
 
-MOST = 10**15
-"""No number that an agent reports counts for more."""
-
-CONVERSATIONS = 50
-"""Counts that are kept of one session."""
-
 FRESH: Json = {"agent": "", "model": "", "cwd": "", "argv": [], "talk": "", "counts": {}}
 """The state before the first event."""
-
-_NAMES = {
-    "input": ("inputTokens", "input_tokens"),
-    "output": ("outputTokens", "output_tokens"),
-    "cached": ("cachedReadTokens", "cachedInputTokens", "cached_input_tokens", "cached_tokens"),
-    "written": ("cachedWriteTokens", "cacheWriteInputTokens"),
-    "thought": ("thoughtTokens", "reasoningOutputTokens", "thoughts_tokens"),
-}
 
 
 class Row(NamedTuple):
@@ -73,9 +57,10 @@ def read(session: str, state: Json, events: Iterable[Event]) -> tuple[Json, list
                 state["model"] = value_of(offered(update), "model") or state["model"]
             case "usage_update":
                 _notice_model(state, update)
-                if cost := _grown(state, lenient.mapping(update, "cost")):
-                    currency = lenient.text(lenient.mapping(update, "cost"), "currency")
-                    rows.append(row._replace(cost=cost, currency=currency[:8] or "USD"))
+                cost = lenient.mapping(update, "cost")
+                state["counts"], more = spending.grown(state["counts"], state["talk"], cost)
+                if more:
+                    rows.append(row._replace(cost=more, currency=spending.currency_of(cost)))
             case "_turn" if update.get("state") == "idle":
                 rows.append(row._replace(turns=1, **_tokens(state, update)))
             case _:
@@ -116,34 +101,13 @@ def _notice_model(state: Json, update: Json) -> None:
             state["model"] = value[:200]
 
 
-def _grown(state: Json, cost: Json) -> float:
-    """By how much a conversation's cost grew."""
-    amount = lenient.number(cost, "amount")
-    if amount is None or not 0 <= amount <= MOST:
-        return 0.0
-    counts, talk = state["counts"], state["talk"]
-    before = counts.pop(talk, 0)
-    while len(counts) >= CONVERSATIONS:
-        del counts[next(iter(counts))]
-    counts[talk] = amount
-    return float(amount - before if amount >= before else amount)
-
-
 def _tokens(state: Json, update: Json) -> dict[str, Any]:
-    """Of the turn that ended; gemini has them in `_meta` alone."""
+    """Of the turn that ended."""
     quota = lenient.mapping(lenient.mapping(update, "_meta"), "quota")
-    given = lenient.mapping(update, "usage") or lenient.mapping(quota, "token_count")
     models = {lenient.text(each, "model") for each in lenient.mappings(quota, "model_usage")}
     if not state["model"] and len(models) == 1:
         state["model"] = models.pop()[:200]
-    found = {name: _number(given, keys) for name, keys in _NAMES.items()}
-    found["cached"] += found.pop("written")
-    return found
-
-
-def _number(given: Json, keys: tuple[str, ...]) -> int:
-    numbers = (lenient.number(given, key) for key in keys)
-    return next((int(n) for n in numbers if n is not None and 0 <= n <= MOST), 0)
+    return spending.tokens_of(update)
 
 
 def merged(rows: Iterable[Row]) -> list[Row]:

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from rookery.client import attach
 from rookery.client.config import in_force
-from rookery.core import commands
+from rookery.core import budgets, commands
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.asks.kept_asks import LATE
@@ -23,15 +23,17 @@ from rookery.log.errors import LogError
 from rookery.worker import sender as sent_by
 from rookery.worker.agent.handover import Handover
 from rookery.worker.agent.side import AgentSide
+from rookery.worker.budget import BudgetWatch
 from rookery.worker.session import Session
 
 
 class Commands:
     """Each method that the table names returns why not; None: it is done, or under way."""
 
-    def __init__(self, session: Session, side: AgentSide) -> None:
+    def __init__(self, session: Session, side: AgentSide, budget: BudgetWatch) -> None:
         self._session = session
         self._side = side
+        self._budget = budget
         self._starting: list[tuple[Json, str]] = []
         self.handover = Handover(session, side)
 
@@ -82,7 +84,8 @@ class Commands:
         item, prompt = lenient.text(command, "item"), self._with_attachments(command)
         if isinstance(prompt, Refusal):
             return prompt
-        if command["op"] == "send" and self._side.kept.stands_first():
+        first = self._side.kept.stands_first() or budgets.open_ask(self._session.header)
+        if command["op"] == "send" and first:
             words = f"Answer the open question first: rookery answer {self._session.header['id']}"
             return Refusal("asked_first", words)
         able = self._session.agent.steers
@@ -110,6 +113,8 @@ class Commands:
             if not ask.get("away"):
                 session.feed_turn(turns.Deferred())
             return None
+        if budgets.is_one(ask):
+            return self._budget.take_answer(ask, command, by)
         if ask.get("away") or not self._side.link.is_there():  # nobody hears it now
             return kept.take_answer(ask, command, by)
         return kept.give(ask, command, by)
@@ -122,7 +127,8 @@ class Commands:
             return self._set_confirm(command, by)
         session, header = self._session, self._session.header
         absent = session.agent.phase != "ready"
-        if name in CHOICES or (absent and name in commands.PINS):  # ours, or for its next start
+        ours = name in CHOICES or name in commands.BUDGETS
+        if ours or (absent and name in commands.PINS):  # the latter for its next start
             self.record(command, by)
             return None
         if absent:

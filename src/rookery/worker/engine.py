@@ -20,6 +20,7 @@ from rookery.core.turn import rate_limit, watchdogs
 from rookery.log.errors import StoreError
 from rookery.wire import frames
 from rookery.worker.agent.side import AgentSide
+from rookery.worker.budget import BudgetWatch
 from rookery.worker.clients import Clients
 from rookery.worker.commands import Commands
 from rookery.worker.critic import Critic
@@ -44,7 +45,8 @@ class Engine:
         self._clients = clients
         self._records = records
         self._critic = Critic(session)
-        self._commands = Commands(session, side)
+        self._budget = BudgetWatch(session)
+        self._commands = Commands(session, side, self._budget)
         self._asks = ask_timeout.Clock()
 
     async def run(self) -> None:
@@ -102,6 +104,8 @@ class Engine:
                 self._session.feed_agent(messages.Wanted())
             case turns.EndAgent():
                 self._session.feed_agent(messages.EndWanted())
+            case turns.AskBudget():
+                self._budget.ask()
             case messages.Tell(given):
                 self._session.feed_turn(given)
                 self._commands.agent_told(given)
@@ -137,6 +141,7 @@ class Engine:
             heard = critic_loop.heard(event.update) if kind in ("_context", "_agent") else None
             if heard is not None:
                 self._session.feed_critic(heard)
+        self._budget.heard(events)
         keep = self._session.policy.keep_events
         if keep and "_turn" in kinds:
             with suppress(StoreError):  # a full disk: the next turn's end tries again

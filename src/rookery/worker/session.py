@@ -22,6 +22,7 @@ from functools import partial
 import rookery
 from rookery.agents import registry
 from rookery.client.config.in_force import InForce
+from rookery.core import budgets, spending
 from rookery.core.agent import machine as agent_machine
 from rookery.core.agent import messages
 from rookery.core.agent.addresses import Remote, address_of
@@ -82,6 +83,8 @@ class Session:
         self.asked: set[str] = set()
         """Ids of commands whose outcome is not in the log yet."""
         self.effects: deque[Effect] = deque()
+        self.bars: Callable[[turns.Input], bool] = lambda _: False
+        """Whether a budget keeps a turn from beginning."""
         self.woken = asyncio.Event()
         self.stirred = asyncio.Event()
         """Something happened: the host's next slow checks come soon."""
@@ -113,7 +116,7 @@ class Session:
     # --- machines --------------------------------------------------------------------------------
 
     def feed_turn(self, given: turns.Input) -> None:
-        before, at = self.turn, now()
+        before, at = self.turn._replace(barred=self.bars(given)), now()
         self.turn, effects = turn_machine.step(before, given, at, self.policy)
         self.critic, heard = overhear(self.critic, given, effects, at, self.critic_policy)
         self.effects.extend(heard)
@@ -205,7 +208,8 @@ class Session:
 
     def resumes_at(self) -> float | None:
         """When a prompt that hit a rate limit is sent again; milliseconds of the epoch."""
-        if self.effects or self.turn.phase != "idle" or kept_asks.away(self.header):
+        waits = kept_asks.away(self.header) or budgets.open_ask(self.header)
+        if self.effects or self.turn.phase != "idle" or waits:
             return None
         return rate_limit.resume_at(self.header, self.policy)
 
@@ -318,6 +322,8 @@ class Journal:
         self.writer = writer
         self.trouble: StoreError | None = None
         self.chunks = chunks
+        self.at_least: Callable[[], int] = lambda: 0
+        """Tokens that the running turn has surely used."""
         self._drafts: list[Draft] = []
         self._full = False
         self._last_text = ""
@@ -332,7 +338,10 @@ class Journal:
         self.flush(now)
         update = draft.update
         if update["sessionUpdate"] == "_turn" and update["state"] == "idle":
-            draft = draft._replace(update={**update, "last": self._last_line()})
+            update = {**update, "last": self._last_line()}
+            if (least := self.at_least()) > spending.total_of(update):
+                update["atLeast"] = least
+            draft = draft._replace(update=update)
             self._last_text = ""
         self._note(update)
         self._drafts.append(draft)

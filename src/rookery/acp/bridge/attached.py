@@ -19,6 +19,7 @@ from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import UNSENT, Refused, Rejected, SessionClient
+from rookery.core import budgets
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -249,7 +250,7 @@ class Attached:
     def _settle_prompts(self, event: Event) -> None:
         """A turn that ended with an open ask is not over for the editor: it continues when that is
         asked again."""
-        kept = bool(kept_asks.away(self.header))
+        kept = bool(kept_asks.away(self.header) or budgets.open_ask(self.header))
         self._prompts.settle(event, self.header["agent"], kept=kept)
         self._tell_notes()
         if not kept and self.header["state"] == "idle":

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable
 
+from rookery.core import budgets
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.parts import diffs
@@ -132,6 +133,8 @@ def told_call(call: Json, ask: Json, header: Json) -> Json:
     title = asks.headline(block, header["cwd"], _ticked)
     if title and (added or _MARKUP.search(lenient.text(call, "title") or "*")):
         call = {**call, "title": title}
+    if budgets.is_one(ask):  # no call of the agent's
+        return {"toolCallId": f"budget-{ask['id']}", "title": lenient.text(ask, "message")}
     if ask.get("decide"):
         said = lenient.text(call, "title") or lenient.text(ask, "message")
         return {**call, "title": f"{said} — {lenient.text(ask, 'why')}"}

@@ -252,7 +252,9 @@ class ClientUpdates(Listener):
         # 0 for a model that no list knows: no size is made up.
         size = llm.max_input_tokens or usages[-1].context_window or 0
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
-        [update] = self.translator.usage(used, size, cost or None)
+        grown = _tokens(self.running) - self._counted
+        spent = grown.total() - grown["thoughtTokens"]
+        [update] = self.translator.usage(used, size, cost or None, spent)
         if update != self._usage:
             self._usage = update
             self.tell(update)

@@ -324,11 +324,14 @@ class Translator:
 
     # --- the rest -------------------------------------------------------------------------------
 
-    def usage(self, used: int, size: int, cost: float | None = None) -> list[Json]:
-        """Tokens in the context, its size, and what the session has cost in dollars."""
+    def usage(self, used: int, size: int, cost: float | None = None, spent: int = 0) -> list[Json]:
+        """Tokens in the context, its size, what the session has cost in dollars, and the tokens
+        that this turn has used."""
         update: Json = {"sessionUpdate": "usage_update", "used": max(0, used), "size": max(0, size)}
         if cost is not None:
             update["cost"] = {"amount": cost, "currency": "USD"}
+        if spent > 0:
+            update["_meta"] = {"rookery": {"turnTokens": spent}}
         return [update]
 
     def notice(self, text: str, severity: str = "info") -> list[Json]:

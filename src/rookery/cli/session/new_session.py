@@ -1,7 +1,8 @@
 """What a new session is made of: the options that `run` and `new` share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import click
@@ -10,6 +11,7 @@ from rookery.agents import registry
 from rookery.cli import flags, target
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line
+from rookery.core import budgets
 from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import OVERRIDE, overriding
 from rookery.home import config, paths
@@ -31,6 +33,7 @@ class Wanted(NamedTuple):
     critic: bool | None = None
     refine: bool | None = None
     sandbox: str = ""
+    budget: Mapping[str, str] = MappingProxyType({})
 
     def create(self, order: "Order | None" = None) -> str:
         """The session's id. `order`: how asks are answered if the user is not asked."""
@@ -39,6 +42,10 @@ class Wanted(NamedTuple):
 
 
 AGENT = "Name of the agent; `--agent help` lists them."
+BUDGET = (
+    'Ask before this session uses more: "500k tokens", "2 USD". For a turn or a day: '
+    '"turn=500k tokens". Repeatable.'
+)
 ROOT = "Another directory the agent may use. Repeatable."
 
 
@@ -50,6 +57,17 @@ class Directory(click.Path):
         return value if target.url() else super().convert(value, param, ctx)
 
 
+class Budget(click.ParamType[tuple[str, str]]):
+    name = "budget"
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return budgets.chosen(str(value))
+        except budgets.BadBudget as error:
+            self.fail(f"{value!r} {error}.", param, ctx)
+
+
 def _work_directory() -> str:
     """A directory of this machine says nothing about another."""
     return "" if target.url() else paths.work_directory()
@@ -59,6 +77,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     directory = Directory(exists=True, file_okay=False, resolve_path=True)
     for option in (
         click.option("--title", default="", help="Title (default: the prompt's first line)."),
+        flags.several("--budget", "budgets_", type=Budget(), metavar="BUDGET", help=BUDGET),
         flags.several("--root", "roots", type=directory, metavar="DIR", help=ROOT),
         flags.override,
         flags.sandbox,
@@ -89,13 +108,14 @@ def wanted(  # noqa: PLR0913 - each is an option
     no_critic: bool,
     refine: bool,
     sandbox: str | None,
+    budgets_: tuple[tuple[str, str], ...],
 ) -> Wanted | None:
     """None for `--agent help`: the agents are listed instead."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
     if target.url():
         found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
-        return found and found._replace(sandbox=sandbox or "")
+        return found and found._replace(sandbox=sandbox or "", budget=dict(budgets_))
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -109,7 +129,8 @@ def wanted(  # noqa: PLR0913 - each is an option
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     argv = [] if line is None else made.argv
     critic = False if no_critic else None
-    return Wanted(made, argv, cwd, roots, title, critic, refine or None, sandbox or "")
+    chosen = (critic, refine or None, sandbox or "", dict(budgets_))
+    return Wanted(made, argv, cwd, roots, title, *chosen)
 
 
 def _elsewhere(

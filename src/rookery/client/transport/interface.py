@@ -1,6 +1,6 @@
 """What a face can do with a Rookery and with one of its sessions, wherever they are."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rookery.core.blocks import Block
@@ -84,7 +84,7 @@ class Rookery(Protocol):
     def history(self, session: str) -> History: ...
     def open(self, session: str, client: str = "cli") -> Session: ...
 
-    def create(
+    def create(  # noqa: PLR0913 - a session is made of all of these
         self,
         *,
         agent: str,
@@ -95,6 +95,7 @@ class Rookery(Protocol):
         confirm: str = "",
         order: "Order | None" = None,
         sandbox: str = "",
+        budget: Mapping[str, str] = ...,
         **chosen: bool | None,
     ) -> str:
         """A new session's id. Nothing is started: the first prompt does that."""

@@ -3,8 +3,9 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, override
 
 from rookery.client.daemon.errors import Denied, OnlyThere, Unreachable
@@ -86,6 +87,7 @@ class RemoteRookery(Rookery):
         confirm: str = "",
         order: "Order | None" = None,
         sandbox: str = "",
+        budget: Mapping[str, str] = MappingProxyType({}),
         **chosen: bool | None,
     ) -> str:
         if argv:
@@ -93,6 +95,7 @@ class RemoteRookery(Rookery):
         body: Json = {"agent": agent, "cwd": cwd, "title": title, "confirm": confirm}
         body |= {"roots": list(roots)} if roots else {}
         body |= {"sandbox": sandbox} if sandbox else {}
+        body |= {"budget": dict(budget)} if budget else {}
         session = self._created(body)
         for command in _choices(order, chosen):
             path = of_session(session, "/commands")

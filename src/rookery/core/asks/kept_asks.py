@@ -7,6 +7,7 @@ that continues without it, by a clear or a switch; never by the end of a process
 
 from collections.abc import Iterable
 
+from rookery.core import budgets
 from rookery.core.asks import asks, identity
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, lenient
@@ -66,7 +67,13 @@ def away(header: Json) -> dict[str, Json]:
 
 
 def live(header: Json) -> dict[str, Json]:
-    return {name: ask for name, ask in header["asks"].items() if not ask.get("away")}
+    """Those that an agent waits for."""
+    return {name: ask for name, ask in _theirs(header).items() if not ask.get("away")}
+
+
+def _theirs(header: Json) -> dict[str, Json]:
+    """Without what is asked about a budget, which no agent asks."""
+    return {name: ask for name, ask in header["asks"].items() if not budgets.is_one(ask)}
 
 
 def unanswered(header: Json) -> int:
@@ -99,12 +106,12 @@ def turn_over(header: Json, update: Json) -> Json:
     changes: Json = {}
     if header["_dropped"] and update.get("reason") in HEARD:
         changes["_dropped"] = False
-    if header["asks"]:
+    if theirs := _theirs(header):
         ran, decide = has_run(header), update.get("decide") is True
-        changes["asks"] = {
-            name: _left(ask, header["turn"], ran=ran, decide=decide)
-            for name, ask in header["asks"].items()
+        left = {
+            name: _left(ask, header["turn"], ran=ran, decide=decide) for name, ask in theirs.items()
         }
+        changes["asks"] = {**header["asks"], **left}
     return changes
 
 
@@ -194,6 +201,8 @@ def way(wanted: str, *, continues: bool, forgot: bool) -> str:
     conversation did not come back."""
     if not wanted:
         return ""
+    if wanted == budgets.HOW:
+        return RESEND
     if continues and not forgot:
         return CONTINUE
     if wanted in (FORCED, ANEW):
@@ -285,7 +294,7 @@ def unasked(ask: Json, reason: str) -> Draft:
 
 def stopped(header: Json) -> str:
     """The reason of a turn that an orderly stop ends."""
-    return "waiting" if header["asks"] else "interrupted"
+    return "waiting" if _theirs(header) else "interrupted"
 
 
 def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: bool) -> Draft:
@@ -324,7 +333,10 @@ def _offline_answer(header: Json, command: Json, by: str | None) -> Draft:
     if command.get("defer") is True:
         return Draft(done | {"detail": "deferred"}, command["id"], by)
     said: Draft | Refusal
-    if is_drop(ask, command):
+    if budgets.is_one(ask):  # whoever continues wakes the session
+        answer = asks.answered(ask, command, by)
+        said = answer if isinstance(answer, Refusal) else answer.draft
+    elif is_drop(ask, command):
         said = dropped(ask, command, by)
     elif is_again(ask, command):
         said = Refusal("asleep", "The session did not wake up, so nothing was sent again.")

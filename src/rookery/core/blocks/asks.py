@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
 from rookery.core.blocks.document import Block, make_block
@@ -65,6 +66,8 @@ def block_of(ask: Json, header: Json) -> Block:
     """An open ask alone, for faces without a transcript."""
     call = lenient.mapping(ask, "toolCall")
     title, kind = lenient.text(call, "title"), lenient.text(call, "kind", "other")
+    if budgets.is_one(ask):
+        title, kind = lenient.text(ask, "message"), budgets.HOW
     block = make_block("", "ask", status="asked", title=title, kind=kind)
     return block | fields(ask, header)
 
@@ -183,6 +186,8 @@ def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> 
     """What the agent wants, in one line. `short`: with a short command in it."""
     groups = _groups(items(block))
     who = clean_line(agent) or "the agent"
+    if block.get("kind") == budgets.HOW:  # which no agent asks
+        return clean_line(block["title"])
     if not groups:
         return captions.question(block, agent)
     words = [_wants(group, cwd, short=short)[0] for group in groups]

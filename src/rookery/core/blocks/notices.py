@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+from rookery.core import budgets
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import parts
 from rookery.core.blocks.document import Block, Op, block_of_event, change, make_block, put
@@ -249,6 +250,8 @@ def prompt_title(after: Json, update: Json) -> str:
             critic = after["critic"]
             count = f" {critic['iteration']} of {critic['of']}" if critic["of"] else ""
             return f"refinement{count}, from the critic"
+        case kept_asks.ORIGIN if lenient.text(update, "how") == budgets.HOW:
+            return "continued after the budget pause, from Rookery"
         case kept_asks.ORIGIN if lenient.text(update, "how") == kept_asks.CONTINUE:
             return "the open question is asked again, from Rookery"
         case kept_asks.ORIGIN:

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.agent.addresses import OFFERS, SCHEMES, Remote, remote_of
 from rookery.core.json import Json
 from rookery.core.policy.rule_tables import Fault
 from rookery.core.settings.sandbox import KINDS
 
 OF_ADDRESS = ("headers", "ca", "fingerprint", "cwd", "offers")
-KEYS = ("command", "url", "confined", "env", "mcp", "sandbox", *OF_ADDRESS)
+PLAIN = ("command", "url", "confined", "env", "mcp", "sandbox", *budgets.NAMES.values())
+KEYS = (*PLAIN, *OF_ADDRESS)
 
 type McpChoice = bool | tuple[str, ...]
 """Every MCP server, none, or those with these names."""
@@ -27,11 +29,14 @@ class Extras(NamedTuple):
     remote: Remote = Remote()
     sandbox: str = ""
     """What its new sessions run in; "": as others do."""
+    budgets: Mapping[str, str] = MappingProxyType({})
+    """By scope; they go before those of all agents."""
 
     def plain(self) -> Json:
         """As JSON, for the record of what was confirmed."""
         mcp = list(self.mcp) if isinstance(self.mcp, tuple) else self.mcp
         kind = {"sandbox": self.sandbox} if self.sandbox else {}
+        kind |= {budgets.NAMES[scope]: said for scope, said in self.budgets.items()}
         return {"env": dict(self.env), "mcp": mcp, **self.remote.plain(), **kind}
 
 
@@ -48,6 +53,9 @@ def fault_of(table: Json) -> Fault | None:
         return Fault("mcp", "must be true, false, or a list of MCP server names")
     if table.get("sandbox", KINDS[0]) not in KINDS:
         return Fault("sandbox", f"must be one of: {', '.join(KINDS)}")
+    for key in budgets.NAMES.values():
+        if wrong := _wrong_budget(table.get(key, budgets.OFF)):
+            return Fault(key, wrong)
     if "url" in table:
         return _fault_of_address(table)
     if alone := next((key for key in OF_ADDRESS if key in table), ""):
@@ -56,6 +64,14 @@ def fault_of(table: Json) -> Fault | None:
         return None
     wanted = 'must be a list of strings, for example ["my-agent", "--acp"]'
     return Fault("command", wanted) if "command" in table else Fault("", f"command {wanted}")
+
+
+def _wrong_budget(said: object) -> str:
+    try:
+        budgets.parse(said if isinstance(said, str) else "?")
+    except budgets.BadBudget as error:
+        return str(error)
+    return ""
 
 
 def _fault_of_address(table: Json) -> Fault | None:
@@ -95,7 +111,9 @@ def command_of(table: Json) -> list[str]:
 def extras_of(table: Json) -> Extras:
     mcp = table.get("mcp")
     choice = tuple(mcp) if isinstance(mcp, list) else mcp
-    return Extras(dict(table.get("env", {})), choice, remote_of(table), table.get("sandbox", ""))
+    limits = {scope: table[name] for scope, name in budgets.NAMES.items() if name in table}
+    kind = table.get("sandbox", "")
+    return Extras(dict(table.get("env", {})), choice, remote_of(table), kind, limits)
 
 
 def extras_from(plain: object) -> Extras:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from rookery.core import limits
+from rookery.core import budgets, limits
 from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, written
 from rookery.core.policy.modes import EVERY, VALUES
 from rookery.core.policy.rules import Rule
@@ -16,6 +16,18 @@ from rookery.core.settings.sandbox import KINDS, SANDBOX, Sandbox
 
 FORMAT = 1
 """Of the files that this build writes. A file without a version has version 1."""
+
+
+def _budget(scope: str, of: str) -> str:
+    return setting(
+        budgets.OFF,
+        f"ask before {of} uses more than this",
+        unit=f"{budgets.EXAMPLE}, or off",
+        more="See docs/budgets.md. For one agent: [agents.NAME]; for one session: `rookery set "
+        f"SESSION {budgets.NAMES[scope]}`.",
+        check=budgets.check,
+        key=f"session.{budgets.NAMES[scope]}",
+    )
 
 
 class Config(NamedTuple):
@@ -64,6 +76,9 @@ class Config(NamedTuple):
         strict_first=(False, True),
         key="session.approve_all",
     )
+    budget_turn: str = _budget("turn", "one turn")
+    budget_session: str = _budget("session", "one session")
+    budget_day: str = _budget("day", "a day of all sessions")
     rules: tuple[Rule, ...] = ()
     critic: limits.CriticPolicy = limits.CriticPolicy()
     show_tool_durations: bool = setting(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rookery.core import budgets
 from rookery.core.json import Json, lenient
 from rookery.core.policy.rules import GROUNDS, Rule, described
 from rookery.core.settings.agent_tables import OF_ADDRESS
@@ -16,7 +17,9 @@ from rookery.core.settings.definitions import SINGLE
 STRICT_FIRST = {each.key: each.strict_first for each in SINGLE if each.strict_first}
 """Settings that decide how much the user is asked: their values, the strictest first."""
 
-DEFAULTS = {each.key: each.default for each in SINGLE if each.strict_first}
+DEFAULTS = {each.key: each.default for each in SINGLE if each.strict_first or each.check}
+BUDGETS = tuple(each.key for each in SINGLE if each.check is budgets.check)
+"""Settings that decide how much may be used: a higher one is looser."""
 
 RUNS = tuple(each.key for each in SINGLE if each.runs)
 """Settings that name a program, as does each own agent: another would run without asking."""
@@ -88,6 +91,8 @@ def _looser(former: Guarded, new: Guarded) -> list[str]:
     found = []
     for key, value in new.choices.items():
         order, before = _order(key), _chosen(former, key)
+        if key in BUDGETS and not budgets.is_looser(before, value):
+            continue
         known = before in order and value in order
         if before != value and not (known and order.index(value) < order.index(before)):
             found.append(key)
@@ -128,7 +133,7 @@ def _of_extras(agent: str, before: object, now: object) -> str:
     if was != is_:
         said.append(f"{agent}.mcp changes from {_said(was)} to {_said(is_)}.")
     old, new = (each if isinstance(each, dict) else {} for each in (before, now))
-    keys = ("sandbox", *OF_ADDRESS)
+    keys = ("sandbox", *budgets.NAMES.values(), *OF_ADDRESS)
     said += [f"{agent}.{key} changes." for key in keys if old.get(key) != new.get(key)]
     return " ".join(said)
 

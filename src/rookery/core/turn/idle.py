@@ -6,6 +6,7 @@ And what the next holder of the lock logs about a session whose worker died.
 
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.asks.kept_asks import live
 from rookery.core.json import Draft, Json
 from rookery.core.limits import Policy
@@ -23,9 +24,10 @@ class Rest(NamedTuple):
 
 def is_idle(header: Json) -> bool:
     """No turn, nothing queued, nothing judged, and no agent waits for an answer. An ask that is
-    kept waits asleep as well as awake."""
+    kept waits asleep as well as awake, and so does what waits behind a budget."""
     judged = header["critic"]["state"] == ""
-    return header["state"] == "idle" and not header["queue"] and not live(header) and judged
+    queued = header["queue"] and budgets.open_ask(header) is None
+    return header["state"] == "idle" and not queued and not live(header) and judged
 
 
 def is_put_away(header: Json, now: int) -> bool:

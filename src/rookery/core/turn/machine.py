@@ -9,6 +9,7 @@ other end. An end without a decision keeps its asks open (`core/asks/kept_asks.p
 moves a Turn; it neither waits nor reads a clock.
 """
 
+from rookery.core import budgets
 from rookery.core.asks import kept_asks
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.limits import Policy
@@ -33,17 +34,17 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
             return _ticked(turn, now, policy)
         case msg.AgentReady() | msg.Answered() | msg.AgentLost() | msg.SteerAnswered():
             return _of_agent(turn, given, policy)
-        case msg.Orphaned() if turn.phase == "running":
-            turn = turn._replace(cancel_by=now + policy.cancel_grace, because=given.why)
-            return turn._replace(phase="cancelling"), [msg.SendCancel(kept=False)]
+        case msg.Orphaned() | msg.Paused() if turn.phase == "running":
+            return _give_up(turn, given, now, policy)
         case msg.AskedAgain() if turn.phase == "idle":
             return _ask_again(turn, given)
         case msg.Deferred() if turn.phase == "running":
             ended, effects = _end(turn, "waiting", policy, detail="deferred")
             return ended, [*effects, msg.EndAgent("deferred")]
         case msg.Freed() if turn.phase == "idle":
-            return _drain(turn, policy, place=given.place)
-        case msg.Orphaned() | msg.AskedAgain() | msg.Deferred() | msg.Freed():
+            free = turn._replace(barred=turn.barred and not given.paid)
+            return _drain(free, policy, place=given.place)
+        case msg.Orphaned() | msg.Paused() | msg.AskedAgain() | msg.Deferred() | msg.Freed():
             return turn, []
         case msg.Prompted():
             return _prompted(turn, given, policy)
@@ -88,7 +89,16 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> Step:
     return turn, []
 
 
+def _give_up(turn: Turn, given: msg.Orphaned | msg.Paused, now: float, policy: Policy) -> Step:
+    """Nobody cancelled it: it ends as orphaned, or with the question whether it goes on."""
+    ask = given.ask if isinstance(given, msg.Paused) else None
+    turn = turn._replace(phase="cancelling", because=given.why, ask=ask)
+    return turn._replace(cancel_by=now + policy.cancel_grace), [msg.SendCancel(kept=False)]
+
+
 def _ask_again(turn: Turn, given: msg.AskedAgain) -> Step:
+    if turn.barred and given.how != budgets.HOW:
+        return turn, [msg.AskBudget()]
     shown = [] if given.how == kept_asks.CONTINUE else given.prompt
     begun, effects = _begin(turn, shown, origin=kept_asks.ORIGIN, how=given.how, of=given.of)
     return begun._replace(prompt=tuple(given.prompt), again=given.how), effects
@@ -104,10 +114,16 @@ def _run(turn: Turn, given: msg.AgentReady, policy: Policy) -> Step:
 
 
 def _prompted(turn: Turn, given: msg.Prompted, policy: Policy) -> Step:
-    if turn.phase == "idle" and not given.behind:
+    if turn.phase == "idle" and turn.barred and given.origin:
+        return turn, [msg.AskBudget()]
+    if turn.phase == "idle" and not given.behind and not turn.barred:
         cause = None if given.origin else given.id
         return _begin(turn, given.prompt, cause, given.by, origin=given.origin)
-    return _enqueue(turn, Queued(given.id, given.prompt, reason=given.reason), given.by, policy)
+    queued, effects = _enqueue(
+        turn, Queued(given.id, given.prompt, reason=given.reason), given.by, policy
+    )
+    barred = turn.phase == "idle" and turn.barred and not given.behind
+    return queued, [*effects, msg.AskBudget()] if barred else effects
 
 
 def _enqueue(turn: Turn, item: Queued, by: str | None, policy: Policy) -> Step:
@@ -191,6 +207,8 @@ def _send_now(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
             return first, moved
         offered = first._replace(queue=queues.replaced(first.queue, item._replace(steering=True)))
         return offered, [*moved, msg.SendSteer(item.id, item.prompt)]
+    if turn.barred:
+        return turn, [done, msg.AskBudget()]
     if not given.item:
         begun, effects = _drain(turn, policy)
         return begun, [done, *effects]
@@ -217,7 +235,7 @@ def _begin(
 
 
 def _answered(turn: Turn, given: msg.Answered, policy: Policy) -> Step:
-    if turn.because:
+    if turn.because and turn.ask is None:
         return _end(turn, "orphaned", policy, error=given.error, detail=turn.because)
     if given.error is not None:
         # An error that answers a cancel is its end, whatever the agent calls it.
@@ -285,7 +303,10 @@ def _end(
     hold: bool = False,
     keep: bool = False,
 ) -> Step:
-    """`keep`: what is asked stays asked."""
+    """`keep`: what is asked stays asked. A turn that was cancelled for a budget waits for the user,
+    however it ends."""
+    if turn.ask is not None:
+        reason, detail = "waiting", turn.because
     update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
     update |= {"error": error} if error is not None else {}
     update |= {"detail": detail} if detail else {}
@@ -298,8 +319,11 @@ def _end(
         limit = rate_limit.limit_of(error or {}, turn.prompt, turn.resumed)
         effects.append(Append(Draft(limit)))
     effects.append(Append(Draft(update), full=True))
+    if turn.ask is not None:
+        effects.append(Append(turn.ask, full=True))
     held = (hold or turn.clears or reason != "end_turn") and bool(turn.queue)
     ended = turn._replace(phase="idle", prompt=(), cancel_by=None, because="", held=held, again="")
+    ended = ended._replace(ask=None)
     refused = extra is not None and not hold and reason == "cancelled"  # its word for our no
     why = queues.reasons(turn.queue) if refused else ()
     if why or (not ended.held and ended.queue):
@@ -318,6 +342,8 @@ def _drain(turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Que
     batch = batch or queues.next_batch(ready, policy.queue_drain)
     if not batch:
         return turn, []
+    if turn.barred:
+        return turn._replace(held=True), [msg.AskBudget()]
     names = [item.id for item in batch]
     rest = turn._replace(queue=queues.without(turn.queue, *names))
     return _begin(rest, queues.joined(batch), queued=names)

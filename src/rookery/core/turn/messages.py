@@ -26,6 +26,10 @@ class Turn(NamedTuple):
     """It only clears the conversation: what waits goes on waiting."""
     again: str = ""
     """It brings back what an earlier turn had asked: how."""
+    barred: bool = False
+    """A budget is reached: no turn begins."""
+    ask: Draft | None = None
+    """What the user is asked once the turn is over, which was cancelled for it."""
 
 
 # --- inputs: what happened ---------------------------------------------------------------------
@@ -113,6 +117,8 @@ class Freed(NamedTuple):
     """What the queue waited behind is gone; `place`: what waited for a worker's place has one."""
 
     place: bool = False
+    paid: bool = False
+    """The user just said that a budget does not hold it."""
 
 
 class CancelWanted(NamedTuple):
@@ -133,13 +139,20 @@ class Orphaned(NamedTuple):
     why: str
 
 
+class Paused(NamedTuple):
+    """A budget is reached in mid-turn; the ask follows the turn's end."""
+
+    why: str
+    ask: Draft
+
+
 class Tick(NamedTuple):
     pass
 
 
 type FromAgent = AgentReady | Answered | AgentLost | SteerAnswered
 type FromUser = Prompted | SteerWanted | QueueChanged | CancelWanted | ForceWanted
-type Input = FromAgent | FromUser | AskedAgain | Deferred | Freed | Orphaned | Tick
+type Input = FromAgent | FromUser | AskedAgain | Deferred | Freed | Orphaned | Paused | Tick
 
 
 # --- effects: what to do -----------------------------------------------------------------------
@@ -186,13 +199,16 @@ class LetDecide(NamedTuple):
     """The user decides what becomes of the asks that are kept."""
 
 
+class AskBudget(NamedTuple):
+    """Something waits behind a budget: the user is asked."""
+
+
 class EndAgent(NamedTuple):
     reason: str
 
 
-type Effect = (
-    Append | WantAgent | SendPrompt | SendSteer | SendCancel | CloseAsks | LetDecide | EndAgent
-)
+type ToAgent = WantAgent | SendPrompt | SendSteer | SendCancel | EndAgent
+type Effect = Append | ToAgent | CloseAsks | LetDecide | AskBudget
 
 
 type Step = tuple[Turn, list[Effect]]

@@ -26,6 +26,8 @@ class Profile(NamedTuple):
     """It may start commands in the background."""
     wake_ups: bool = False
     """It may go to sleep and wake by itself."""
+    reports: tuple[str, ...] | None = None
+    """What it tells of its use: tokens, cost; None: not known."""
     cost_ends: bool = False
     """Usage with cost comes once, when the model is done, and not after each of its steps."""
     cost_restarts: bool = False
@@ -129,12 +131,16 @@ _TABLE = {
         keeps=("~/.claude/", "~/.claude.json"),
     ),
     "codex": Profile(
+        reports=("tokens",),
         keeps=("~/.codex/",),
         clear=("clear", "new"),
         confirms=(("every", "read-only"), ("risky", "agent"), ("all", "agent-full-access")),
     ),
     "gemini": Profile(
-        clear=("clear",), confirms=(("every", "default"), ("all", "yolo")), keeps=("~/.gemini/",)
+        reports=("tokens",),
+        clear=("clear",),
+        confirms=(("every", "default"), ("all", "yolo")),
+        keeps=("~/.gemini/",),
     ),
     "opencode": Profile(
         clear=("new", "clear"),
@@ -145,6 +151,7 @@ _TABLE = {
         ),
     ),
     "qwen": Profile(
+        reports=(),
         clear=("clear",),
         confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo")),
         keeps=("~/.qwen/",),

@@ -6,6 +6,7 @@ in one go, event by event, page by page, live or after a restart.
 
 from collections.abc import Callable, Iterable
 
+from rookery.core import budgets
 from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
@@ -201,7 +202,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         "ask",
         status="asked",
         title=lenient.text(call, "title") or lenient.text(update, "message"),
-        kind=lenient.text(call, "kind") or lenient.text(does, "kind") or "other",
+        kind=lenient.text(call, "kind") or lenient.text(does, "kind") or _kind(update),
         parent=after["_tools"][key][0] if call else None,
         actions=[] if ruled else ask_actions.answers(update),
         **{field: said for field in ("danger", "ruled") if (said := lenient.text(update, field))},
@@ -213,6 +214,10 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"))
         block |= asks.fields(update, after)
     return [*ops, *put(block)]
+
+
+def _kind(update: Json) -> str:
+    return budgets.HOW if budgets.is_one(update) else "other"
 
 
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from rookery.build import build
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
+from rookery.core import budgets
 from rookery.core.json import Json
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
@@ -32,6 +33,9 @@ Which = Literal["live", "archived", "all"]
 Probe = Annotated[
     bool, Query(description="Ask the worker whether it responds (`hung`); it may take 2 s.")
 ]
+
+
+Budget = Annotated[str, Field(max_length=100, examples=["2 USD"]), AfterValidator(budgets.check)]
 
 
 class New(Strict):
@@ -55,6 +59,9 @@ class New(Strict):
     )
     sandbox: Literal["", "none", "bwrap", "container"] = Field(
         "", description="What it runs in. Empty: as the settings say."
+    )
+    budget: dict[Literal["turn", "session", "day"], Budget] = Field(
+        default={}, description="Of this session alone; see docs/budgets.md."
     )
     prompt: str = Field("", max_length=1_000_000, description="The first prompt; empty: none yet.")
 
@@ -170,7 +177,8 @@ def _create(daemon: State, new: New, session: str = "") -> str:
     settings = in_force.load(daemon.home)
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
-    given |= {"confirm": new.confirm, "session": session, "sandbox": new.sandbox}
+    given |= {"confirm": new.confirm, "session": session}
+    given |= {"sandbox": new.sandbox, "budget": new.budget}
     return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
 
 

@@ -45,9 +45,12 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     \b
     rookery set 3f2a refine on       send poor verdicts back to the agent
     rookery set 3f2a critic off      turn the critic off in this session
+    rookery set 3f2a budget_session "2 USD"
     """
     screen, header = standard(), header_of(session)
-    if option in CHOICES:
+    if option in commands.BUDGETS:
+        _budget(screen, session, header, option, value)
+    elif option in CHOICES:
         _critic(screen, session, header, option, value)
     elif option == "agent" and options.find(header["options"], option) is None:
         words = f"to switch agents: rookery switch-agent {session} {value or 'AGENT'}"
@@ -94,6 +97,18 @@ def _critic(screen: Screen, session: str, header: Json, option: str, value: str 
     send(session, {"do": "set", "option": option, "value": value})
     said = "the configured value" if value == "default" else value
     screen.note(f"{option} is now {said}.")
+
+
+def _budget(screen: Screen, session: str, header: Json, option: str, value: str | None) -> None:
+    """The session's own; what all or its agent have is in the configuration."""
+    if value is None:
+        screen.line(f"{option} {header['budget'].get(commands.BUDGETS[option], 'default')}")
+        return
+    command = {"do": "set", "option": option, "value": value}
+    if (refusal := commands.check(command, 0)) is not None:
+        raise click.BadParameter(refusal.message, param_hint="VALUE")
+    send(session, command)
+    screen.note(f"{option} is now {header_of(session)['budget'][commands.BUDGETS[option]]}.")
 
 
 def _unknown(found: list[Json]) -> str:

@@ -1,0 +1,253 @@
+"""Budgets: how much a turn, a session or a day may use before the user is asked.
+
+The user is asked where one is reached, and the answer is folded from the ask's end: nothing else
+raises a budget. An agent that streams cannot be held, so its turn is cancelled, and continued by a
+prompt where the user wants that (docs/decisions/0049-what-a-budget-does.md).
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from rookery.core.json import Json, lenient
+from rookery.core.units import money, tokens
+
+SCOPES = ("turn", "session", "day")
+NAMES = {scope: f"budget_{scope}" for scope in SCOPES}
+"""The settings, by what they limit."""
+OFF = "off"
+EXAMPLE = '"500k tokens", "2 USD", both with a comma'
+
+MORE, RAISE, STOP = "continue", "raise", "stop"
+"""The answers."""
+HOW = "budget"
+"""Of the turn that continues one that was paused."""
+CONTINUE: list[Json] = [
+    {
+        "type": "text",
+        "text": "You were stopped because a budget was reached. Go on where you stopped.",
+    }
+]
+
+_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+_FACTORS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
+_PART = re.compile(
+    r"(?P<sign>[$€£¥]?)\s*(?P<number>\d[\d_]{0,18}(?:\.\d{0,9})?|\.\d{1,9})\s*"
+    r"(?P<factor>[kmgb]?)\s*(?P<unit>tokens?|[a-z]{3})?",
+    re.IGNORECASE | re.ASCII,
+)
+_LARGEST = 1e15
+
+
+class BadBudget(ValueError):
+    """Not a budget; the message says what is."""
+
+
+class Budget(NamedTuple):
+    """0: no limit of that kind."""
+
+    tokens: int = 0
+    amount: float = 0.0
+    currency: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.tokens or self.amount)
+
+    def said(self) -> str:
+        """As it is written in a file."""
+        found = [f"{_short(self.tokens)} tokens"] if self.tokens else []
+        found += [f"{self.amount:.10g} {self.currency}"] if self.amount else []
+        return ", ".join(found) or OFF
+
+    def doubled(self) -> "Budget":
+        return self._replace(tokens=2 * self.tokens, amount=2 * self.amount)
+
+
+def _short(count: int) -> str:
+    for factor, name in ((10**6, "M"), (10**3, "k")):
+        if count % (factor // 100) == 0 and count >= factor:
+            return f"{count / factor:.10g}{name}"
+    return str(count)
+
+
+@lru_cache(maxsize=64)
+def parse(text: str) -> Budget:
+    """Raises BadBudget."""
+    bare = text.strip()
+    if bare.lower() in ("", OFF, "none", "0"):
+        return Budget()
+    found = Budget()
+    for part in re.split(r"\s*(?:[,;+]|\band\b)\s*", bare):
+        match = _PART.fullmatch(part)
+        value = _value(match) if match else None
+        if value is None or (found.tokens and value.tokens) or (found.amount and value.amount):
+            raise BadBudget(f"must be {EXAMPLE}, or {OFF}")
+        found = Budget(
+            value.tokens or found.tokens,
+            value.amount or found.amount,
+            value.currency or found.currency,
+        )
+    return found
+
+
+def _value(match: re.Match[str]) -> Budget | None:
+    unit, sign = (match["unit"] or "").lower(), match["sign"]
+    number = float(match["number"].replace("_", "")) * _FACTORS[match["factor"].lower()]
+    if not 0 < number <= _LARGEST:
+        return None
+    if unit in ("token", "tokens"):
+        return None if sign or number < 1 else Budget(tokens=int(number))
+    currency = _SIGNS.get(sign, "")
+    if unit and currency not in ("", unit.upper()):
+        return None
+    currency = currency or unit.upper()
+    return Budget(amount=number, currency=currency) if currency else None
+
+
+def check(text: str) -> str:
+    """The value of a setting in its own words. Raises BadBudget."""
+    parse(text)
+    return " ".join(text.split()) or OFF
+
+
+def is_looser(before: str, now: str) -> bool:
+    """Whether a value allows anything that another did not. One that is not understood does."""
+    try:
+        old, new = parse(before), parse(now)
+    except BadBudget:
+        return before != now
+    tokens = bool(old.tokens) and not 0 < new.tokens <= old.tokens
+    same = old.currency == new.currency
+    return tokens or (bool(old.amount) and not (same and 0 < new.amount <= old.amount))
+
+
+def chosen(words: str) -> tuple[str, str]:
+    """A flag's `SCOPE=BUDGET`, or a budget of the session. Raises BadBudget."""
+    scope, separator, rest = words.partition("=")
+    if not separator:
+        return "session", check(words)
+    if scope.strip() not in SCOPES:
+        raise BadBudget(f"must begin with {', '.join(f'{each}=' for each in SCOPES)} or nothing")
+    return scope.strip(), check(rest)
+
+
+def in_force(*sources: Mapping[str, str]) -> dict[str, Budget]:
+    """By scope; of several sources the first that says anything counts."""
+    found = {}
+    for scope in SCOPES:
+        said = next((source[scope] for source in sources if source.get(scope)), OFF)
+        if budget := parse(said):
+            found[scope] = budget
+    return found
+
+
+# --- reached -------------------------------------------------------------------------------------
+
+
+class Reached(NamedTuple):
+    scope: str
+    budget: Budget
+    spent: Json
+    """Tokens, and cost by currency."""
+    ceiling: Json
+    """Tokens and amount that it stands at, with what the user granted."""
+
+    def sentence(self) -> str:
+        tokens_, cost = self.spent["tokens"], self.cost
+        who = {"turn": "This turn has", "session": "This session has"}
+        subject = who.get(self.scope, "All sessions together have")
+        today = " today" if self.scope == "day" else ""
+        if self.budget.tokens and tokens_ >= self.ceiling["tokens"]:
+            limit = tokens(self.ceiling["tokens"]).replace(".0", "")
+            return f"{subject} used {tokens(tokens_).replace('.0', '')} of {limit} tokens{today}."
+        limit = _money(self.ceiling["amount"], self.budget.currency)
+        return f"{subject} cost {_money(cost, self.budget.currency)} of {limit}{today}."
+
+    @property
+    def cost(self) -> float:
+        return float(self.spent["cost"].get(self.budget.currency, 0.0))
+
+
+def _money(amount: float, currency: str) -> str:
+    return money(amount) if currency == "USD" else f"{amount:.2f} {currency}"
+
+
+def reached(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached | None:
+    """`granted`: the ceilings that the user raised it to."""
+    ceiling: Json = {
+        "tokens": max(budget.tokens, lenient.integer(granted, "tokens") or 0),
+        "amount": max(budget.amount, lenient.number(granted, "amount") or 0.0),
+    }
+    found = Reached(scope, budget, spent, ceiling)
+    tokens_ = bool(budget.tokens) and spent["tokens"] >= ceiling["tokens"]
+    return found if tokens_ or (budget.amount and found.cost >= ceiling["amount"]) else None
+
+
+def granted(header: Json, scope: str, day: str) -> Json:
+    """What the user allowed beyond a budget; of a day only on that day."""
+    found = lenient.mapping(header["granted"], scope)
+    return found if scope != "day" or lenient.text(found, "day") == day else {}
+
+
+# --- asked ---------------------------------------------------------------------------------------
+
+
+def asked(name: str, nonce: str, found: Reached, *, paused: int = 0, day: str = "") -> Json:
+    """The `_ask`. `paused`: the turn that was cancelled for it."""
+    scope, budget = found.scope, found.budget
+    more, raised = budget.said(), budget.doubled().said()
+    options = [{"optionId": MORE, "name": f"Continue: {more} more", "kind": "allow_once"}]
+    if scope != "session":  # where one more time and a higher budget are the same
+        each = {"turn": "every turn", "day": "every day"}[scope]
+        words = f"Raise it to {raised} for {each} of this session"
+        options.append({"optionId": RAISE, "name": words, "kind": "allow_always"})
+    stop = "Stop the turn" if paused else "Do not send the prompt"
+    options.append({"optionId": STOP, "name": stop, "kind": "reject_once"})
+    ceiling: Json = {"tokens": found.spent["tokens"] + budget.tokens if budget.tokens else 0}
+    ceiling["amount"] = found.cost + budget.amount if budget.amount else 0.0
+    about: Json = {"scope": scope, "ceiling": ceiling, "raised": raised, "paused": paused}
+    return {
+        "sessionUpdate": "_ask",
+        "id": name,
+        "state": "asked",
+        "nonce": nonce,
+        "kind": "permission",
+        "message": f"{found.sentence()} Continue?",
+        "options": options,
+        "budget": about | ({"day": day} if scope == "day" else {}),
+    }
+
+
+def is_one(ask: object) -> bool:
+    """Whether an open ask is about a budget: it is ours, not the agent's."""
+    return isinstance(ask, dict) and isinstance(ask.get("budget"), dict)
+
+
+def open_ask(header: Json) -> Json | None:
+    return next((ask for ask in header["asks"].values() if is_one(ask)), None)
+
+
+def answered(header: Json, ask: Json, outcome: Json) -> Json:
+    """The fields of the header that an answer changes."""
+    about, choice = lenient.mapping(ask, "budget"), lenient.text(outcome, "optionId")
+    scope = lenient.text(about, "scope")
+    changes: Json = {}
+    if choice in (MORE, RAISE) and scope != "turn":
+        more = lenient.mapping(about, "ceiling") | {"day": lenient.text(about, "day")}
+        changes["granted"] = {**header["granted"], scope: more}
+    if choice == RAISE:
+        changes["budget"] = {**header["budget"], scope: lenient.text(about, "raised")}
+    return changes
+
+
+def of_session(update: Json) -> Json:
+    """What a `_session` says about budgets; what is not understood says nothing."""
+    found: Json = {}
+    for scope, said in lenient.mapping(update, "budget").items():
+        if scope in SCOPES and isinstance(said, str):
+            try:
+                found[scope] = check(said)
+            except BadBudget:
+                continue
+    return found

@@ -1,0 +1,105 @@
+"""What the sessions of a home used on a day: `spent/DATE/SESSION`, one small file for each session,
+which its worker alone writes. Their sum needs no daemon, and nothing is counted twice.
+
+A file says what its session used that day, and up to which total of the session that was counted:
+after a kill, the next worker adds what is missing. Days before yesterday are removed.
+"""
+
+import os
+import shutil
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.core.json import Json, dumps, lenient
+from rookery.core.spending import MOST
+from rookery.home import paths
+
+DIRECTORY = "spent"
+
+FRESH = 2.0
+"""Seconds for which what other sessions wrote is not read again."""
+
+
+class Used(NamedTuple):
+    tokens: int = 0
+    cost: tuple[tuple[str, float], ...] = ()
+    """By currency."""
+
+    def as_json(self) -> Json:
+        return {"tokens": self.tokens, "cost": dict(self.cost)}
+
+    def plus(self, other: "Used", factor: int = 1) -> "Used":
+        cost = dict(self.cost)
+        for currency, amount in other.cost:
+            cost[currency] = max(0.0, cost.get(currency, 0.0) + factor * amount)
+        return Used(max(0, self.tokens + factor * other.tokens), tuple(sorted(cost.items())))
+
+
+def used(value: object) -> Used:
+    """What a file, or a header, says; a number that nobody can have used counts for nothing."""
+    tokens = lenient.integer(value, "tokens") or 0
+    costs = lenient.mapping(value, "cost")
+    found = {str(key)[:8]: lenient.number(costs, key) for key in list(costs)[:20]}
+    sound = {key: float(n) for key, n in found.items() if n is not None and 0 <= n <= 1e6 * MOST}
+    return Used(max(0, tokens), tuple(sorted(sound.items())))
+
+
+def today() -> str:
+    """By the clock on the user's wall."""
+    return time.strftime("%Y-%m-%d")
+
+
+class Ledger:
+    """A worker's own file."""
+
+    def __init__(self, home: str, session: str, spent: Json) -> None:
+        """`spent`: what the session has used when its worker starts."""
+        self._place = os.path.join(home, DIRECTORY)
+        self._session = session
+        self._day = today()
+        known = paths.read_json(os.path.join(self._place, self._day, session))
+        self._mine = used(known)
+        self._counted = used(spent) if known is None else used(known.get("counted"))
+        self._others: tuple[float, str, Used] = (0.0, "", Used())
+
+    def note(self, spent: Json) -> None:
+        """Count what came since; a home that cannot be written to counts less."""
+        total, day = used(spent), today()
+        if total == self._counted and day == self._day:
+            return
+        self._mine, self._day, self._counted = self._own(total, day), day, total
+        entry = self._mine.as_json() | {"counted": total.as_json()}
+        with suppress(OSError, paths.PathError):
+            directory = os.path.join(self._place, day)
+            if not os.path.isdir(directory):
+                self._begin(directory)
+            paths.write_atomic(os.path.join(directory, self._session), dumps(entry).encode("ascii"))
+
+    def _begin(self, directory: str) -> None:
+        """A new day."""
+        paths.make_private(self._place)
+        paths.make_private(directory)
+        for name in sorted(os.listdir(self._place))[:-2]:
+            shutil.rmtree(os.path.join(self._place, name), ignore_errors=True)
+
+    def _own(self, total: Used, day: str) -> Used:
+        before = self._mine if day == self._day else Used()
+        return before.plus(total.plus(self._counted, -1))
+
+    def total(self, spent: Json) -> Json:
+        """Of all sessions, today. `spent`: what this one has used so far."""
+        day = today()
+        at, of, others = self._others
+        if day != of or time.monotonic() - at > FRESH:
+            others = self._read_others(day)
+            self._others = (time.monotonic(), day, others)
+        return others.plus(self._own(used(spent), day)).as_json()
+
+    def _read_others(self, day: str) -> Used:
+        found, directory = Used(), os.path.join(self._place, day)
+        with suppress(OSError):
+            for name in os.listdir(directory):
+                if name != self._session and not name.endswith(".tmp"):
+                    found = found.plus(used(paths.read_json(os.path.join(directory, name))))
+        return found

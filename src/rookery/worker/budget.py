@@ -1,0 +1,180 @@
+"""Budgets in a worker: what was used is compared with them whenever it grows, and before a turn
+begins. What is reached, and what an answer does, is decided in `core/budgets`."""
+
+import os
+
+from rookery.core import budgets, spending
+from rookery.core.asks import asks
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import Draft, Event, Json, kind_of, lenient, notice
+from rookery.core.settings.agent_tables import Extras
+from rookery.core.turn import messages as turns
+from rookery.home import ledger
+from rookery.worker.session import Session
+
+LETTERS = 4
+"""Of a text, for one token: how much an agent streams is known, whatever it reports."""
+
+BEGINS = (
+    *(turns.Prompted, turns.QueueChanged, turns.Freed, turns.AskedAgain),
+    *(turns.Answered, turns.SteerWanted, turns.SteerAnswered),
+)
+"""After these a turn may begin."""
+
+
+class BudgetWatch:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._ledger = ledger.Ledger(session.home, session.header["id"], session.header["spent"])
+        self._letters = 0
+        """That the agent streamed in this turn."""
+        self._counts = False
+        """A budget counts tokens."""
+        self._told: set[str] = set()
+        session.bars = self._bars
+        session.journal.at_least = self._streamed
+
+    def _limits(self) -> dict[str, budgets.Budget]:
+        """The session's own, its agent's, or those of all."""
+        config, header = self._session.config, self._session.header
+        extras = config.extras.get(header["agent"], Extras())
+        everywhere = {scope: getattr(config, name) for scope, name in budgets.NAMES.items()}
+        return budgets.in_force(header["budget"], extras.budgets, everywhere)
+
+    # --- what was used ---------------------------------------------------------------------------
+
+    def heard(self, events: list[Event]) -> None:
+        """After each commit."""
+        session, limits = self._session, self._limits()
+        self._counts = any(each.tokens for each in limits.values())
+        for event in events:
+            match kind_of(event.update):
+                case "_prompt" if event.update.get("steered") is not True:
+                    self._letters = 0
+                case "agent_message_chunk" | "agent_thought_chunk":
+                    content = lenient.mapping(event.update, "content")
+                    self._letters += len(lenient.text(content, "text"))
+                case "_agent" if limits and event.update.get("state") == "ready":
+                    self._tell_unmeasured(limits, session.profile().reports)
+                case "_turn" if event.update.get("state") == "idle":
+                    self._ledger.note(session.header["spent"])
+                    if limits and event.update.get("reason") == "end_turn":
+                        self._tell_unmeasured(limits, self._reported())
+                case "usage_update" if "day" in limits:
+                    self._ledger.note(session.header["spent"])
+        if limits and session.turn.phase == "running":
+            self._pause(limits)
+
+    def _streamed(self) -> int:
+        """Tokens that the running turn used at the least."""
+        return self._letters // LETTERS if self._counts else 0
+
+    def _spent(self) -> Json:
+        """With what was only streamed so far."""
+        spent: Json = self._session.header["spent"]
+        if self._session.turn.phase == "idle":
+            return spent
+        return spending.added(spent, max(0, self._streamed() - spent["turn"]["tokens"]))
+
+    def _reached(self, limits: dict[str, budgets.Budget], spent: Json) -> budgets.Reached | None:
+        """The first that is reached. `spent`: the session's, with the turn's."""
+        day = ledger.today() if "day" in limits else ""
+        for scope, budget in limits.items():
+            match scope:
+                case "turn":
+                    known = spent["turn"]
+                case "session":
+                    known = spent
+                case _:
+                    known = self._ledger.total(spent)
+            allowed = budgets.granted(self._session.header, scope, day)
+            if found := budgets.reached(scope, budget, known, allowed):
+                return found
+        return None
+
+    # --- in mid-turn -----------------------------------------------------------------------------
+
+    def _pause(self, limits: dict[str, budgets.Budget]) -> None:
+        found = self._reached(limits, self._spent())
+        if found is not None:
+            why = f"Budget reached. {found.sentence()}"
+            ask = Draft(self._ask(found, paused=self._session.turn.n), None, "budget")
+            self._session.feed_turn(turns.Paused(why, ask))
+
+    def _ask(self, found: budgets.Reached, paused: int = 0) -> Json:
+        name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
+        return budgets.asked(name, nonce, found, paused=paused, day=ledger.today())
+
+    # --- before a turn ---------------------------------------------------------------------------
+
+    def _bars(self, given: turns.Input) -> bool:
+        """Whether no turn may begin now."""
+        if not isinstance(given, BEGINS):
+            return False
+        if budgets.open_ask(self._session.header) is not None:
+            return True
+        limits = {scope: each for scope, each in self._limits().items() if scope != "turn"}
+        if not limits:
+            return False
+        spent = self._spent()
+        if isinstance(given, turns.Answered) and isinstance(given.result, dict):
+            more = spending.total_of(given.result) - spent["turn"]["tokens"]
+            spent = spending.added(spent, max(0, more))
+        return self._reached(limits, spent) is not None
+
+    def ask(self) -> None:
+        """Something waits behind a budget."""
+        if budgets.open_ask(self._session.header) is None:
+            limits = {scope: each for scope, each in self._limits().items() if scope != "turn"}
+            if found := self._reached(limits, self._spent()):
+                self._session.append(Draft(self._ask(found), None, "budget"), full=True)
+
+    # --- answers ---------------------------------------------------------------------------------
+
+    def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
+        """What waits goes on, unless another budget is reached, too."""
+        session = self._session
+        answer = asks.answered(ask, command, by)
+        if isinstance(answer, Refusal):
+            return answer
+        session.append(answer.draft, full=True)
+        if command.get("option") not in (budgets.MORE, budgets.RAISE):
+            return None
+        about = lenient.mapping(ask, "budget")
+        paused, scope = lenient.integer(about, "paused") or 0, lenient.text(about, "scope")
+        rest = {key: each for key, each in self._limits().items() if key not in ("turn", scope)}
+        if rest and (found := self._reached(rest, self._spent())):
+            session.append(Draft(self._ask(found, paused), None, "budget"), full=True)
+        elif paused:
+            session.feed_turn(turns.AskedAgain(budgets.HOW, paused, budgets.CONTINUE))
+        else:
+            session.feed_turn(turns.Freed(paid=True))
+        return None
+
+    # --- what cannot be measured -----------------------------------------------------------------
+
+    def _reported(self) -> tuple[str, ...]:
+        """What this agent has reported so far."""
+        header = self._session.header
+        spent, counts = header["spent"], header["_spent"].get("counts")
+        found = ["cost"] if counts or spent["cost"] else []
+        streamed = self._letters // LETTERS
+        return (*found, "tokens") if spent["turn"]["tokens"] > streamed else tuple(found)
+
+    def _tell_unmeasured(
+        self, limits: dict[str, budgets.Budget], known: tuple[str, ...] | None
+    ) -> None:
+        """Once: a budget that nothing is known for would seem to hold."""
+        if known is None:
+            return
+        agent = self._session.header["agent"]
+        money = next((each for each in limits.values() if each.amount), None)
+        if money and "cost" not in known and "cost" not in self._told:
+            self._told.add("cost")
+            said = money._replace(tokens=0).said()
+            words = f"{agent} reports no cost, so its budget of {said} cannot be measured."
+            self._session.append(Draft(notice(f"{words} Set one in tokens.")))
+        if self._counts and not {"tokens"} & {*known, *self._told}:
+            self._told.add("tokens")
+            words = f"{agent} reports no tokens, so its budget counts only the text it sends."
+            self._session.append(Draft(notice(words)))

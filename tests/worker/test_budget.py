@@ -1,0 +1,203 @@
+"""Row T12: a budget that is reached pauses and asks, and fails nothing."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from rookery.client.session import Rejected
+from rookery.core import budgets
+from rookery.core.json.events import Event, kind_of
+from rookery.home import config, ledger
+from rookery.processes import tree
+from tests.worker.aviary import PATIENCE, Aviary, Bird, Json, is_ask, is_idle, is_text
+
+SPENDS: list[Json] = [{"usage": 900, "cost": 0.9}, {"text": "spent"}, {"until": "cancel"}]
+
+
+def configure(aviary: Aviary, **session: str) -> None:
+    lines = ["[session]", *(f"{key} = {json.dumps(value)}" for key, value in session.items())]
+    Path(aviary.home, "config.toml").write_text("\n".join(lines) + "\n")
+
+
+async def paused(bird: Bird, begun: Event) -> tuple[Event, Json]:
+    """The turn's end, and the ask that follows it."""
+    end = await bird.until(is_idle, begun.seq)
+    asked = await bird.until(is_ask, end.seq - 1)
+    return end, asked.update
+
+
+def notices(bird: Bird) -> list[str]:
+    return [e.update["text"] for e in bird.events() if kind_of(e.update) == "_notice"]
+
+
+async def test_T12_a_turn_that_reaches_its_budget_waits_for_the_user(aviary: Aviary) -> None:
+    """It is cancelled, since that is the only brake of ACP, and continued by a prompt."""
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    begun = await bird.prompt([{"usage": 400}, {"text": "first"}, *SPENDS])
+    end, ask = await paused(bird, begun)
+    assert end.update["reason"] == "waiting"
+    assert end.update["detail"] == "Budget reached. This turn has used 900 of 500 tokens."
+    assert ask["message"] == "This turn has used 900 of 500 tokens. Continue?"
+    assert [each["optionId"] for each in ask["options"]] == ["continue", "raise", "stop"]
+    queued = await bird.prompt([{"text": "afterwards"}])
+    assert kind_of(queued.update) == "_queue"
+    await bird.answer(ask, budgets.MORE)
+    went_on = await bird.until(lambda e: is_idle(e, 2), end.seq)
+    assert went_on.update["reason"] == "end_turn"
+    await bird.until(lambda e: is_text(e, "afterwards"), went_on.seq)
+
+
+async def test_T12_stop_ends_it_and_the_next_prompt_has_a_budget_of_its_own(
+    aviary: Aviary,
+) -> None:
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    _, ask = await paused(bird, await bird.prompt(SPENDS))
+    await bird.answer(ask, budgets.STOP)
+    assert not bird.header()["asks"]
+    assert await bird.reason([{"usage": 1000}, {"text": "small"}]) == "end_turn"
+    _, ask = await paused(bird, await bird.prompt([{"usage": 1600}, {"until": "cancel"}]))
+    await bird.answer(ask, budgets.RAISE)
+    assert bird.header()["budget"] == {"turn": "1k tokens"}
+
+
+async def test_T12_a_session_in_money_keeps_prompts_until_the_user_answers(
+    aviary: Aviary,
+) -> None:
+    """The agent reports its cost with its last word: the next prompt waits in the queue."""
+    bird = aviary.hatch(budget={"session": "$1"})
+    late = [{"text": "dear"}, {"late": [{"usage": 10, "cost": 1.25}]}]
+    assert await bird.reason(late) == "end_turn"
+    await bird.until(lambda e: kind_of(e.update) == "usage_update")
+    queued = await bird.prompt([{"text": "next"}])
+    assert kind_of(queued.update) == "_queue"
+    ask = await bird.ask(queued)
+    assert ask["message"] == "This session has cost $1.25 of $1.00. Continue?"
+    await bird.answer(ask, budgets.MORE)
+    begun = await bird.until(lambda e: kind_of(e.update) == "_prompt", queued.seq)
+    assert begun.update["queued"] == [queued.cause]
+    await bird.until(lambda e: is_text(e, "next"), begun.seq)
+    await bird.until(is_idle, begun.seq)
+    assert await bird.reason([{"usage": 10, "cost": 2.0}, {"text": "more"}]) == "end_turn"
+
+
+async def test_T12_a_queue_does_not_drain_into_a_session_that_is_spent(aviary: Aviary) -> None:
+    """Tokens come with the answer: they count before the next prompt begins."""
+    bird = aviary.hatch(budget={"session": "100 tokens"})
+    tokens = {"quota": {"token_count": {"input_tokens": 90, "output_tokens": 30}}}
+    begun = await bird.prompt([{"ask": "go on"}, {"stop": "end_turn", "_meta": tokens}])
+    asked = await bird.ask(begun)
+    await bird.prompt([{"text": "second"}])
+    allowed = await bird.answer(asked, asked["options"][0]["optionId"])
+    ask = await bird.ask(allowed)
+    assert ask["message"] == "This session has used 120 of 100 tokens. Continue?"
+    assert len(bird.header()["queue"]) == 1
+    await bird.answer(ask, budgets.MORE)
+    await bird.until(lambda e: is_text(e, "second"), allowed.seq)
+
+
+async def test_T12_a_pause_outlives_the_worker_and_wakes_with_its_answer(aviary: Aviary) -> None:
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    end, ask = await paused(bird, await bird.prompt(SPENDS))
+    worker = bird.worker
+    tree.kill([worker])
+    await bird.gone(worker)
+    assert list(bird.header()["asks"]) == [ask["id"]]
+    await bird.prompt([{"text": "behind"}])
+    assert bird.worker != worker
+    assert list(bird.header()["asks"]) == [ask["id"]]
+    assert not [e for e in bird.events(end.seq) if kind_of(e.update) == "_prompt"]
+    await bird.answer(ask, budgets.MORE)
+    await bird.until(lambda e: is_text(e, "behind"), end.seq)
+
+
+async def test_T12_the_day_counts_all_sessions_once(aviary: Aviary) -> None:
+    configure(aviary, budget_day="1000 tokens")
+    first, second = aviary.hatch(), aviary.hatch()
+    assert await first.reason([{"usage": 600}, {"text": "a"}]) == "end_turn"
+    worker = first.worker
+    tree.kill([worker])
+    await first.gone(worker)
+    assert await first.reason([{"usage": 700}, {"text": "b"}]) == "end_turn"  # 100 more
+    book = ledger.Ledger(aviary.home, "nobody", {})
+    assert book.total({})["tokens"] == 700
+    _, ask = await paused(second, await second.prompt([{"usage": 400}, {"until": "cancel"}]))
+    assert ask["message"] == "All sessions together have used 1.1k of 1k tokens today. Continue?"
+    queued = await until_queued(first)
+    assert "today" in (await first.ask(queued))["message"]
+    await second.answer(ask, budgets.MORE)
+    await second.until(lambda e: is_idle(e, 2), 0)
+
+
+async def until_queued(bird: Bird) -> Event:
+    """What other sessions used is read once in a while."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        begun = await bird.prompt([{"text": "hello"}])
+        if kind_of(begun.update) == "_queue":
+            return begun
+        await bird.ended(begun)
+        assert time.monotonic() < until
+        await asyncio.sleep(0.3)
+
+
+async def test_T12_an_agent_that_reports_nothing_is_measured_by_what_it_streams(
+    aviary: Aviary,
+) -> None:
+    bird = aviary.hatch(budget={"turn": "1k tokens, 2 EUR"})
+    assert await bird.reason([{"text": "a" * 400}]) == "end_turn"
+    said = " ".join(notices(bird))
+    assert "player reports no cost, so its budget of 2 EUR cannot be measured." in said
+    assert "player reports no tokens" in said
+    assert bird.header()["spent"]["tokens"] == 100
+    begun = await bird.prompt([{"text": "b" * 8000}, {"until": "cancel"}])
+    end, ask = await paused(bird, begun)
+    assert ask["message"] == "This turn has used 2k of 1k tokens. Continue?"
+    assert end.update["atLeast"] == 2000
+
+
+async def test_T12_an_agent_that_ignores_the_cancel_is_ended(aviary: Aviary) -> None:
+    """Money is bounded: what does not stop within the grace is killed."""
+    text = '[worker]\ncancel_grace = 0.3\n[session]\nbudget_turn = "500 tokens"\n'
+    Path(aviary.home, "config.toml").write_text(text)
+    bird = aviary.hatch()
+    await bird.turn("hello")
+    agent = bird.agent
+    begun = await bird.prompt([{"text": "deaf"}, {"deaf": True}, *SPENDS])
+    end, ask = await paused(bird, begun)
+    assert end.update["reason"] == "waiting"
+    await bird.gone(agent)
+    await bird.answer(ask, budgets.STOP)
+    assert await bird.reason([{"text": "alive"}]) == "end_turn"
+
+
+async def test_T12_the_user_sets_it_for_a_session_and_a_bad_one_is_a_sentence(
+    aviary: Aviary,
+) -> None:
+    bird = aviary.hatch()
+    await bird.turn("hello")
+    with pytest.raises(Rejected, match='"500k tokens", "2 USD"'):
+        await bird.send("set", option="budget_turn", value="much")
+    await bird.send("set", option="budget_turn", value="500 tokens")
+    _, ask = await paused(bird, await bird.prompt(SPENDS))
+    with pytest.raises(Rejected, match="another question"):
+        await bird.send("answer", ask=ask["id"], nonce="guessed", option=budgets.MORE)
+    await bird.answer(ask, budgets.STOP)
+
+
+async def test_T12_each_agent_may_have_its_own(aviary: Aviary) -> None:
+    text = '[session]\nbudget_turn = "500 tokens"\n[agents.player]\nbudget_turn = "off"\n'
+    Path(aviary.home, "config.toml").write_text(text)
+    bird = aviary.hatch()
+    assert await bird.reason([{"usage": 900}, {"text": "free"}]) == "end_turn"
+
+
+def test_T12_a_bad_budget_in_the_file_is_refused_with_its_line(aviary: Aviary) -> None:
+    configure(aviary, budget_day="2 dollars a day")
+    with pytest.raises(config.ConfigError, match="budget_day must be"):
+        config.load(aviary.home)
