@@ -56,9 +56,9 @@ def test_show_tells_value_and_whence(home: Path) -> None:
         '[agents.mine]\ncommand = ["my-agent"]\n'
     )
     lines = {line.split()[0]: line for line in rookery("config", "show").out.splitlines()}
-    # No rules, no keys, and of no agent its variables, its servers, its sandbox, that it is
-    # unconfined, or what one at an address has.
-    assert len(lines) == len(settings.SETTINGS) - 6 - len(settings.OF_ADDRESSES)
+    # No rules, no keys, no worktrees, and of no agent its variables, its servers, its sandbox, that
+    # it is unconfined, or what one at an address has.
+    assert len(lines) == len(settings.SETTINGS) - 8 - len(settings.OF_ADDRESSES)
     assert '"codex"' in lines["default_agent"]
     assert lines["default_agent"].endswith("config.toml, line 1")
     assert lines["worker.cancel_grace"].split()[1:] == ["3", "config.toml,", "line", "4"]

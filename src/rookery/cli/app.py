@@ -43,6 +43,7 @@ GROUPS = {
         "asks": "List open questions from all agents.",
         "tail": "Follow a session live.",
         "show": "Print a session.",
+        "diff": "Print what a session changed.",
         "recap": "Print a recap of a session for another agent.",
         "search": "Search everything said in all sessions.",
         "logs": "Print what a session's agent and worker logged.",
@@ -50,6 +51,8 @@ GROUPS = {
         "usage": "Show tokens, cost and turns by day, agent, model or session.",
     },
     "Manage sessions": {
+        "merge": "Merge the work of a session's worktree.",
+        "drop": "Delete worktrees without merging them.",
         "rename": "Rename a session.",
         "stop": "Put sessions to sleep; --now ends those that hang.",
         "restart": "Restart the agents of sessions.",
@@ -93,6 +96,7 @@ another, in the folder that has the heading's first word."""
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
 TOGETHER |= dict.fromkeys(("pin", "unpin"), "pin")
+TOGETHER |= dict.fromkeys(("merge", "drop"), "merge")
 
 MODULES = {
     word: f"rookery.cli.commands.{title.split()[0].lower()}."

@@ -73,13 +73,14 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
+    from rookery.client.worktrees.repository import NoWorktree
     from rookery.core.json.files import Unusable
     from rookery.home.confirmed import Busy
     from rookery.log.errors import LogError
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
     of_files = (Busy, Changed, LogError, NotEdited, Unusable, UnusableLogins)
-    return (*ours, *of_files, RemoteError, BadUrl, paths.PathError, OSError)
+    return (*ours, *of_files, NoWorktree, RemoteError, BadUrl, paths.PathError, OSError)
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
@@ -88,6 +89,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
     from rookery.client.fleet import Ambiguous, UnknownSession
     from rookery.client.session import Trouble
     from rookery.client.start import StartError
+    from rookery.client.worktrees.repository import NoWorktree
     from rookery.home.mcp import BadServer
 
     match error:
@@ -103,6 +105,8 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return f"The session's worker did not start. {error.message}", exits.FAILED
         case BadServer():
             return str(error), exits.USAGE
+        case NoWorktree():
+            return f"{error}\n{error.remedy}".strip(), exits.FAILED
         case Trouble():
             return str(error), exits.DISK_FULL
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):

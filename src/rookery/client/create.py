@@ -3,8 +3,8 @@
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from types import MappingProxyType
 
 from rookery.agents import registry
@@ -26,7 +26,6 @@ from rookery.log.place import check_home
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 
-UNFINISHED = ".new-"
 FORGOTTEN = 3600.0
 """Seconds after which a session that was not finished counts as abandoned."""
 ENDING = 2.0
@@ -48,6 +47,9 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     session: str = "",
     sandbox: str = "",
     budget: Mapping[str, str] = MappingProxyType({}),
+    worktree: str | None = None,
+    race: str = "",
+    told: Callable[[str], object] = lambda _: None,
     **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
@@ -56,6 +58,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
     `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine,
     where the user chose them for the session.
+    `worktree`: the name of its own branch; "": the session's id. `told` gets what is said.
     """
     paths.ensure_home(home)
     check_home(home)
@@ -63,15 +66,13 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     if budget:
         guard.require_person(home, "choose a budget")
     _sweep(home)
-    # Under another name until it is whole: no reader meets half of one, nor what a full disk left.
-    if session:
-        shutil.rmtree(os.path.join(paths.sessions(home), UNFINISHED + session), ignore_errors=True)
-    session = paths.claim_session(home, UNFINISHED, session)
-    directory = os.path.join(paths.sessions(home), UNFINISHED + session)
+    session, directory = _begin(home, session)
     with ExitStack() as undo:
-        undo.callback(shutil.rmtree, directory, ignore_errors=True)
+        kept = undo.enter_context(ExitStack())
+        kept.callback(shutil.rmtree, directory, ignore_errors=True)
         own = agent == registry.OWN and (not argv or registry.is_own(argv))
         client_environment.keep(directory, environment, own=own)
+        cwd, tree = undo.enter_context(_worktree(home, session, cwd, worktree, told))
         update: Json = {
             "sessionUpdate": "_session",
             "id": session,
@@ -82,17 +83,46 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "argv": list(argv),
             "created": time.time_ns() // 1_000_000,
         }
-        update |= {"title": title} if title.strip() else {}
         kind = sandbox or default_sandbox(home, agent, argv)
-        update |= {"sandbox": kind} if kind != NONE else {}
-        update |= {"budget": dict(budget)} if budget else {}
+        said: Json = {"title": title.strip() and title, "sandbox": kind if kind != NONE else ""}
+        said |= {"race": race, "budget": dict(budget)} | tree
+        update |= {key: value for key, value in said.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
-        with Writer.open(directory, create=True) as writer:
-            events = writer.append(_first_events(home, update, confirm, order), full=True)
-            write_head(directory, writer.header, events[-1].seq, events[-1].at)
+        _write(directory, _first_events(home, update, confirm, order))
         os.rename(directory, paths.session_dir(home, session))
-        undo.pop_all()
+        kept.pop_all()
     return session
+
+
+def _begin(home: str, session: str) -> tuple[str, str]:
+    """Its id and its directory: under another name until it is whole, so that no reader meets half
+    of one, nor what a full disk left."""
+    begun = os.path.join(paths.sessions(home), paths.UNFINISHED)
+    if session:
+        shutil.rmtree(begun + session, ignore_errors=True)
+    session = paths.claim_session(home, paths.UNFINISHED, session)
+    return session, begun + session
+
+
+def _write(directory: str, drafts: list[Draft]) -> None:
+    with Writer.open(directory, create=True) as writer:
+        events = writer.append(drafts, full=True)
+        write_head(directory, writer.header, events[-1].seq, events[-1].at)
+
+
+@contextmanager
+def _worktree(
+    home: str, session: str, cwd: str, name: str | None, told: Callable[[str], object]
+) -> Iterator[tuple[str, Json]]:
+    """Where it works, and what is to be said of its worktree, if it gets one."""
+    if name is None:
+        yield cwd, {}
+        return
+    from rookery.client.worktrees import create, upkeep  # seldom: it needs git
+
+    upkeep.mend(home)
+    with create.making(home, session, cwd, name, in_force.load(home), told) as (place, made):
+        yield place, {"worktree": made}
 
 
 def discard_unbegun(home: str, session: str) -> None:
@@ -106,6 +136,9 @@ def discard_unbegun(home: str, session: str) -> None:
     try:
         with suppress(LogError, OSError), Reader.open(directory) as log:
             if not log.of_kinds("_prompt", "_queue"):
+                from rookery.client.worktrees.drop import drop_recorded
+
+                drop_recorded(home, session)
                 shutil.rmtree(directory)
     finally:
         lock.release()
@@ -126,7 +159,7 @@ def _sweep(home: str) -> None:
     """Remove what was begun long ago by a process that was killed at it."""
     place = paths.sessions(home)
     for name in os.listdir(place):
-        if name.startswith(UNFINISHED):
+        if name.startswith(paths.UNFINISHED):
             left = os.path.join(place, name)
             with suppress(OSError):
                 if time.time() - os.stat(left).st_mtime > FORGOTTEN:

@@ -200,15 +200,23 @@ def _note_end(home: str, directory: str, worker: Json) -> None:
             paths.write_atomic(os.path.join(directory, paths.WORKER), ended, 0o600)
 
 
-def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: None) -> str:
+def remove(
+    home: str,
+    session: str,
+    stays: Callable[[str], object] = lambda _: None,
+    *,
+    force: bool = False,
+) -> str:
     """Delete a session and all that is kept of it. Its agent deletes it first, then its
     worker is ended, then the agents that it had before delete it. `stays` gets what could not be
-    deleted.
+    deleted. `force`: also a worktree with work that was not merged; else raises Unmerged.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
     from rookery.client import deletion
+    from rookery.client.worktrees import drop
 
     directory = paths.session_dir(home, session)
+    drop.refuse_loss(home, session, force=force)
     kept = deletion.conversations_of(directory)
     said = deletion.ask_agent_to_delete(home, session)
     if deletion.went_wrong(said):
@@ -216,6 +224,8 @@ def remove(home: str, session: str, stays: Callable[[str], object] = lambda _: N
     if said:
         becomes_free(directory, ENDS)  # it ends by itself now, and what it started with it
     kill(home, session)
+    drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
+    drop.drop_recorded(home, session)
     for words in deletion.forget(home, directory, kept):
         stays(words)
     deletion.strike(home, session)

@@ -4,7 +4,7 @@ as its cause. `COMMANDS` says of each all that there is to know before it is car
 from collections.abc import Callable
 from typing import NamedTuple
 
-from rookery.core import budgets
+from rookery.core import budgets, worktree
 from rookery.core.agent import switching
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
@@ -214,6 +214,7 @@ COMMANDS = {
     "switch": Command("handover.switch", switching.check, switching.switched, guarded=True),
     "clear": Command("handover.clear", offline=_clear),
     "delete": Command("handover.delete", offline=_moot),
+    "worktree": Command(check=worktree.check, offline=worktree.ended, guarded=True),
     "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=True),
 }
 NAMES = tuple(COMMANDS)

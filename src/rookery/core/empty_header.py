@@ -18,10 +18,10 @@ def _each(names: str, value: Any) -> Json:
 
 EMPTY: Json = {
     "v": VERSION,
-    **_each("id cwd agent vendor sandbox title reason last mode model effort retrying", ""),
+    **_each("id cwd agent vendor sandbox title reason last mode model effort retrying race", ""),
     **_each("created snoozed turn since news recap", 0),
     **_each("archived pinned continues steers neverAsks decides _ran _dropped", False),
-    **_each("error agentSession unattended rateLimit fold _open _plan", None),
+    **_each("error agentSession unattended rateLimit fold worktree _open _plan", None),
     **_each("roots mcpServers argv commands options plan queue _said _started", []),
     **_each("wanted titles capabilities info usage asks retry budget granted", {}),
     **_each("_spent _offers _tools _terminals", {}),

@@ -6,7 +6,7 @@ Fields that begin with `_` are the fold's own memory: no client is sent them, no
 
 from collections.abc import Callable
 
-from rookery.core import budgets, spending
+from rookery.core import budgets, spending, worktree
 from rookery.core.agent import message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside
@@ -40,7 +40,10 @@ def advance(header: Json, event: Event) -> Json:
 # --- sessions and prompts ----------------------------------------------------------------------
 
 
-_GIVEN = {"id": str, "cwd": str, "agent": str, "sandbox": str, "archived": bool, "pinned": bool}
+_GIVEN = {
+    **dict.fromkeys(("id", "cwd", "agent", "sandbox", "race"), str),
+    **dict.fromkeys(("archived", "pinned"), bool),
+}
 
 
 def _session(header: Json, event: Event) -> Json:
@@ -54,6 +57,8 @@ def _session(header: Json, event: Event) -> Json:
     for field in ("created", "snoozed"):
         if (number := lenient.integer(update, field)) is not None:
             changes[field] = number
+    if isinstance(update.get("worktree"), dict):
+        changes["worktree"] = {**(header["worktree"] or {}), **worktree.read(update["worktree"])}
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}
     if "confirm" in update:
         changes["_confirm"] = [lenient.text(update, "confirm"), lenient.text(update, "confirmBy")]

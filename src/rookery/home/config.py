@@ -30,7 +30,7 @@ from rookery.core.limits import BadValue, Policy, Setting, checked
 from rookery.core.policy.modes import ALL
 from rookery.core.policy.rule_tables import Fault, consequence, rule_of, unknown_keys
 from rookery.core.policy.rules import Rule
-from rookery.core.settings import agent_tables, definitions
+from rookery.core.settings import agent_tables, definitions, worktree_tables
 from rookery.core.settings.definitions import HOLDERS, Config, value_of
 from rookery.home import ownership
 
@@ -40,12 +40,12 @@ FILE = "config.toml"
 OWN = {each.key: each for each in definitions.SINGLE}
 TABLES = (
     *("worker", "critic", "session", "sandbox", "agent", "notify", "interface", "keys"),
-    *("agents", "policy"),
+    *("agents", "worktrees", "policy"),
 )
 KNOWN = (
     *(key for key in OWN if "." not in key),
-    *(f"[{table}]" for table in TABLES[:-2]),
-    *("[agents.NAME]", "[[policy.rules]]"),
+    *(f"[{table}]" for table in TABLES[:-3]),
+    *("[agents.NAME]", "[worktrees.PATH]", "[[policy.rules]]"),
 )
 
 
@@ -125,6 +125,8 @@ class _File:
                 return {"keys": keys}
             case "policy":
                 return {"rules": self.rules(table)}
+            case "worktrees":
+                return {"worktrees": dict(self.worktree(*each) for each in table.items())}
         known = [each.name for each in OWN.values() if each.key.startswith(f"{key}.")]
         given: dict[str, Any] = {}
         for name, value in table.items():
@@ -213,6 +215,18 @@ class _File:
         if (fault := agent_tables.fault_of(table)) is not None:
             self.refuse([*place, fault.key] if fault.key else place, fault.why)
         return table
+
+    def worktree(self, path: str, table: object) -> tuple[str, worktree_tables.Preparation]:
+        place = ["worktrees", path]
+        if not isinstance(table, dict):
+            self.refuse(place, 'must be a table: [worktrees."/path"] with setup = "…"')
+        for key in table:
+            if key not in worktree_tables.KEYS:
+                self.unknown([*place, key], *worktree_tables.KEYS)
+        if (fault := worktree_tables.fault_of(path, table)) is not None:
+            self.refuse([*place, fault.key] if fault.key else place, fault.why)
+        whole = path if path == worktree_tables.EVERY else os.path.expanduser(path)
+        return os.path.normpath(whole), worktree_tables.preparation_from(table)
 
     def unknown(self, key: list[str], *allowed: str) -> None:
         from difflib import get_close_matches

@@ -15,7 +15,15 @@ from rookery.core.json import Json, dumps
 from rookery.core.json import files as json_files
 from rookery.core.settings import definitions, loosening
 from rookery.core.settings.agent_tables import extras_from
-from rookery.core.settings.loosening import BUDGETS, EXTRAS, RUNS, STRICT_FIRST, Guarded
+from rookery.core.settings.loosening import (
+    BUDGETS,
+    EXTRAS,
+    RUNS,
+    STRICT_FIRST,
+    WORKTREES,
+    Guarded,
+)
+from rookery.core.settings.worktree_tables import preparation_from
 from rookery.home import config as files
 from rookery.home import ownership, paths
 
@@ -82,7 +90,8 @@ def said(home: str, config: files.Config, former: Guarded | None = None) -> Guar
         | {_confined(name): False for name in config.unconfined},
         {key: definitions.value_of(config, SINGLE[key]) for key in RUNS}
         | {f"agents.{name}.command": list(argv) for name, argv in config.agents.items()}
-        | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()},
+        | {f"agents.{name}{EXTRAS}": each.plain() for name, each in config.extras.items()}
+        | {f"{WORKTREES}{path}": each.plain() for path, each in config.worktrees.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
         _table(home, HOOKS, "", known.hooks),
     )
@@ -153,7 +162,12 @@ def applied(config: files.Config, guarded: Guarded) -> files.Config:
     }
     free = {name for name in config.unconfined if guarded.choices.get(_confined(name)) is False}
     config = config._replace(rules=guarded.rules, unconfined=frozenset(free))
-    return config._replace(agents=agents, extras=extras)
+    prepared = {
+        key.removeprefix(WORKTREES): preparation_from(plain)
+        for key, plain in guarded.programs.items()
+        if key.startswith(WORKTREES)
+    }
+    return config._replace(agents=agents, extras=extras, worktrees=prepared)
 
 
 def _confined(name: str) -> str:

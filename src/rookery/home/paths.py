@@ -24,6 +24,8 @@ TOLD = "told.json"
 SEEN = "seen.json"
 STARTS = "starts.json"
 SLOTS = "slots"
+UNFINISHED = ".new-"
+"""Before the name of a session's directory while it is made."""
 
 
 class PathError(Exception):

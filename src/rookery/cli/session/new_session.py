@@ -10,7 +10,7 @@ import click
 from rookery.agents import registry
 from rookery.cli import flags, target
 from rookery.cli import settings as cli_settings
-from rookery.cli.output import Screen, clean_line
+from rookery.cli.output import Screen, clean_line, standard
 from rookery.core import budgets
 from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import OVERRIDE, overriding
@@ -34,17 +34,25 @@ class Wanted(NamedTuple):
     refine: bool | None = None
     sandbox: str = ""
     budget: Mapping[str, str] = MappingProxyType({})
+    worktree: str | None = None
 
-    def create(self, order: "Order | None" = None) -> str:
+    def create(self, order: "Order | None" = None, race: str = "") -> str:
         """The session's id. `order`: how asks are answered if the user is not asked."""
-        given = self._asdict() | {"agent": self.agent.name}
-        return target.rookery().create(order=order, **given)
+        given = self._asdict() | {"agent": self.agent.name, "race": race}
+        return target.rookery().create(order=order, told=_say, **given)
+
+
+def _say(words: str) -> None:
+    standard().note(clean_line(words))
 
 
 AGENT = "Name of the agent; `--agent help` lists them."
 BUDGET = (
     'Ask before this session uses more: "500k tokens", "2 USD". For a turn or a day: '
     '"turn=500k tokens". Repeatable.'
+)
+WORKTREE = (
+    "Work in a git worktree and branch of its own (rookery/NAME), not in the directory itself."
 )
 ROOT = "Another directory the agent may use. Repeatable."
 
@@ -79,6 +87,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--title", default="", help="Title (default: the prompt's first line)."),
         flags.several("--budget", "budgets_", type=Budget(), metavar="BUDGET", help=BUDGET),
         flags.several("--root", "roots", type=directory, metavar="DIR", help=ROOT),
+        click.option("--worktree", is_flag=False, flag_value="", metavar="[NAME]", help=WORKTREE),
         flags.override,
         flags.sandbox,
         click.option(
@@ -109,13 +118,15 @@ def wanted(  # noqa: PLR0913 - each is an option
     refine: bool,
     sandbox: str | None,
     budgets_: tuple[tuple[str, str], ...],
+    worktree: str | None = None,
 ) -> Wanted | None:
     """None for `--agent help`: the agents are listed instead."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
     if target.url():
         found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
-        return found and found._replace(sandbox=sandbox or "", budget=dict(budgets_))
+        found = found and found._replace(sandbox=sandbox or "", worktree=worktree)
+        return found and found._replace(budget=dict(budgets_))
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -129,7 +140,7 @@ def wanted(  # noqa: PLR0913 - each is an option
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     argv = [] if line is None else made.argv
     critic = False if no_critic else None
-    chosen = (critic, refine or None, sandbox or "", dict(budgets_))
+    chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree)
     return Wanted(made, argv, cwd, roots, title, *chosen)
 
 

@@ -26,6 +26,14 @@ def text_of(words: tuple[str, ...], *, optional: bool = False) -> str:
     return text
 
 
+def after_name(name: str | None, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """`--worktree TEXT`: what has spaces is no name, and neither is all that there is to send."""
+    alone = not words and sys.stdin is not None and sys.stdin.isatty()
+    if name and (alone or len(name.split()) > 1):
+        return "", (name, *words)
+    return name, words
+
+
 class Message(NamedTuple):
     """What is sent as one prompt."""
 

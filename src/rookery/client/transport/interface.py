@@ -96,16 +96,22 @@ class Rookery(Protocol):
         order: "Order | None" = None,
         sandbox: str = "",
         budget: Mapping[str, str] = ...,
+        worktree: str | None = None,
+        race: str = "",
+        told: Told = lambda _: None,
         **chosen: bool | None,
     ) -> str:
-        """A new session's id. Nothing is started: the first prompt does that."""
+        """A new session's id. Nothing is started: the first prompt does that. `worktree`: the name
+        of its own one; "": it gets one. `told` gets what is said meanwhile."""
         ...
 
     def kill(self, session: str) -> list[str]:
         """End its processes; what could not be ended."""
         ...
 
-    def remove(self, session: str, stays: Told) -> str: ...
+    def remove(self, session: str, stays: Told, *, force: bool = False) -> str:
+        """`force`: also a worktree with work that was not merged."""
+        ...
 
     def falls_asleep(self, session: str, within: float) -> bool:
         """Whether its worker has gone within that many seconds."""

@@ -49,6 +49,10 @@ class LocalRookery(Rookery):
         sound = [head for head in heads if not head.get("damaged")]
         said = [str(left) for left in end_leftovers(self.home, sound)]
         waking.look_after(self.home, sound)
+        if os.path.isdir(os.path.join(self.home, "worktrees")):
+            from rookery.client.worktrees.upkeep import mend
+
+            said += mend(self.home)
         return said
 
     @override
@@ -80,8 +84,8 @@ class LocalRookery(Rookery):
         return fleet.kill(self.home, session)
 
     @override
-    def remove(self, session: str, stays: Told) -> str:
-        return fleet.remove(self.home, session, stays)
+    def remove(self, session: str, stays: Told, *, force: bool = False) -> str:
+        return fleet.remove(self.home, session, stays, force=force)
 
     @override
     def falls_asleep(self, session: str, within: float) -> bool:

@@ -88,6 +88,9 @@ class RemoteRookery(Rookery):
         order: "Order | None" = None,
         sandbox: str = "",
         budget: Mapping[str, str] = MappingProxyType({}),
+        worktree: str | None = None,
+        race: str = "",
+        told: Told = lambda _: None,
         **chosen: bool | None,
     ) -> str:
         if argv:
@@ -96,6 +99,8 @@ class RemoteRookery(Rookery):
         body |= {"roots": list(roots)} if roots else {}
         body |= {"sandbox": sandbox} if sandbox else {}
         body |= {"budget": dict(budget)} if budget else {}
+        body |= {} if worktree is None else {"worktree": worktree or True}
+        body |= {"race": race} if race else {}
         session = self._created(body)
         for command in _choices(order, chosen):
             path = of_session(session, "/commands")
@@ -124,8 +129,9 @@ class RemoteRookery(Rookery):
         return list(self.door.json("POST", of_session(session, "/kill"), {})["left"])
 
     @override
-    def remove(self, session: str, stays: Told) -> str:
-        for words in self.door.json("DELETE", of_session(session))["kept"]:
+    def remove(self, session: str, stays: Told, *, force: bool = False) -> str:
+        more = "?force=true" if force else ""
+        for words in self.door.json("DELETE", of_session(session) + more)["kept"]:
             stays(words)
         return ""
 

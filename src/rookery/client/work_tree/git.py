@@ -79,9 +79,18 @@ class Told(NamedTuple):
     """What it and the programs that it ran printed; of much of it the end."""
 
 
-def do(cwd: str, words: Sequence[str], given: bytes = b"", seconds: float = 120.0) -> Told:
+def do(
+    cwd: str,
+    words: Sequence[str],
+    given: bytes = b"",
+    seconds: float = 120.0,
+    *,
+    hooks: bool = True,
+    environment: Mapping[str, str] | None = None,
+) -> Told:
     """As the user would run it in a terminal of their own: with their hooks, filters and settings.
     Nothing can be typed into it."""
+    settings = _OWN if hooks else _OWN | {"core.hooksPath": os.devnull}
     try:
         process = subprocess.Popen(
             ["git", *words],
@@ -89,7 +98,8 @@ def do(cwd: str, words: Sequence[str], given: bytes = b"", seconds: float = 120.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=_environment(_OWN) | {"GIT_EDITOR": "true", "GIT_LITERAL_PATHSPECS": "1"},
+            env=_environment(settings)
+            | {"GIT_EDITOR": "true", "GIT_LITERAL_PATHSPECS": "1", **(environment or {})},
             start_new_session=True,
         )
     except (OSError, ValueError) as error:

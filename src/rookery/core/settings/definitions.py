@@ -13,6 +13,7 @@ from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.notify import NOTIFY, Notify
 from rookery.core.settings.sandbox import KINDS, SANDBOX, Sandbox
+from rookery.core.settings.worktree_tables import Preparation
 
 FORMAT = 1
 """Of the files that this build writes. A file without a version has version 1."""
@@ -91,6 +92,8 @@ class Config(NamedTuple):
     interface: limits.Interface = limits.Interface()
     notify: Notify = Notify()
     sandbox: Sandbox = Sandbox()
+    worktrees: Mapping[str, Preparation] = MappingProxyType({})
+    """What worktrees of a repository need, by its directory."""
     keys: Mapping[str, str] = MappingProxyType({})
     """Keys of the terminal interface, by what they are for."""
     warm: bool = setting(
@@ -212,6 +215,21 @@ OFFERS = Setting(
     effect=limits.NEXT_AGENT,
     key="agents.NAME.offers",
 )
+SETUP = Setting(
+    'shell command that prepares a new worktree of this repository; "*": of any',
+    more="It runs in the worktree's root before the session starts. See docs/worktrees.md.",
+    unit="text",
+    example='"npm ci"',
+    effect="at once, for new worktrees",
+    key="worktrees.PATH.setup",
+)
+COPY = Setting(
+    "files copied into its worktrees that git does not have",
+    unit="a list of globs",
+    example='[".env"]',
+    effect="at once, for new worktrees",
+    key="worktrees.PATH.copy",
+)
 RULES = Setting(
     "rules that answer for you: rookery policy",
     unit='tables [[policy.rules]] with do = "allow", "ask" or "deny" and grounds: agent, kind, '
@@ -230,6 +248,7 @@ SEVERAL = {
     "agents": (OWN_AGENT,),
     "unconfined": (CONFINED,),
     "extras": (ENV, MCP, KIND),
+    "worktrees": (SETUP, COPY),
     "rules": (RULES,),
     "keys": (KEYS,),
 }
@@ -249,6 +268,8 @@ def find(key: str) -> Setting | None:
         return known[0] if known else OWN_AGENT
     if words[0] == "keys":
         return KEYS
+    if words[0] == "worktrees":
+        return COPY if words[-1] == COPY.name else SETUP
     return next((setting for setting in SETTINGS if key in (setting.key, setting.name)), None)
 
 
@@ -280,6 +301,8 @@ def sample() -> str:
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]
     lines += [_line(CONFINED.name, "true", CONFINED.brief)]
     lines += [_line(each.name, each.example, each.brief) for each in (ENV, MCP, KIND)]
+    lines += ["", '[worktrees."~/code/shop"]']
+    lines += [_line(each.name, each.example, each.brief) for each in (SETUP, COPY)]
     lines += ["", "[keys]", _line("quit", KEYS.example, KEYS.brief)]
     lines += ["", f"{'[[policy.rules]]':<26} # {RULES.brief}", 'do = "allow"']
     lines += ['command = "git status *"']

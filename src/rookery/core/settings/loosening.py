@@ -27,6 +27,9 @@ RUNS = tuple(each.key for each in SINGLE if each.runs)
 EXTRAS = ".env, mcp"
 """Ends the key of an agent's environment and servers: variables can change what runs."""
 
+WORKTREES = "worktrees."
+"""Begins the key of what a repository's worktrees need: a command, and files that agents get."""
+
 
 class Guarded(NamedTuple):
     """The part of the settings that decides what runs without asking."""
@@ -104,7 +107,8 @@ def _other_programs(former: Guarded, new: Guarded) -> list[str]:
     found = []
     for key in dict.fromkeys([*former.programs, *new.programs]):
         before, now = former.programs.get(key) or None, new.programs.get(key) or None
-        if before != now and (now or key not in EMPTY_IS_STRICT):
+        strict = key in EMPTY_IS_STRICT or key.startswith(WORKTREES)
+        if before != now and (now or not strict):
             found.append(key)
     return found
 
@@ -168,6 +172,8 @@ def _said(value: object) -> str:
             return "true" if value else "false"
         case list() | tuple():
             return " ".join(map(str, value))
+        case dict():
+            return ", ".join(f"{key} {_said(each)}" for key, each in value.items())
     return str(value)
 
 

@@ -18,7 +18,7 @@ FAILED = frozenset(
 
 NO_TITLE = "(no title)"
 
-LATER = ("waiting", "doing", "sandbox")
+LATER = ("waiting", "doing", "sandbox", "worktree", "race")
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
@@ -30,7 +30,7 @@ NEEDS_YOU, RUNNING, FINISHED = "Needs you", "Running", "Finished"
 SHOWN = (
     *("id", "title", "agent", "cwd", "roots", "created", "archived", "snoozed", "pinned"),
     *("state", "reason", "turn", "since", "last", "model", "mode", "confirm", "neverAsks"),
-    *("decides", "unattended", "news", "usage"),
+    *("decides", "unattended", "news", "usage", "worktree", "race"),
 )
 """Fields of a header that its head has as they are."""
 

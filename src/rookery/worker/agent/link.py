@@ -225,11 +225,15 @@ class AgentLink:
         self._session.said(ingest.raw("line", shown, f"stdout: {kind}{more}"))
 
 
-def spawn_words(agent: str, argv: list[str], cwd: str, error: Exception) -> str:
-    """Why an agent could not be started, and what helps."""
+def spawn_words(
+    agent: str, argv: list[str], cwd: str, error: Exception, tree: object = None
+) -> str:
+    """Why an agent could not be started, and what helps. `tree`: the session's worktree."""
     if not argv:
         return f"There is no longer an agent {agent!r}; `rookery agents` lists the known ones."
     if not os.path.isdir(cwd):
+        if (state := lenient.text(tree, "state")) in ("merged", "dropped"):
+            return f"The session's worktree was {state} and is gone. Start a new session."
         return f"The session's directory {cwd} does not exist."
     from rookery.sandbox.plan import SandboxError
 

@@ -183,7 +183,8 @@ class AgentSide:
             child = self.link.spawn(argv, cwd, more)
         except (OSError, ValueError, IndexError) as error:
             session.sandbox.close()
-            session.feed_agent(messages.SpawnFailed(spawn_words(name, argv, cwd, error)))
+            words = spawn_words(name, argv, cwd, error, header["worktree"])
+            session.feed_agent(messages.SpawnFailed(words))
             return
         self._records.note(agent=name, agentPid=child.pid, agentStart=child.start, argv=argv)
         session.feed_agent(messages.Spawned(child.pid))

@@ -8,7 +8,8 @@ import click
 from rookery.build import build
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
-from rookery.core.json import Json, dumps
+from rookery.core import worktree
+from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.settings.sandbox import NONE
 from rookery.core.units import duration
@@ -134,8 +135,16 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         "" if head.get("sandbox", NONE) == NONE else head["sandbox"],
         str(head["turn"]),
         _coarse(since),
-        paths.with_tilde(clean_line(head["cwd"])),
+        _where(head),
     ]
+
+
+def _where(head: Json) -> str:
+    """Of a worktree: the directory that it came from, and its branch."""
+    tree = head.get("worktree")
+    if not (branch := worktree.brief(tree)):
+        return paths.with_tilde(clean_line(head["cwd"]))
+    return f"{paths.with_tilde(clean_line(lenient.text(tree, 'origin')))} · {clean_line(branch)}"
 
 
 def _title(screen: Screen, head: Json) -> str:

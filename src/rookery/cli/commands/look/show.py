@@ -9,6 +9,7 @@ from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import head_line
 from rookery.client.reading import around, excerpt
+from rookery.core import worktree
 from rookery.core.blocks import Document
 from rookery.core.json import Event, Json, dumps, lenient
 from rookery.core.json.safe_text import count
@@ -119,6 +120,9 @@ def _show(
                 _print(screen, document, full=full)
             if words := asking_words(header):
                 screen.note(words)
+            if words := worktree.brief(header["worktree"]):
+                place = paths.with_tilde(clean_line(header["worktree"]["origin"]))
+                screen.note(f"worktree of {place}: {clean_line(words)}")
             if kind := lenient.text(header, "sandbox"):
                 screen.note(f"It runs in a sandbox ({clean_line(kind)}): docs/sandbox.md")
             elif header["process"].get("guard") == confinement.WEAK:

@@ -103,9 +103,16 @@ def _write(screen: Screen, meant: list[Json]) -> None:
 
 
 def _delete(screen: Screen, home: str, meant: list[Json]) -> None:
+    from rookery.client.worktrees.drop import Unmerged
+
     freed, gone = 0, 0
     for head in meant:
-        if fleet.remove_asleep(home, head):
+        try:
+            done = fleet.remove_asleep(home, head)
+        except Unmerged as error:
+            screen.note(f"{head['id']} was kept. {error}")
+            continue
+        if done:
             freed, gone = freed + head["bytes"], gone + 1
         else:
             screen.note(f"{head['id']} woke up in the meantime and was kept.")

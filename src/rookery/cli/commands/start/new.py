@@ -7,6 +7,7 @@ import click
 from rookery.cli import target
 from rookery.cli.output import clean_line, standard
 from rookery.cli.session import new_session
+from rookery.core import worktree
 from rookery.core.json import kind_of, lenient
 from rookery.core.policy import modes
 
@@ -19,6 +20,7 @@ def new(**of_session: Any) -> None:
     \b
     id=$(rookery new --agent claude --title "Release notes")
     rookery prompt $id --wait "List what changed since v1.0"
+    rookery new --worktree login --title "Rewrite the login"
     """
     screen = standard()
     wanted = new_session.wanted(screen, **of_session)
@@ -26,9 +28,15 @@ def new(**of_session: Any) -> None:
         return
     session = wanted.create()
     screen.line(session)
-    screen.note(f"{clean_line(wanted.agent.name)} in {wanted.cwd}; it starts with the first prompt")
     with target.rookery().history(session) as log:
-        screen.note(clean_line(modes.sentence(log.header())))
+        header = log.header()
+        screen.note(
+            f"{clean_line(wanted.agent.name)} in {clean_line(header['cwd'])}; it starts with the "
+            "first prompt"
+        )
+        if words := worktree.brief(header["worktree"]):
+            screen.note(f"worktree of {clean_line(header['worktree']['origin'])}: {words}")
+        screen.note(clean_line(modes.sentence(header)))
         for event in log.page(0):
             if kind_of(event.update) == "_notice":
                 screen.note(clean_line(lenient.text(event.update, "text")))

@@ -1,0 +1,104 @@
+"""`diff`: what a session changed."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
+
+from rookery.cli import flags, target
+from rookery.cli.output import Screen, clean, clean_line, standard
+from rookery.cli.session.here import session_here
+from rookery.core import worktree
+from rookery.core.json import Json, dumps, lenient
+from rookery.core.json.safe_text import count
+
+COLOURS = {"+": "done", "-": "failed", "@": "running"}
+
+
+class Found(NamedTuple):
+    base: str
+    files: list[Json]
+    patch: str
+    cut: bool
+
+
+@click.command()
+@click.argument("session", required=False, shell_complete=flags.complete_sessions)
+@flags.flag("--stat", help="Only the files, with the number of lines added and removed.")
+@flags.as_json("Print one JSON object.")
+def diff(session: str | None, stat: bool, as_json: bool) -> None:
+    """Print what a session changed, new files included, as a patch.
+
+    With a worktree: everything since the commit it was made from, committed or not. Without one:
+    all changes in its directory since the last commit.
+
+    SESSION: by default, the latest one of this directory.
+
+    \b
+    rookery diff
+    rookery diff 3f2a --stat
+    rookery diff 3f2a | git apply
+    """
+    screen, rookery = standard(), target.rookery()
+    name = rookery.find(session) if session else session_here()
+    head = rookery.head(name)
+    found = _read(name, head or {})
+    if as_json:
+        screen.line(dumps(found._asdict()))
+        return
+    if not found.files:
+        screen.note("Nothing changed.")
+    if stat:
+        write_stat(screen, found.files)
+    else:
+        _write_patch(screen, found.patch)
+    if words := worktree.brief((head or {}).get("worktree")):
+        screen.note(clean_line(f"{words}, since {found.base[:12]}"))
+    if found.cut:
+        screen.note("There is more than is shown: it is too large.")
+
+
+def _read(session: str, head: Json) -> Found:
+    if (door := target.door()) is not None:
+        said = door.json("GET", f"/api/sessions/{session}/diff")
+        return Found(*(said[key] for key in Found._fields))
+    from rookery.client.branches.session import changes_of
+
+    changed = changes_of(head)
+    patch = b"".join(file.patch for file in changed.files).decode("utf-8", "replace")
+    files = [file.change._asdict() for file in changed.files]
+    return Found(changed.base, files, patch, changed.cut)
+
+
+def write_stat(screen: Screen, files: Sequence[Json]) -> None:
+    rows = [(_counts(screen, file), clean_line(_name(file))) for file in files]
+    width = max((len(counts) for counts, _ in rows), default=0)
+    for counts, name in rows:
+        screen.line(f"{counts:>{width}}  {name}")
+    if rows:
+        added, removed = (
+            sum(lenient.integer(file, key) or 0 for file in files) for key in ("added", "removed")
+        )
+        screen.line(f"{count(len(rows), 'file')}, +{added} {screen.paint.sign('minus')}{removed}")
+
+
+def _counts(screen: Screen, file: Json) -> str:
+    if file["added"] is None:
+        return "binary"
+    return f"+{file['added']} {screen.paint.sign('minus')}{file['removed'] or 0}"
+
+
+def _name(file: Json) -> str:
+    before = f"{file['before']} => " if file["before"] else ""
+    state = {"added": "new", "untracked": "new", "deleted": "deleted"}.get(file["state"], "")
+    return f"{before}{file['path']}" + (f" ({state})" if state else "")
+
+
+def _write_patch(screen: Screen, patch: str) -> None:
+    if screen.piped:
+        screen.write(patch)
+        return
+    for line in patch.split("\n")[:-1]:
+        strong = line.startswith(("diff --git ", "--- ", "+++ "))
+        token = "strong" if strong else COLOURS.get(line[:1], "")
+        screen.line(screen.paint.in_(token, clean(line)))

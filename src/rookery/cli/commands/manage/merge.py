@@ -1,0 +1,155 @@
+"""`merge`: brings the work of a session's worktree back; `drop`: throws it away."""
+
+import click
+
+from rookery.cli import exits, flags, target
+from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.session.here import session_here
+from rookery.core.json import Json
+from rookery.core.json.safe_text import count
+from rookery.home import paths
+
+_session = click.argument("session", required=False, shell_complete=flags.complete_sessions)
+
+WAYS = {
+    "merge": "Merge its branch (default).",
+    "rebase": "Put its commits on top of the branch, one by one.",
+    "squash": "Make one commit of all its work.",
+    "apply": "Change the files only; you commit.",
+}
+
+
+def ways(command: flags.Command) -> flags.Command:
+    for way, words in reversed(WAYS.items()):
+        command = click.option(f"--{way}", "how", flag_value=way, help=words)(command)
+    return command
+
+
+keep = flags.flag("--keep", help="Leave the worktree and its branch where they are.")
+message = flags.text("-m", "--message", metavar="TEXT", help="Message of the commit.")
+
+
+@click.command()
+@_session
+@ways
+@message
+@keep
+def merge(session: str | None, how: str | None, message: str, keep: bool) -> int:
+    """Merge the work of a session's worktree into the directory it came from.
+
+    Conflicts, and changes of yours that are in the way, are reported before anything is touched.
+    Work that the agent did not commit is committed first; in a terminal, you are asked for a
+    message. Afterwards the worktree and its branch are deleted; the session stays.
+
+    Git hooks do not run. If yours must see the commit: --apply, then git commit.
+
+    SESSION: by default, the only one of this directory that has a worktree.
+
+    \b
+    rookery merge 3f2a
+    rookery merge 3f2a --squash -m "Rewrite the parser"
+    rookery merge 3f2a --apply --keep
+    """
+    screen = standard()
+    name = target.rookery().find(session) if session else session_here(with_worktree=True)
+    merged(screen, name, how or "merge", message, kept=keep)
+    return exits.DONE
+
+
+def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) -> None:
+    """Merge, and say what came of it."""
+    head = target.rookery().head(session) or {}
+    if not message and flags.in_terminal() and _needs_message(session, how):
+        message = click.prompt("Commit message", default=_title(head), err=True)
+    given: Json = {"how": how, "message": message or _title(head), "keep": kept}
+    if (door := target.door()) is not None:
+        said = door.json("POST", f"/api/sessions/{session}/merge", given)
+    else:
+        from rookery.client.branches import session as branch
+
+        done = branch.merge_session(paths.home(), session, how, given["message"], kept=kept)
+        said = branch.told(done)
+    screen.note(clean_line(sentence(said)))
+
+
+def _title(head: Json) -> str:
+    return str(head.get("title") or "")
+
+
+def _needs_message(session: str, how: str) -> bool:
+    """Whether a commit is to be made. Raises NoWorktree: it cannot be merged."""
+    if target.url():
+        return False
+    from rookery.client.branches.session import plan_of
+
+    plan = plan_of(paths.home(), session, how)
+    plan.check()
+    return how == "squash" or (plan.uncommitted > 0 and how != "apply")
+
+
+def sentence(said: Json) -> str:
+    """What a merge did."""
+    if not said["files"]:
+        words = f"Nothing to merge: {said['into']} has all of it"
+    else:
+        size = f"{count(said['files'], 'file')}, +{said['added']} −{said['removed']}"
+        verb = "Applied to" if said["how"] == "apply" else "Merged into"
+        words = f"{verb} {said['into']}: {size}"
+        words += f", {said['commit'][:12]}" if said["commit"] else "; commit it when you like"
+    return f"{words}. {'The worktree stays.' if said['kept'] else 'The worktree is gone.'}"
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, required=True, shell_complete=flags.complete_sessions)
+@flags.flag("--force", help="Also work that was not merged.")
+def drop(sessions: tuple[str, ...], force: bool) -> int:
+    """Delete the worktrees and branches of sessions without merging them. The sessions stay.
+
+    If there is work that was not merged, a terminal asks; a script has to pass --force.
+
+    \b
+    rookery drop 3f2a
+    rookery drop --force 3f2a 91bc
+    """
+    from rookery.client.branches import session as branch
+    from rookery.client.fleet import UnknownSession
+
+    screen = standard()
+    for given in sessions:
+        try:
+            session = target.rookery().find(given)
+        except UnknownSession:
+            if target.url() or not paths.is_id(given):
+                raise
+            _confirm(screen, given, force)
+            if not branch.drop_orphan(paths.home(), given, force=True):
+                raise
+        else:
+            dropped(screen, session, force=force)
+        screen.note(f"Dropped the worktree of {given}.")
+    return exits.DONE
+
+
+def dropped(screen: Screen, session: str, *, force: bool) -> None:
+    """Raises Abort: the user does not want it."""
+    if (door := target.door()) is not None:
+        door.json("POST", f"/api/sessions/{session}/drop", {"force": force})
+        return
+    from rookery.client.branches import session as branch
+
+    asked = _confirm(screen, session, force)
+    branch.drop_session(paths.home(), session, force=force or asked)
+
+
+def _confirm(screen: Screen, session: str, force: bool) -> bool:
+    """Whether the user was asked and agreed; a script is refused later."""
+    from rookery.client.worktrees.drop import Unmerged, unmerged
+
+    work = unmerged(paths.home(), session)
+    if force or not work:
+        return False
+    if not flags.in_terminal():
+        raise Unmerged(session, work)
+    screen.note(f"The worktree of {session} has work that was not merged: {work}.")
+    click.confirm("Delete it?", abort=True, err=True)
+    return True

@@ -1,0 +1,1 @@
+"""What becomes of the branches that sessions work on: merged, dropped, compared in a race."""

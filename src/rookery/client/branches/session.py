@@ -1,0 +1,174 @@
+"""A session's worktree merged, dropped or compared: what every face calls. An agent may do none of
+it."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from rookery.client import fleet, guard
+from rookery.client.session import SessionClient
+from rookery.client.work_tree.changes import Changes, changes
+from rookery.client.worktrees import merge, place
+from rookery.client.worktrees.drop import clear, drop, refuse_loss
+from rookery.client.worktrees.repository import NoWorktree
+from rookery.core import worktree
+from rookery.core.json import Json
+from rookery.core.view.fleet import state_of
+from rookery.home import paths
+from rookery.log.lock import becomes_free
+
+STOPS = 20.0
+"""Seconds for a worker to end when it is asked to."""
+
+
+class Merged(NamedTuple):
+    plan: merge.Plan
+    commit: str
+    """What the directory's branch has now; "": nothing was committed there."""
+    kept: bool
+
+
+def tree_of(home: str, session: str) -> Json | None:
+    """A session's worktree; None: it never had one. Raises UnknownSession."""
+    head = fleet.head_of_session(home, session)
+    if head is None:
+        raise fleet.UnknownSession(session)
+    found = head.get("worktree")
+    return found if isinstance(found, dict) and found.get("path") else None
+
+
+def _known(home: str, session: str) -> Json:
+    found = tree_of(home, session)
+    if found is None:
+        words = f"Session {session} has no worktree."
+        raise NoWorktree("no_worktree", words, "rookery new --worktree makes one.")
+    return found
+
+
+def plan_of(home: str, session: str, how: str = merge.MERGE) -> merge.Plan:
+    """What a merge would do. Raises NoWorktree."""
+    return merge.plan(_known(home, session), how)
+
+
+def merge_session(
+    home: str, session: str, how: str = merge.MERGE, message: str = "", *, kept: bool = False
+) -> Merged:
+    """Raises NoWorktree, FromAgent. Nothing is touched before all of it is known to succeed."""
+    guard.require_person(home, "merge its own work")
+    tree = _known(home, session)
+    if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
+        raise NoWorktree("no_worktree", merge.gone(tree))
+    _check_idle(home, session)
+    if not kept:
+        _put_to_sleep(home, session)
+    with place.held(home, session):
+        planned = merge.plan(tree, how, message)
+        commit = merge.carry_out(planned, tree, message)
+        if kept:
+            merge.keep(home, session, tree, planned)
+        _note(home, session, worktree.MERGED, planned.tip, kept=kept)
+        if not kept:
+            clear(home, session, tree)
+    return Merged(planned, commit, kept)
+
+
+def told(done: Merged) -> Json:
+    """For programs, and for a sentence."""
+    plan = done.plan
+    return {
+        "how": plan.how,
+        "into": plan.branch or plan.top,
+        "directory": plan.top,
+        "commit": done.commit,
+        "kept": done.kept,
+        "commits": plan.commits,
+        **plan.size._asdict(),
+    }
+
+
+def drop_session(home: str, session: str, *, force: bool = False) -> None:
+    """Its worktree goes, the session stays. Raises NoWorktree, Unmerged, FromAgent."""
+    guard.require_person(home, "drop worktrees")
+    tree = _known(home, session)
+    if not worktree.exists(tree):
+        raise NoWorktree("no_worktree", merge.gone(tree))
+    refuse_loss(home, session, force=force)
+    _put_to_sleep(home, session)
+    refuse_loss(home, session, force=force)  # it may have worked on until it ended
+    _note(home, session, worktree.DROPPED)
+    drop(home, session, tree)
+
+
+def drop_orphan(home: str, session: str, *, force: bool = False) -> bool:
+    """The worktree of a session that is gone; whether there was one."""
+    guard.require_person(home, "drop worktrees")
+    tree = place.record(home, session)
+    if tree is None:
+        return False
+    refuse_loss(home, session, force=force)
+    drop(home, session, tree)
+    return True
+
+
+def _check_idle(home: str, session: str) -> None:
+    head = fleet.head_of_session(home, session)
+    if head and state_of(head, awake=head["awake"]) in ("running", "needs-you", "waiting"):
+        words = f"Session {session} is in the middle of a turn."
+        raise NoWorktree("running", words, f"Wait for it, or: rookery cancel {session}")
+
+
+def _put_to_sleep(home: str, session: str) -> None:
+    head = fleet.head_of_session(home, session)
+    if head is None or not fleet.is_in_use(home, head):
+        return
+
+    async def stop() -> None:
+        with SessionClient(home, session) as client:
+            async with asyncio.timeout(STOPS):
+                await client.send({"do": "stop"})
+
+    with suppress(TimeoutError):
+        _run(stop)
+    if not becomes_free(paths.session_dir(home, session), STOPS):
+        fleet.kill(home, session)
+
+
+def _note(home: str, session: str, state: str, merged: str = "", *, kept: bool = False) -> None:
+    about: Json = {"do": "worktree", "state": state, "kept": kept}
+    about |= {"merged": merged} if merged else {}
+
+    async def say() -> None:
+        with SessionClient(home, session) as client:
+            async with asyncio.timeout(STOPS):
+                await client.send(about)
+
+    _run(say)
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
+        thread.submit(lambda: asyncio.run(work())).result()
+
+
+# --- what changed ---------------------------------------------------------------------------------
+
+
+def changes_of(head: Json) -> Changes:
+    """What a session changed: since its worktree's base, or in its directory since the last
+    commit. Raises NoDiff, NoWorktree."""
+    tree = head.get("worktree")
+    if not isinstance(tree, dict) or not tree.get("path"):
+        return changes(str(head["cwd"]))
+    if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
+        raise NoWorktree("no_worktree", merge.gone(tree))
+    found = changes(tree["path"], tree["base"])
+    copied = set(tree.get("copied", ()))
+    files = [each for each in found.files if each.change.path not in copied or each.modes[0] != NEW]
+    return found._replace(files=files)
+
+
+NEW = "000000"
+"""The mode before of a file that is new."""

@@ -1,0 +1,177 @@
+"""A worktree and a branch for a new session: from the last commit of the directory's repository,
+with the files that the settings name, and with their set-up command run in it.
+
+A failure leaves nothing; what a killed process leaves, `upkeep` removes.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from glob import iglob
+
+from rookery.client.work_tree import place as files
+from rookery.client.worktrees import place, repository
+from rookery.client.worktrees.drop import clear
+from rookery.client.worktrees.repository import Git, NoWorktree
+from rookery.core.json import Json
+from rookery.core.json.safe_text import count
+from rookery.core.settings.worktree_tables import Preparation, preparation_of
+from rookery.core.worktree import OPEN
+from rookery.home import config
+from rookery.processes import tree as processes
+
+PREFIX = "rookery/"
+NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*")
+LONGEST = 100
+SETUP = 1800.0
+"""Seconds for the set-up command."""
+SAID = 30
+"""Lines of its output that an error shows."""
+MOST_COPIED = 1000
+
+type Told = Callable[[str], object]
+
+
+@contextmanager
+def making(
+    home: str, session: str, cwd: str, name: str, settings: config.Config, told: Told
+) -> Iterator[tuple[str, Json]]:
+    """The session's directory, and what its header says of the worktree. If the block fails, the
+    worktree goes. `name`: of the branch; "": the session's id. Raises NoWorktree."""
+    found = repository.look(cwd)
+    branch = PREFIX + name_of(name or session)
+    if Git(found.git, found.top).try_("check-ref-format", f"refs/heads/{branch}").code != 0:
+        raise _bad_name(name)
+    _check_free(found, branch)
+    top = os.path.join(place.prepare(home, session), os.path.basename(found.top) or "worktree")
+    tree: Json = {
+        "path": top,
+        "branch": branch,
+        "base": found.head,
+        "origin": os.path.abspath(cwd),
+        "from": found.branch,
+        "git": found.git,
+        "admin": "",
+        "copied": [],
+        "state": OPEN,
+    }
+    with place.held(home, session), ExitStack() as undo:
+        place.write(home, session, tree | {"phase": place.MAKING})
+        undo.callback(clear, home, session, tree)
+        _add(found, tree)
+        tree["admin"] = _admin(tree)
+        place.write(home, session, tree | {"phase": place.MAKING})
+        prepared = preparation_of(settings.worktrees, found.top)
+        tree["copied"] = _copy(found.top, top, prepared.copy, told)
+        inside = os.path.join(top, found.inside)
+        os.makedirs(inside, exist_ok=True)  # the directory may have nothing that is committed
+        if prepared.setup:
+            _set_up(home, session, tree, prepared, told)
+        elif repository.has_submodules(top):
+            told("Its submodules are empty: a set-up command can fill them.")
+        yield inside, tree
+        undo.pop_all()
+        place.write(home, session, tree | {"phase": place.MADE})
+
+
+def name_of(name: str) -> str:
+    """As a part of a branch's name. Raises NoWorktree."""
+    found = "-".join(name.split())
+    if len(found) > LONGEST or not NAME.fullmatch(found) or ".." in found:
+        raise _bad_name(name)
+    return found
+
+
+def _bad_name(name: str) -> NoWorktree:
+    remedy = "Use letters, digits, dots, dashes and slashes."
+    return NoWorktree("bad_name", f"{name[:LONGEST]!r} cannot name a branch.", remedy)
+
+
+def _check_free(found: repository.Repository, branch: str) -> None:
+    git = Git(found.git, found.top)
+    if git.try_("show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code == 0:
+        words = f"There is already a branch {branch} in {found.top}."
+        raise NoWorktree("branch_exists", words, "Choose another name.")
+
+
+def _add(found: repository.Repository, tree: Json) -> None:
+    git = Git(found.git, found.top)
+    words = ("add", "--quiet", "--no-track", "-b", tree["branch"], "--", tree["path"], found.head)
+    told = git.try_("worktree", *words)
+    if told.code != 0:
+        raise NoWorktree("git_failed", f"git could not make the worktree: {told.said}")
+
+
+def _admin(tree: Json) -> str:
+    with open(os.path.join(tree["path"], ".git"), encoding="utf-8", errors="surrogateescape") as f:
+        found = f.read().removeprefix("gitdir: ").removesuffix("\n")
+    return os.path.join(tree["path"], found)
+
+
+# --- files and the set-up command -----------------------------------------------------------------
+
+
+def _copy(source: str, top: str, patterns: tuple[str, ...], told: Told) -> list[str]:
+    """Files that are not in the worktree already; their names."""
+    done: list[str] = []
+    for pattern in patterns:
+        for name in iglob(pattern, root_dir=source, recursive=True, include_hidden=True):
+            if len(done) >= MOST_COPIED:
+                raise NoWorktree(
+                    "too_many_files", f"{pattern} names more than {MOST_COPIED} files."
+                )
+            if os.path.isdir(os.path.join(source, name)) or os.path.lexists(f"{top}/{name}"):
+                continue
+            try:
+                files.write(top, name, files.read(source, name))
+            except (files.Outside, OSError) as error:
+                raise NoWorktree("not_copied", f"{name} could not be copied: {error}") from None
+            done.append(name)
+    if done:
+        told(f"Copied {count(len(done), 'file')}: {', '.join(done[:5])}{' …' if done[5:] else ''}")
+    return done
+
+
+def _set_up(home: str, session: str, tree: Json, prepared: Preparation, told: Told) -> None:
+    """In the worktree's root. Raises NoWorktree with the end of what it printed."""
+    told(f"Set-up: {prepared.setup}")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", prepared.setup],
+        cwd=tree["path"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment | {"ROOKERY_ORIGIN": tree["origin"]},
+        start_new_session=True,
+    )
+    running = [process.pid, processes.start_time(process.pid)]
+    place.write(home, session, tree | {"phase": place.MAKING, "setup": running})
+    late = threading.Timer(SETUP, _end, [process])
+    late.start()
+    said: list[str] = []
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            said = [*said[-SAID:], line.decode("utf-8", "replace").rstrip()]
+            told(f"  {said[-1]}")
+        code = process.wait()
+    finally:
+        late.cancel()
+        _end(process)  # also what it left in the background
+        process.stdout.close()
+    if code != 0:
+        how = f"exit code {code}" if code > 0 else f"signal {-code}"
+        tail = "".join(f"\n  {line}" for line in said[-SAID:])
+        words = f"The set-up command failed ({how}): {prepared.setup}{tail}"
+        raise NoWorktree("setup_failed", words, "Nothing was created.")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

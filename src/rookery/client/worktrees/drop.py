@@ -1,0 +1,149 @@
+"""A worktree and its branch dropped; and what would be lost with them."""
+
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.client.work_tree import git
+from rookery.client.worktrees import place
+from rookery.client.worktrees.repository import Git, NoWorktree, names_of, text_of, with_index
+from rookery.core import worktree
+from rookery.core.json import Json
+from rookery.core.json.safe_text import count
+
+
+class Work(NamedTuple):
+    """What only the worktree and its branch have."""
+
+    files: int
+    """Changed and not committed, or new."""
+    commits: int
+    unknown: str = ""
+    """Why it cannot be told."""
+
+    def __str__(self) -> str:
+        if self.unknown:
+            return self.unknown
+        said = [count(self.commits, "commit")] if self.commits else []
+        said += [f"{count(self.files, 'uncommitted file')}"] if self.files else []
+        return " and ".join(said)
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.commits or self.unknown)
+
+
+class Unmerged(NoWorktree):
+    """There is work that would be lost."""
+
+    def __init__(self, session: str, work: Work) -> None:
+        words = f"The worktree of session {session} has work that was not merged: {work}."
+        remedy = f"To keep it: rookery merge {session}. To lose it, say so: --force."
+        super().__init__("unmerged_work", words, remedy)
+
+
+def work_of(tree: object) -> Work:
+    if not isinstance(tree, dict) or not worktree.exists(tree):
+        return Work(0, 0)
+    if not os.path.isdir(tree["git"]):  # the repository is gone, and with it what could be merged
+        there = os.path.isdir(tree["path"])
+        return (
+            Work(0, 0, "its repository is gone, so that it cannot be compared")
+            if there
+            else (Work(0, 0))
+        )
+    try:
+        return Work(len(uncommitted(tree)), _unmerged(tree))
+    except NoWorktree as error:
+        return Work(0, 0, f"it cannot be compared: {error}")
+
+
+def tip_of(tree: Json) -> str:
+    """The commit that the worktree stands on: its branch's, unless the agent checked out another.
+    Raises NoWorktree."""
+    shared = Git(tree["git"], tree["path"])
+    for ref in (
+        f"worktrees/{os.path.basename(tree['admin'])}/HEAD",
+        f"refs/heads/{tree['branch']}",
+    ):
+        told = shared.try_("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        if told.code == 0:
+            return text_of(told.data)
+    raise NoWorktree("no_branch", f"The branch {tree['branch']} is gone from {tree['git']}.")
+
+
+def uncommitted(tree: Json) -> list[str]:
+    """Files that differ from the last commit, and new ones; not what git ignores, nor what was
+    copied into it. Raises NoWorktree."""
+    if not os.path.isdir(tree["path"]):
+        return []
+    with with_index(tree["git"], tree["path"], tip_of(tree)) as git_:
+        words = ("--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z")
+        found = names_of(git_.data("diff", *words))
+        fresh = names_of(git_.data("ls-files", "-z", "-o", "--exclude-standard"))
+    copied = set(tree.get("copied", ()))
+    return [*found, *(name for name in fresh if name not in copied)]
+
+
+def _unmerged(tree: Json) -> int:
+    """Commits that nothing else has: no other branch, no tag."""
+    shared = Git(tree["git"], tree["path"])
+    tips = {tip_of(tree), f"refs/heads/{tree['branch']}"}
+    others = ("--not", f"--exclude={tree['branch']}", "--branches", "--tags", "--remotes")
+    merged = [tree["merged"]] if tree.get("merged") else []
+    known = [each for each in tips if _is_known(shared, each)]
+    merged = [each for each in merged if _is_known(shared, each)]
+    if not known:
+        return 0
+    return int(shared.text("rev-list", "--count", *known, *others, *merged) or 0)
+
+
+def _is_known(shared: Git, name: str) -> bool:
+    told = shared.try_("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return told.code == 0
+
+
+def unmerged(home: str, session: str) -> Work:
+    """What would be lost with a session, also where its log cannot be read."""
+    return work_of(place.record(home, session))
+
+
+def refuse_loss(home: str, session: str, *, force: bool) -> None:
+    """Raises Unmerged."""
+    if not force and (work := unmerged(home, session)):
+        raise Unmerged(session, work)
+
+
+def drop_recorded(home: str, session: str) -> None:
+    """While a session is deleted."""
+    if (tree := place.record(home, session)) is not None:
+        drop(home, session, tree)
+
+
+def drop(home: str, session: str, tree: Json) -> None:
+    """With all that is in it. Raises NoWorktree, OSError."""
+    with suppress(NoWorktree), place.held(home, session):
+        clear(home, session, tree)
+        return
+    clear(home, session, tree)
+
+
+def clear(home: str, session: str, tree: Json) -> None:
+    """Under the lock, where there is one."""
+    own = place.folder(home, session)
+    if os.path.lexists(tree["path"]) and _is_in(tree["path"], own):
+        place.erase(tree["path"])
+    shared = tree["git"]
+    if os.path.isdir(shared):
+        admin = tree.get("admin") or ""
+        if admin and os.path.isdir(admin) and _is_in(admin, os.path.join(shared, "worktrees")):
+            place.erase(admin)
+        git.do(shared, [f"--git-dir={shared}", "worktree", "prune"], hooks=False)
+        words = ["branch", "-D", "--quiet", "--", tree["branch"]]
+        git.do(shared, [f"--git-dir={shared}", *words], hooks=False)
+    if os.path.lexists(own):
+        place.erase(own)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    above = os.path.dirname(os.path.realpath(path))
+    return above == os.path.realpath(folder)

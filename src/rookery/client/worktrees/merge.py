@@ -1,0 +1,312 @@
+"""A worktree's work brought back to the directory that it came from.
+
+First everything is worked out in git's store alone: a commit of what was not committed, and the
+tree that the merge gives. Conflicts and files that are in the way are found there. Only then the
+directory is touched, by one command that changes all of it or nothing.
+"""
+
+import os
+from typing import NamedTuple
+
+from rookery.client.work_tree import git
+from rookery.client.worktrees import place, repository
+from rookery.client.worktrees.drop import tip_of, uncommitted
+from rookery.client.worktrees.repository import (
+    SECONDS,
+    Git,
+    NoWorktree,
+    failure,
+    names_of,
+    text_of,
+    with_index,
+)
+from rookery.core import worktree
+from rookery.core.json import Json
+from rookery.core.json.safe_text import count
+
+MERGE, REBASE, SQUASH, APPLY = WAYS = ("merge", "rebase", "squash", "apply")
+NAMED = 10
+"""Paths that an error names."""
+BUSY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
+
+
+class Size(NamedTuple):
+    files: int
+    added: int
+    removed: int
+
+
+class Plan(NamedTuple):
+    """What a merge would do; nothing is touched yet."""
+
+    how: str
+    top: str
+    """Where it goes."""
+    branch: str
+    """What is checked out there."""
+    onto: str
+    tip: str
+    """The worktree's work, as a commit."""
+    moved: str
+    """The same on top of `onto`, where it is rebased."""
+    tree: str
+    """The result; "": it has conflicts."""
+    conflicts: list[str]
+    commits: int
+    uncommitted: int
+    size: Size
+    in_the_way: list[str]
+    """Files of the directory with changes of their own."""
+
+    def check(self) -> None:
+        """Raises NoWorktree: it cannot be done now."""
+        if self.conflicts:
+            words = f"It conflicts with {self.branch or 'HEAD'} in {self.top}: "
+            raise NoWorktree(
+                "conflict",
+                f"{words}{_listed(self.conflicts)}. Nothing was changed.",
+                f"Have the agent merge {self.branch or self.onto[:12]} into its branch, then try "
+                "again.",
+            )
+        if self.in_the_way:
+            words = f"{self.top} has uncommitted changes in files that the merge changes"
+            raise NoWorktree(
+                "dirty_target",
+                f"{words}: {_listed(self.in_the_way)}. Nothing was changed.",
+                "Commit or stash them, then try again.",
+            )
+
+
+def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
+    """Raises NoWorktree. It writes nothing but objects into git's store."""
+    if how not in WAYS:
+        raise NoWorktree("unknown_way", f"A worktree is merged by: {', '.join(WAYS)}.")
+    if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
+        raise NoWorktree("no_worktree", gone(tree))
+    found = repository.look(_origin(tree))
+    if os.path.realpath(found.git) != os.path.realpath(tree["git"]):
+        raise NoWorktree("other_repository", f"{tree['origin']} is now in another repository.")
+    if not found.branch and how != APPLY:
+        words = f"{found.top} has no branch checked out, so that a merge would be lost."
+        raise NoWorktree("detached", words, "Check out a branch there, or use --apply.")
+    _check_quiet(found.top)
+    files = uncommitted(tree)
+    tip = commit(tree, message) if files else tip_of(tree)
+    store = Git(found.git, found.top)
+    commits = int(store.text("rev-list", "--count", f"{found.head}..{tip}"))
+    moved = ""
+    if how == REBASE:
+        moved, result, conflicts = _rebased(store, found.head, tip)
+    else:
+        result, conflicts = _merged(store, found.head, tip)
+    size, way = Size(0, 0, 0), list[str]()
+    if result:
+        changed, size = _changed(store, found.head, result)
+        way = _in_the_way(store, found, changed, result)
+    about = (found.top, found.branch, found.head, tip, moved, result, conflicts, commits)
+    return Plan(how, *about, len(files), size, way)
+
+
+def gone(tree: Json) -> str:
+    state = tree.get("state")
+    if state in (worktree.MERGED, worktree.DROPPED):
+        return f"The worktree was {state} before, and is gone."
+    return f"The worktree {tree.get('path')} is gone."
+
+
+def _origin(tree: Json) -> str:
+    if not os.path.isdir(tree["origin"]):
+        raise NoWorktree("no_directory", f"{tree['origin']} no longer exists.")
+    return str(tree["origin"])
+
+
+def _check_quiet(top: str) -> None:
+    found = git.run(top, ["rev-parse", "--path-format=absolute", "--git-dir"])
+    own = text_of(found.data) if found else ""
+    for name in BUSY:
+        if own and os.path.lexists(os.path.join(own, name)):
+            what = name.lower().partition("_head")[0].partition("-")[0].replace("_", "-")
+            words = f"A {what} is not finished in {top}."
+            raise NoWorktree("unfinished", words, "Finish it, or abort it, then try again.")
+
+
+# --- in git's store -------------------------------------------------------------------------------
+
+
+def commit(tree: Json, message: str) -> str:
+    """What is in the worktree and not committed, on top of its last commit. Raises NoWorktree."""
+    tip = tip_of(tree)
+    with with_index(tree["git"], tree["path"], tip) as store:
+        store.data("add", "--all", ".")
+        if copied := tree.get("copied"):
+            known = set(names_of(store.data("ls-tree", "-r", "-z", "--name-only", tip)))
+            left = [name for name in copied if name not in known]
+            given = "".join(f"{name}\0" for name in left).encode("utf-8", "surrogateescape")
+            store.data("update-index", "--force-remove", "-z", "--stdin", given=given)
+        result = store.text("write-tree")
+        if inner := _inner(store, tip, result):
+            words = f"{_listed(inner)}: a repository of its own, which a merge would not bring."
+            raise NoWorktree(
+                "inner_repository", words, "Remove its .git, or add it as a submodule."
+            )
+        text = message.strip() or f"Work of {tree['branch']}"
+        return store.text("commit-tree", result, "-p", tip, "-F", "-", given=text.encode())
+
+
+def _inner(store: Git, tip: str, result: str) -> list[str]:
+    """Repositories in the worktree that are new to git."""
+    rows = names_of(store.data("diff-tree", "-r", "-z", "--no-renames", tip, result))
+    pairs = zip(rows[::2], rows[1::2], strict=False)
+    return [name for about, name in pairs if about.split()[:2] == [":000000", "160000"]]
+
+
+def _merged(store: Git, onto: str, tip: str) -> tuple[str, list[str]]:
+    """The tree that a merge gives; or the files in conflict."""
+    words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
+    told = store.try_(*words, onto, tip)
+    rows = names_of(told.data)
+    if told.code == 0:
+        return rows[0].strip(), []
+    if told.code == 1 and rows:
+        return "", list(dict.fromkeys(rows[1:])) or ["(unknown)"]
+    if "usage:" in told.said or "unknown option" in told.said:
+        raise NoWorktree("old_git", "A merge needs git 2.38 or newer.")
+    raise failure(words, told)
+
+
+def _rebased(store: Git, onto: str, tip: str) -> tuple[str, str, list[str]]:
+    """Each commit of the worktree on top of the others, without merges; the last one, its tree, or
+    the files in conflict."""
+    base = store.text("merge-base", onto, tip)
+    order = ("--reverse", "--topo-order", "--no-merges")
+    at, result = onto, store.text("rev-parse", f"{onto}^{{tree}}")
+    for each in store.text("rev-list", *order, f"{onto}..{tip}").split():
+        before = store.try_("rev-parse", "--verify", "--quiet", f"{each}^")
+        start = text_of(before.data) if before.code == 0 else base
+        # Of the three trees alone: older versions of git cannot be given the base.
+        root = _bare(store, start)
+        new, conflicts = _merged(store, _bare(store, at, root), _bare(store, each, root))
+        if conflicts:
+            return "", "", conflicts
+        if new != result:
+            at, result = _again(store, each, new, at), new
+    return at, result, []
+
+
+def _bare(store: Git, commit: str, *parents: str) -> str:
+    above = [word for each in parents for word in ("-p", each)]
+    return store.text("commit-tree", f"{commit}^{{tree}}", *above, "-m", "rebase")
+
+
+def _again(store: Git, each: str, tree: str, parent: str) -> str:
+    """The same commit elsewhere: by the same author, with the same message."""
+    raw = store.data("cat-file", "commit", each)
+    head, _, message = raw.partition(b"\n\n")
+    lines = [line for line in head.split(b"\n") if line.startswith((b"author ", b"encoding "))]
+    who = text_of(store.data("var", "GIT_COMMITTER_IDENT"))
+    found = [b"tree " + tree.encode(), b"parent " + parent.encode(), *lines[:1]]
+    found += [b"committer " + who.encode("utf-8", "surrogateescape"), *lines[1:]]
+    given = b"\n".join(found) + b"\n\n" + message
+    return store.text("hash-object", "-t", "commit", "-w", "--stdin", given=given)
+
+
+def _changed(store: Git, onto: str, result: str) -> tuple[list[str], Size]:
+    data = store.data("diff-tree", "-r", "-z", "--numstat", "--no-renames", onto, result)
+    names, added, removed = [], 0, 0
+    for row in names_of(data):
+        more, less, name = row.split("\t", 2)
+        names.append(name)
+        added += int(more) if more.isdigit() else 0
+        removed += int(less) if less.isdigit() else 0
+    return names, Size(len(names), added, removed)
+
+
+def _in_the_way(
+    store: Git, found: repository.Repository, changed: list[str], result: str
+) -> list[str]:
+    """Of the files that a merge changes, those with changes of their own; and what stands where a
+    new one goes, which git may ignore."""
+    words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"]
+    said = git.run(found.top, words, seconds=SECONDS, more=git.harmless(found.top))
+    if said is None:
+        raise NoWorktree("git_failed", f"git status failed in {found.top}.")
+    dirty = {row[3:] for row in names_of(said.data)}
+    fresh = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A")
+    new = names_of(store.data(*fresh, found.head, result))
+    taken = [name for name in new if os.path.lexists(os.path.join(found.top, name))]
+    return list(dict.fromkeys([*(name for name in changed if name in dirty), *taken]))
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {count(more, 'more file')}" if more > 0 else "")
+
+
+# --- in the directory -----------------------------------------------------------------------------
+
+
+def carry_out(planned: Plan, tree: Json, message: str) -> str:
+    """Change the directory; the commit that it has now, "" where there is none. Raises
+    NoWorktree."""
+    planned.check()
+    top = Git(tree["git"], planned.top)
+    if planned.how == APPLY:
+        return _apply(planned, top)
+    new = _commit_of(planned, top, tree, message)
+    if new != planned.onto:
+        told = git.do(
+            planned.top, ["merge", "--ff-only", "--quiet", new], hooks=False, seconds=600.0
+        )
+        if told.code != 0:
+            words = f"git could not change {planned.top}: {told.said}"
+            raise NoWorktree("git_failed", words, "Try again.")
+    return new
+
+
+def _commit_of(planned: Plan, store: Git, tree: Json, message: str) -> str:
+    """What the branch is moved to."""
+    onto = planned.onto
+    if planned.tree == store.text("rev-parse", f"{onto}^{{tree}}"):
+        ahead = planned.how == MERGE and planned.commits
+        return onto if not ahead else _joined(store, planned, tree, message)
+    if planned.how == REBASE:
+        return planned.moved
+    if planned.how == SQUASH:
+        text = message.strip() or f"Work of {tree['branch']}"
+        return store.text("commit-tree", planned.tree, "-p", onto, "-F", "-", given=text.encode())
+    return _joined(store, planned, tree, message)
+
+
+def _joined(store: Git, planned: Plan, tree: Json, message: str) -> str:
+    onto, tip = planned.onto, planned.tip
+    if store.try_("merge-base", "--is-ancestor", onto, tip).code == 0:
+        return tip
+    into = f" into {planned.branch}" if planned.branch not in ("main", "master") else ""
+    text = f"Merge branch '{tree['branch']}'{into}"
+    text += f"\n\n{message.strip()}" if message.strip() else ""
+    words = ("commit-tree", planned.tree, "-p", onto, "-p", tip, "-F", "-")
+    return store.text(*words, given=text.encode())
+
+
+def _apply(planned: Plan, store: Git) -> str:
+    words = ("--binary", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index")
+    patch = store.data(
+        "diff", *words, "--src-prefix=a/", "--dst-prefix=b/", planned.onto, planned.tree
+    )
+    if patch.strip():
+        told = git.do(planned.top, ["apply", "--whitespace=nowarn", "-"], patch, hooks=False)
+        if told.code != 0:
+            raise NoWorktree("git_failed", f"git apply failed: {told.said}. Nothing was changed.")
+    return ""
+
+
+def keep(home: str, session: str, tree: Json, planned: Plan) -> None:
+    """After a merge of a worktree that stays: what was not committed is committed there, too."""
+    if planned.uncommitted:
+        head = f"worktrees/{os.path.basename(tree['admin'])}/HEAD"
+        Git(tree["git"], tree["path"]).data("update-ref", head, planned.tip)
+        index = os.path.join(tree["admin"], "index")
+        Git(tree["git"], tree["path"], index).data("read-tree", planned.tip)
+    record = place.record(home, session) or tree
+    merged = {"state": worktree.MERGED, "merged": planned.tip, "kept": True}
+    place.write(home, session, record | merged)

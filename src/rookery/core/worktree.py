@@ -1,0 +1,55 @@
+"""A session's git worktree, as its header has it.
+
+path, branch   the worktree's own
+base           the commit that it was made from
+origin, from   the directory that it was made for, and the branch that was checked out there
+git, admin     the repository's directory, and the part of it that belongs to the worktree
+copied         files that were copied into it, from its root: no work of the agent's
+state          "open", "merged" or "dropped"
+merged         the commit that was merged last
+kept           it still exists, though it was merged
+"""
+
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import Json, lenient
+
+OPEN, MERGED, DROPPED = "open", "merged", "dropped"
+
+_TEXTS = ("path", "branch", "base", "origin", "from", "git", "admin", "state", "merged")
+
+
+def read(given: Json) -> Json:
+    """What a `_session` says of it."""
+    found: Json = {key: given[key] for key in _TEXTS if isinstance(given.get(key), str)}
+    if "copied" in given:
+        found["copied"] = lenient.texts(given, "copied")
+    if isinstance(given.get("kept"), bool):
+        found["kept"] = given["kept"]
+    return found
+
+
+def exists(tree: object) -> bool:
+    """Whether there should be a worktree on disk."""
+    if not isinstance(tree, dict) or not tree.get("path"):
+        return False
+    return tree.get("state", OPEN) == OPEN or tree.get("kept") is True
+
+
+def brief(tree: object) -> str:
+    """For a list: its branch, and what became of it."""
+    if not isinstance(tree, dict):
+        return ""
+    state = lenient.text(tree, "state")
+    return lenient.text(tree, "branch") + (f" ({state})" if state in (MERGED, DROPPED) else "")
+
+
+def check(command: Json, _most: int) -> Refusal | None:
+    if command.get("state") in (MERGED, DROPPED):
+        return None
+    return Refusal("no_state", "`state` can be: merged, dropped.")
+
+
+def ended(_header: Json, command: Json) -> Json:
+    """The update of a command that says how it ended."""
+    found = read({key: command.get(key) for key in ("state", "merged", "kept")})
+    return {"sessionUpdate": "_session", "worktree": {"kept": False, **found}}
