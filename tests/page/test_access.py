@@ -119,7 +119,7 @@ def test_V9_no_screen_is_forgotten() -> None:
     known = {each.partition("?")[0] for each in SCREENS} | {"/sessions/{session}"}
     known |= {"/sessions/{session}/changes", "/settings/{kind}/new", "/settings/{kind}/edit"}
     known |= {"/settings/{section}", "/settings/servers", "/settings/rules"}
-    known |= {"/sessions/{session}/older", "/sessions/{session}/timeline"}
+    known |= {f"/sessions/{{session}}/{name}" for name in ("older", "newer", "timeline")}
     forgotten = {path for path in paths - known if not path.startswith(NOT_SCREENS)}
     assert not forgotten, f"add them to SCREENS: {forgotten}"
 
