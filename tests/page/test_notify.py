@@ -1,6 +1,7 @@
 """The page as an app: its icons, its service worker, notifications and what they answer."""
 
 import json
+import socket
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,43 @@ def test_a_name_without_https_says_what_is_lacking(site: Site) -> None:
     page.goto(site.served.address + "/inbox")
     expect(page.locator("[data-notify]")).to_contain_text("Notifications need https")
     expect(page.get_by_role("button", name="Notify me here")).to_have_count(0)
+
+
+def own_address() -> str:
+    """Of this machine in its network; "": it is in none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # which sends nothing
+        except OSError:
+            return ""
+        return str(probe.getsockname()[0])
+
+
+@pytest.mark.long
+def test_plain_http_at_an_address_of_the_network(serving: Callable[..., Site]) -> None:
+    """V13, V3: a browser that withholds what it keeps for https; the page works without it."""
+    address = own_address()
+    if not address or address.startswith("127."):
+        pytest.skip("this machine has no address in a network")
+    site = serving(host=address)
+    page = site.page(f"/sessions/{site.session({'otherwise': [{'text': 'Heard: $prompt'}]})}")
+    assert page.evaluate(
+        "[isSecureContext, 'clipboard' in navigator, 'serviceWorker' in navigator]"
+    ) == [
+        False,
+        False,
+        False,
+    ]
+    field = page.get_by_label("Prompt", exact=True)
+    field.fill("go")
+    field.press("Enter")
+    expect(page.locator("#transcript .answer")).to_contain_text("Heard: go")
+    page.locator("#scroll").press("Shift+C")
+    expect(page.locator("#polite")).to_contain_text("Copied")
+    field.press("Control+V")
+    expect(field).to_have_value("Heard: go")
+    page.goto(f"{site.served.address}/settings")
+    expect(page.locator("#notify-here")).to_contain_text("Notifications need https")
 
 
 def until(page: Page, script: str) -> None:

@@ -48,7 +48,7 @@ def say(page: Page, words: str) -> None:
 
 def choose(page: Page, name: str) -> None:
     page.locator("#bar .acts").get_by_role("button", name="More actions").click()
-    page.get_by_role("dialog").get_by_role("button", name=name, exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile(f"^{name}")).click()
 
 
 def written(site: Site, session: str) -> str:
@@ -79,6 +79,8 @@ def test_V2_what_is_done_to_a_session_as_a_whole(site: Site) -> None:
     expect(words).to_contain_text("Heard: one")
     choose(page, "Restart the agent")
     expect(page.locator(".toast", has_text="restarted")).to_be_visible()
+    say(page, "one more")
+    expect(words).to_contain_text("Heard: one more")
     choose(page, "Start over")
     page.get_by_role("dialog").get_by_role("button", name="Start over").click()
     expect(words.locator(".divider")).to_be_visible()
@@ -153,6 +155,7 @@ def test_V4_a_prompt_with_a_secret_is_edited_and_sent_again_as_it_was(site: Site
     expect(page.locator(".toast")).to_contain_text("has a secret, which is not shown")
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Stop the turn").click()
+    expect(page.get_by_role("button", name="Stop the turn")).to_be_hidden()
     press(page, "edited", "Send now")
     expect(page.locator("#transcript")).to_contain_text("Heard: edited sk-••• there")
     log = written(site, session)

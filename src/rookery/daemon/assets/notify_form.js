@@ -26,6 +26,7 @@ when("notify-on", async () => {
   const answer = await Notification.requestPermission();
   if (answer === "granted") {
     kept.set("notify", "on");
+    draw(); // the rest may take a while
     await push();
   }
   draw();
