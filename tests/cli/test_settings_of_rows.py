@@ -42,6 +42,8 @@ ROWS: list[tuple[str, str, object, object, object]] = [
     ("S1", "switch_grace", 5.0, 0.0, 60.0),
     ("S3", "delete_grace", 2.0, 0.0, 60.0),
     ("", "keep_events", 0, 0, 10**9),
+    ("S5", "snapshots", True, None, None),
+    ("S5", "snapshot_file_bytes", 10 * 1024 * 1024, 1024, 1024**3),
     ("", "chunk_window", 0.03, 0.0, 1.0),
 ]
 OTHERS: list[tuple[str, str, object]] = [

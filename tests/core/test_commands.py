@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from rookery.core.commands import COMMANDS, NAMES, check, offline, wakes
 from rookery.worker.agent.handover import Handover
 from rookery.worker.commands import Commands
+from rookery.worker.rewind import Rewind
 from tests.core.hostile import FIELDS, foreign_json
 from tests.core.making import Json, text
 
 MOST = 100
-WAKES = {"prompt", "queue", "start", "restart", "answer", "settings"}
+WAKES = {"prompt", "queue", "start", "restart", "answer", "settings", "rewind"}
 
 FINE: list[Json] = [
     {"do": "prompt", "prompt": [text("x")]},
@@ -30,6 +31,9 @@ FINE: list[Json] = [
     *({"do": name} for name in ("cancel", "force_end", "start", "stop", "restart")),
     *({"do": name} for name in ("archive", "unarchive", "pin", "unpin")),
     {"do": "snooze", "until": 0},
+    {"do": "rewind", "turn": 0},
+    {"do": "rewind", "turn": 3, "files": False},
+    {"do": "rewind", "undo": True},
     {"do": "snooze", "until": 1_900_000_000_000},
     *({"do": name} for name in ("clear", "delete")),
     {"do": "settings", "take": "0123456789abcdef"},
@@ -45,6 +49,10 @@ def test_a_good_command_passes(command: Json) -> None:
     ("command", "reason"),
     [
         ({"do": "prompt"}, "empty_prompt"),
+        ({"do": "rewind"}, "no_turn"),
+        ({"do": "rewind", "turn": -1}, "no_turn"),
+        ({"do": "rewind", "turn": True}, "no_turn"),
+        ({"do": "rewind", "turn": 1, "files": False, "conversation": False}, "nothing"),
         ({"do": "prompt", "prompt": []}, "empty_prompt"),
         ({"do": "prompt", "prompt": "text"}, "empty_prompt"),
         ({"do": "prompt", "prompt": [text(" \n")]}, "empty_prompt"),
@@ -107,7 +115,8 @@ def test_only_what_needs_an_agent_wakes_one() -> None:
 
 def test_every_command_has_its_handler() -> None:
     for name, row in COMMANDS.items():
-        owner = Handover if row.handler.startswith("handover.") else Commands
+        owners = {"handover": Handover, "rewind": Rewind}
+        owner = owners.get(row.handler.rpartition(".")[0], Commands)
         assert callable(getattr(owner, row.handler.rpartition(".")[2])), name
 
 

@@ -74,7 +74,7 @@ def test_a_setting_takes_two_files(scratch: Scratch) -> None:
     assert "1 to 60 seconds" in scratch.run("config", "explain", "nap")
     assert "Naps for 5 s." in scratch.run("config", "path")
     scratch.run("config", "set", "worker.nap", "7")
-    [shown] = [line for line in scratch.run("config", "show").splitlines() if "nap" in line]
+    [shown] = [line for line in scratch.run("config", "show").splitlines() if ".nap" in line]
     assert shown.split() == ["worker.nap", "7", "config.toml,", "line", "2"]
     assert "Naps for 7 s." in scratch.run("config", "path")
     refused = scratch.run("config", "set", "worker.nap", "soon", status=1)

@@ -36,6 +36,8 @@ GROUPS = {
         "retry": "Send a prompt again that hit a rate limit.",
         "switch-agent": "Switch a session to another agent.",
         "clear": "Start the conversation over; earlier turns are hidden.",
+        "rewind": "Take a session back to an earlier turn: files, conversation or both.",
+        "fork": "Fork a session at a turn: a new session that begins there.",
         "cancel": "Cancel the running turn; --force ends one that hangs.",
     },
     "Look": {

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rookery.core.blocks.document import HEADER, Document
+from rookery.core.turn import rewinding
+from rookery.core.turn.rewinding import Ranges
 from rookery.core.view import carried
 from rookery.core.view.recap import Recap, recap_of
 from rookery.core.view.reduce import fold, reduce
@@ -28,10 +30,15 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(
-    log: History, upto: int | None = None, room: int = ROOM, *, folded: bool = True
+    log: History,
+    upto: int | None = None,
+    room: int = ROOM,
+    *,
+    folded: bool = True,
+    hidden: Ranges | None = None,
 ) -> Excerpt:
     """Of the session's end, or of what stands up to an event; of one turn. Not `folded`: before its
-    events, to follow from there."""
+    events, to follow from there. `hidden`: what a rewind hides, by a later header than its own."""
     header, events, above = log.part(upto, room)
     document = fold(header, events) if folded else Document(header)
     for _ in range(carried.DEEPEST if above else 0):  # a parent may have a parent
@@ -39,6 +46,9 @@ def excerpt(
         carried.carry(document, header, log.some(missing.values()) if missing else [])
         if len(document.blocks) == before:
             break
+    hidden = document.header["hidden"] if hidden is None else hidden
+    for name in [name for name in document.blocks if rewinding.hides_block(hidden, name)]:
+        del document.blocks[name]
     cut = folded and carried.clip(document, room)
     first, last = (events[0].seq, events[-1].seq) if events else (0, 0)
     return Excerpt(document, first, last, above, cut)
@@ -82,8 +92,11 @@ def recap(log: History, before: int | None = None) -> Recap:
 
 
 def _pages(log: History, before: int) -> Iterator[Document]:
-    """Newest first, each up to there; read as they are asked for."""
+    """Newest first, each up to there, without what a rewind hides; read as they are asked for."""
+    hidden = log.header()["hidden"]
     numbers = range(1, log.turns() + 1)
     last = bisect_left(numbers, before, key=log.first_seq)
     for n in range(last, 0, -1):
+        if rewinding.is_hidden(hidden, log.first_seq(n)):
+            continue
         yield fold(log.header_before(n), (event for event in log.page(n) if event.seq < before))

@@ -11,7 +11,7 @@ from rookery.core.critic.state import CHOICES
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import modes, unattended
-from rookery.core.turn import clearing
+from rookery.core.turn import clearing, rewinding
 
 LONGEST_TITLE = 200
 
@@ -213,6 +213,7 @@ COMMANDS = {
     "unpin": Command(offline=_pin),
     "switch": Command("handover.switch", switching.check, switching.switched, guarded=True),
     "clear": Command("handover.clear", offline=_clear),
+    "rewind": Command("rewind.start", rewinding.check, guarded=True),
     "delete": Command("handover.delete", offline=_moot),
     "worktree": Command(check=worktree.check, offline=worktree.ended, guarded=True),
     "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=True),

@@ -18,7 +18,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, unattended
 from rookery.core.settings import held
 from rookery.core.tools import calls, terminals
-from rookery.core.turn import clearing, retries
+from rookery.core.turn import clearing, retries, rewinding
 from rookery.core.turn.queue import listed
 from rookery.core.vendors import detection
 from rookery.core.vendors.options import confirmed, offered, value_of
@@ -75,7 +75,18 @@ def _session(header: Json, event: Event) -> Json:
         changes |= _offered(confirmed(header["_offers"], values))
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
+    if "forkedFrom" in update:
+        changes |= _forked(update, event.seq)
     return changes
+
+
+def _forked(update: Json, seq: int) -> Json:
+    """The copied turns end here; what the agent knows of them is a fork of its session, or
+    nothing."""
+    session = update.get("agentSession")
+    known = session if isinstance(session, dict) else None
+    changes: Json = {"forkedFrom": lenient.mapping(update, "forkedFrom"), "agentSession": known}
+    return changes | ({} if known else {"recap": seq})
 
 
 def _titled(header: Json, source: str, title: str) -> Json:
@@ -178,6 +189,7 @@ def _ready(update: Json) -> Json:
         "info": lenient.mapping(update, "info"),
         "continues": update.get("continues") is True,
         "steers": update.get("steers") is True,
+        "forksAt": update.get("forksAt") is True,
     } | _offered(offers)
 
 
@@ -302,6 +314,8 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     "_context": _context,
     "_rate_limit": _rate_limit,
     "_terminal": _terminal,
+    rewinding.KIND: rewinding.after,
+    rewinding.SNAPSHOT: rewinding.snapshot,
     "_settings": lambda header, event: {"settings": held.after(header, event)},
     # They stand below the message that goes on.
     **dict.fromkeys(("_done", "_notice", "_rejected", "notice"), lambda *_: {}),

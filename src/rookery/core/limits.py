@@ -269,6 +269,17 @@ class Policy(NamedTuple):
         more="Permanently, at the end of each turn. Prompts, results, questions and the "
         "session's state are kept.",
     )
+    snapshots: bool = setting(
+        True,
+        "take a snapshot of the session's directory with each turn, for rookery rewind",
+        more="In a store beside the log, apart from your own git. See docs/rewind.md.",
+    )
+    snapshot_file_bytes: int = setting(
+        10 * 1024 * 1024,
+        "leave larger files out of snapshots",
+        (1024.0, 1024.0**3),
+        unit="bytes",
+    )
 
 
 NUMBERS = settings_of(Policy, "worker")

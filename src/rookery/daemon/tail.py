@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rookery.client.reading import excerpt
 from rookery.core.blocks.document import Document, join
+from rookery.core.turn.rewinding import Ranges
 from rookery.core.view.reduce import step
 from rookery.daemon.pieces.live import Live, Regions
 from rookery.daemon.pieces.transcript import view_of
@@ -31,13 +32,14 @@ class Piece(NamedTuple):
     """Whether there is more above."""
 
 
-def tail(log: Reader, upto: int, room: int = ROOM) -> Piece:
-    """What stands up to an event."""
-    found = excerpt(log, upto, room)
+def tail(log: Reader, upto: int, room: int = ROOM, hidden: Ranges | None = None) -> Piece:
+    """What stands up to an event. `hidden`: what a rewind hides; None: as the event knows it."""
+    found = excerpt(log, upto, room, hidden=hidden)
     document, first = found.document, found.first
+    hidden = document.header["hidden"] if hidden is None else hidden
     read = 1
     while not found.above and first > 1 and read < TURNS and len(document.blocks) < FEWEST:
-        found = excerpt(log, first - 1, room // 2)
+        found = excerpt(log, first - 1, room // 2, hidden=hidden)
         if not found.first:
             break
         document, first = join(found.document, document), found.first
@@ -47,7 +49,7 @@ def tail(log: Reader, upto: int, room: int = ROOM) -> Piece:
 
 def before(log: Reader, seq: int) -> Piece:
     """What stands before an event; how it ended may be told later."""
-    found = tail(log, max(0, seq - 1))
+    found = tail(log, max(0, seq - 1), hidden=log.header()["hidden"])
     header = log.header_at(max(0, seq - 1))
     blocks = found.document.blocks
     for event in log.read(seq - 1, LATER):

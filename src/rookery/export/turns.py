@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rookery.core.blocks.document import Block, Document
 from rookery.core.json import Event, Json
 from rookery.core.json.redact import redact, redact_json
+from rookery.core.turn.rewinding import Ranges, hides_block
 from rookery.core.view.reduce import reduce
 from rookery.log.reader import Reader
 
@@ -32,6 +33,7 @@ def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
     what it began: an ask that is answered later, a command that runs on."""
     end = log.last_seq()
     final = log.turns() if last is None else min(last, log.turns())
+    hidden = log.header()["hidden"]
     waiting: tuple[int, int, Document] | None = None
     header = log.header_before(first) if first else None
     for number in range(first, final + 2):
@@ -44,14 +46,16 @@ def turns(log: Reader, first: int, last: int | None) -> Iterator[Turn]:
             for name, ops in document.late.items():
                 if name in waiting[2].blocks:
                     waiting[2].apply(ops)
-            yield _finished(*waiting)
+            yield _finished(*waiting, hidden)
         if number > final:
             return
         waiting, header = (number, at, document), document.header
 
 
-def _finished(number: int, at: int, document: Document) -> Turn:
-    blocks = {name: _redacted(block) for name, block in document.blocks.items()}
+def _finished(number: int, at: int, document: Document, hidden: Ranges) -> Turn:
+    """Without what a rewind hides."""
+    shown = {k: block for k, block in document.blocks.items() if not hides_block(hidden, k)}
+    blocks = {name: _redacted(block) for name, block in shown.items()}
     document.blocks.clear()
     return Turn(number, at, blocks)
 

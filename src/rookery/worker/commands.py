@@ -23,17 +23,22 @@ from rookery.log.errors import LogError
 from rookery.worker import sender as sent_by
 from rookery.worker.agent.handover import Handover
 from rookery.worker.agent.side import AgentSide
+from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.budget import BudgetWatch
+from rookery.worker.rewind import Rewind
 from rookery.worker.session import Session
 
 
 class Commands:
     """Each method that the table names returns why not; None: it is done, or under way."""
 
-    def __init__(self, session: Session, side: AgentSide, budget: BudgetWatch) -> None:
+    def __init__(
+        self, session: Session, side: AgentSide, budget: BudgetWatch, snapshots: Snapshots
+    ) -> None:
         self._session = session
         self._side = side
         self._budget = budget
+        self.rewind = Rewind(session, side, snapshots)
         self._starting: list[tuple[Json, str]] = []
         self.handover = Handover(session, side)
 

@@ -20,6 +20,7 @@ from rookery.core.turn import rate_limit, watchdogs
 from rookery.log.errors import StoreError
 from rookery.wire import frames
 from rookery.worker.agent.side import AgentSide
+from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.budget import BudgetWatch
 from rookery.worker.clients import Clients
 from rookery.worker.commands import Commands
@@ -38,7 +39,12 @@ OPEN = ("pending", "in_progress")
 
 class Engine:
     def __init__(
-        self, session: Session, side: AgentSide, clients: Clients, records: Records
+        self,
+        session: Session,
+        side: AgentSide,
+        clients: Clients,
+        records: Records,
+        snapshots: Snapshots,
     ) -> None:
         self._session = session
         self._side = side
@@ -46,7 +52,8 @@ class Engine:
         self._records = records
         self._critic = Critic(session)
         self._budget = BudgetWatch(session)
-        self._commands = Commands(session, side, self._budget)
+        self._snapshots = snapshots
+        self._commands = Commands(session, side, self._budget, snapshots)
         self._asks = ask_timeout.Clock()
 
     async def run(self) -> None:
@@ -69,7 +76,7 @@ class Engine:
         session.stirred.set()
         while self._perform_due() and not session.stopped:
             if not self._side.kept.look() and not self._commands.handover.conclude():
-                if not session.commands:
+                if not session.commands or self._commands.rewind.under_way:
                     break
                 session.look_at_settings()
                 self._commands.execute(*session.commands.popleft())
@@ -117,6 +124,9 @@ class Engine:
                 self._critic.refine(text)
             case partial():
                 effect()
+            case turns.SendPrompt():
+                self._side.perform(effect)
+                self._snapshots.prompt_sent()
             case _:
                 self._side.perform(effect)
 
@@ -141,6 +151,8 @@ class Engine:
             heard = critic_loop.heard(event.update) if kind in ("_context", "_agent") else None
             if heard is not None:
                 self._session.feed_critic(heard)
+            if kind == "_turn" and event.update.get("state") == "idle":
+                self._snapshots.turn_ended()
         self._budget.heard(events)
         keep = self._session.policy.keep_events
         if keep and "_turn" in kinds:

@@ -15,6 +15,7 @@ from rookery.home.log_rotation import turn_over
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.worker.agent.side import AgentSide
+from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.clients import Clients
 from rookery.worker.engine import Engine
 from rookery.worker.process.neighbours import Neighbours
@@ -38,8 +39,9 @@ class Host:
         self.session = session = Session(directory, writer, source, found)
         self._records = Records(directory, about_worker(paths.socket_path(directory)))
         self._clients = Clients(session, self._records)
-        self._side = AgentSide(session, self._records, self._clients)
-        self._engine = Engine(session, self._side, self._clients, self._records)
+        self._snapshots = snapshots = Snapshots(session)
+        self._side = AgentSide(session, self._records, self._clients, snapshots)
+        self._engine = Engine(session, self._side, self._clients, self._records, snapshots)
         self._adopted = tree.Adopted()
         self._neighbours = Neighbours(directory, session.header)
         self._was_away = turn_idle.is_put_away(session.header, wall_clock())
@@ -70,6 +72,7 @@ class Host:
             upkeep.cancel()
             marking.cancel()
             await self._side.link.close(session.policy.stop_grace)
+            await self._snapshots.close()
             self._engine.settle()
             session.look_at_settings()  # the next worker shall know what this one's agent wrote
             self._clients.close()

@@ -14,6 +14,7 @@ WORDS = {
     "set": "An agent cannot change what is asked; this came from an agent's process.",
     "switch": "An agent cannot switch agents; this came from an agent's process.",
     "worktree": "An agent cannot merge or drop worktrees; this came from an agent's process.",
+    "rewind": "An agent cannot rewind a session; this came from an agent's process.",
     "settings": "An agent cannot confirm settings; this came from an agent's process.",
     "prompt": "An agent cannot send slash commands; this one came from an agent's process.",
 }

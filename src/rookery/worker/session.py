@@ -257,6 +257,7 @@ class Session:
             install=registry.install_line(header["agent"], argv),
             guard=self._guard(),
             told=header["turn"] > (header["state"] != "idle"),
+            drop=lenient.integer(known, "drop"),
         )
 
     def _remote(self) -> Remote:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery.client.work_tree import place, undo
+from rookery.client.work_tree import undo
 from rookery.client.work_tree.changes import NoDiff, changes
+from rookery.snapshots import place
 from tests.client.work_tree.trees import Tree
 
 LINES = "".join(f"line {n}\n" for n in range(1, 41))

@@ -124,6 +124,18 @@ class Rookery(Protocol):
 
     def recap(self, session: str, before: int | None) -> str: ...
 
+    def rewinds(self, session: str) -> list[Json]:
+        """The turns to which it can be rewound, oldest first."""
+        ...
+
+    def rewind_preview(self, session: str, turn: int) -> list[tuple[str, str]]:
+        """What a rewind of the files would do to which path. Raises Rejected."""
+        ...
+
+    def fork(self, session: str, turn: int | None, title: str) -> str:
+        """A new session that begins with its turns up to one; None: all of them. Its id."""
+        ...
+
     def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
         """The session list, in order, each time that it changed. `looked`: look now."""
         ...

@@ -103,6 +103,24 @@ class LocalRookery(Rookery):
             return reading.recap(log, before).text()
 
     @override
+    def rewinds(self, session: str) -> list[Json]:
+        from rookery.client.rewind.turns import turns
+
+        return turns(self.home, session)
+
+    @override
+    def rewind_preview(self, session: str, turn: int) -> list[tuple[str, str]]:
+        from rookery.client.rewind.turns import preview
+
+        return preview(self.home, session, turn)
+
+    @override
+    def fork(self, session: str, turn: int | None, title: str) -> str:
+        from rookery.client.rewind.fork import fork
+
+        return fork(self.home, session, turn, title)
+
+    @override
     async def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:
         import asyncio
 

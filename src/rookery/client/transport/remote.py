@@ -120,6 +120,20 @@ class RemoteRookery(Rookery):
             time.sleep(AGAIN)
 
     @override
+    def rewinds(self, session: str) -> list[Json]:
+        return list(self.door.json("GET", of_session(session, "/rewind"))["turns"])
+
+    @override
+    def rewind_preview(self, session: str, turn: int) -> list[tuple[str, str]]:
+        said = self.door.json("GET", of_session(session, f"/rewind/{turn}"))
+        return [(row["kind"], row["path"]) for row in said["changes"]]
+
+    @override
+    def fork(self, session: str, turn: int | None, title: str) -> str:
+        body = {"turn": turn, "title": title}
+        return str(self.door.json("POST", of_session(session, "/fork"), body)["id"])
+
+    @override
     def tidy(self, heads: list[Json]) -> list[str]:
         """The daemon does it."""
         return []

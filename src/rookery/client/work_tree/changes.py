@@ -9,7 +9,8 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rookery.client.work_tree import git, place
+from rookery.client.work_tree import git
+from rookery.snapshots import place
 
 PATCH_BYTES = 2 * 1024 * 1024
 FILE_BYTES = 256 * 1024

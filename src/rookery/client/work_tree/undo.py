@@ -10,7 +10,7 @@ import threading
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rookery.client.work_tree import git, place
+from rookery.client.work_tree import git
 from rookery.client.work_tree.changes import (
     CONFLICT,
     NO_NEWLINE,
@@ -20,7 +20,8 @@ from rookery.client.work_tree.changes import (
     NoDiff,
     changes,
 )
-from rookery.client.work_tree.place import ABSENT, FILE, LINK, NOTHING, Content
+from rookery.snapshots import place
+from rookery.snapshots.place import ABSENT, FILE, LINK, NOTHING, Content
 
 KEPT = 50
 """Undone changes of a session that can be put back."""

@@ -141,12 +141,18 @@ def _initialized(
         logins=logins.methods(given.result, wish.argv),
         steers=lenient.flag(lenient.mapping(meta, "steering"), "supported"),
         continues=lenient.flag(lenient.mapping(meta, "rookery"), "continue"),
+        forks_at=lenient.flag(lenient.mapping(meta, "rookery"), "forkAt"),
     )
     if wish.stored is None:
         return _open(agent, "session/new", now, wish, policy)
     if failures.given_up(agent.past, wish.stored):
         why = f"{wish.name} failed to restore its session {agent.past.transient} times"
         fresh = agent._replace(reset=f"{why}: {agent.past.why}")
+        return _open(fresh, "session/new", now, wish, policy)
+    if wish.drop is not None:
+        if opening.can(agent.capabilities, "fork") and (agent.forks_at or not wish.drop):
+            return _open(agent, "session/fork", now, wish, policy)
+        fresh = agent._replace(reset=f"{wish.name} cannot fork its session")
         return _open(fresh, "session/new", now, wish, policy)
     if opening.can(agent.capabilities, "resume"):
         return _open(agent, "session/resume", now, wish, policy)
@@ -163,6 +169,8 @@ def _open(agent: Agent, method: str, now: float, wish: Wish, policy: Policy) -> 
         params["additionalDirectories"] = wish.roots
     if method != "session/new":
         params["sessionId"] = wish.stored
+    if method == "session/fork" and wish.drop:
+        params["_meta"] = {"rookery": {"drop": wish.drop}}
     until = now + _patience(wish, policy)
     return agent._replace(phase="opening", method=method, until=until), [msg.Call(method, params)]
 
@@ -172,7 +180,7 @@ def _patience(wish: Wish, policy: Policy) -> float:
 
 
 def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Policy) -> Step:
-    fresh = agent.method == "session/new"
+    fresh = agent.method in ("session/new", "session/fork")
     if given.error is not None and agent.clearing is not None:
         said = error_words(given.error)
         why = Append(clears.refused(agent.clearing, f"{wish.name} said: {said}"))
@@ -182,7 +190,7 @@ def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Pol
         return _not_opened(agent, given.error, now, wish, policy)
     session = lenient.text(given.result, "sessionId") if fresh else (wish.stored or "")
     if not session:
-        message = "session/new did not return a session id"
+        message = f"{agent.method} did not return a session id"
         return _refused(agent, {"message": message}, wish)
     offers = opening.offers_of(given.result, wish)
     update = _state(
@@ -198,6 +206,8 @@ def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Pol
         update["continues"] = True
     if agent.steers:
         update["steers"] = True
+    if agent.forks_at:
+        update["forksAt"] = True
     if agent.method == "session/load":
         update["replayed"] = given.replayed
     clearing = agent.clearing
@@ -246,7 +256,7 @@ def _not_opened(agent: Agent, error: Json, now: float, wish: Wish, policy: Polic
         return _refused(agent, error, wish)
     if agent.method == "session/resume" and lenient.flag(agent.capabilities, "loadSession"):
         return _open(agent, "session/load", now, wish, policy)
-    if failures.is_gone(error):
+    if failures.is_gone(error) or agent.method == "session/fork":
         fresh = agent._replace(reset=f"{wish.name} could not restore its session: {said}")
         return _open(fresh, "session/new", now, wish, policy)
     return _refused(_unrestored(agent, said, wish), error, wish)

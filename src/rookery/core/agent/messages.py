@@ -37,6 +37,8 @@ class Agent(NamedTuple):
     """It takes prompts in mid-turn."""
     continues: bool = False
     """It can continue where it was stopped."""
+    forks_at: bool = False
+    """It can fork a session as it was before its last turns."""
     forgot: bool = False
     """Its conversation did not come back: it started over."""
     wanted_again: bool = False
@@ -91,6 +93,9 @@ class Wish(NamedTuple):
     """The log has earlier turns: a load has something to replay."""
     guard: str = ""
     """How its processes are kept from answering for the user: `landlock` or `lineage`."""
+    drop: int | None = None
+    """The stored session is forked, without so many of its last turns; None: it is taken up
+    itself."""
 
 
 # --- inputs ------------------------------------------------------------------------------------

@@ -9,7 +9,17 @@ from rookery.core.json import Json, lenient
 REASONS = ("manual", "rate_limited")
 
 OF_THE_AGENT = (
-    *("agentSession", "capabilities", "info", "continues", "steers", "commands", "options", "mode"),
+    *(
+        "agentSession",
+        "capabilities",
+        "info",
+        "continues",
+        "steers",
+        "forksAt",
+        "commands",
+        "options",
+        "mode",
+    ),
     *("model", "effort", "plan", "usage", "rateLimit", "retrying", "retry", "reason", "error"),
     *("_offers", "_tools", "_plan", "_open", "_said", "_dropped", "_started"),
 )

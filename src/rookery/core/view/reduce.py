@@ -11,7 +11,17 @@ from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks.asks import answer_to
-from rookery.core.blocks import Document, Op, ask_actions, asks, make_block, notices, parts, tools
+from rookery.core.blocks import (
+    Document,
+    Op,
+    ask_actions,
+    asks,
+    make_block,
+    notices,
+    parts,
+    rewinds,
+    tools,
+)
 from rookery.core.blocks import document as looks
 from rookery.core.blocks.document import append, block_of_event, change, put
 from rookery.core.header import advance
@@ -19,6 +29,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, LEFT, asked_of, block_id, block_of, in_turn, key_of
 from rookery.core.turn import retries as turn_retries
+from rookery.core.turn import rewinding
 from rookery.core.vendors.profiles import profile_for
 
 
@@ -285,6 +296,8 @@ _LOOKS: dict[str, Look] = {
     "_terminal": _terminal,
     "_critic": lambda _, after, event: put(notices.verdict(after, event)),
     "_notice": notices.notice,
+    rewinding.KIND: rewinds.rewound,
+    "_session": rewinds.forked,
     "_settings": notices.settings,
     "_rejected": notices.rejected,
     **dict.fromkeys(_ROLE, _chunk),
@@ -293,7 +306,7 @@ _LOOKS: dict[str, Look] = {
     "plan": _plan,
     "notice": notices.notice,
     "compaction_update": notices.compaction,
-    **dict.fromkeys(("_session", "_queue", "_done", turn_retries.KIND), _unseen),
+    **dict.fromkeys(("_queue", "_done", rewinding.SNAPSHOT, turn_retries.KIND), _unseen),
     **dict.fromkeys(("available_commands_update", "current_mode_update"), _unseen),
     **dict.fromkeys(("config_option_update", "session_info_update", "usage_update"), _unseen),
 }

@@ -159,6 +159,16 @@ class SwitchCommand(_Command):
     model: str | None = Field(None, min_length=1, max_length=500)
 
 
+class RewindCommand(_Command):
+    """Take the session back to how it was after a turn, or undo the last rewind."""
+
+    do: Literal["rewind"]
+    turn: int | None = Field(None, ge=0, le=10**9, description="0: the beginning.")
+    files: bool = Field(True, description="The files of its directory.")
+    conversation: bool = Field(True, description="What was said; the agent's memory follows.")
+    undo: bool = Field(False, description="Undo the last rewind.")
+
+
 class SettingsCommand(_Command):
     """Take on changed settings that wait for your word."""
 
@@ -184,6 +194,7 @@ Command = Annotated[
     | RenameCommand
     | SnoozeCommand
     | SwitchCommand
+    | RewindCommand
     | SettingsCommand
     | PlainCommand,
     Field(discriminator="do"),

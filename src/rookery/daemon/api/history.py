@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from rookery.client import attach, reading
 from rookery.client.daemon.remote import LOG_PLACE
+from rookery.client.rewind import turns
 from rookery.core.json import Event, Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
@@ -49,6 +50,30 @@ async def read_document(daemon: Daemon, session: SessionId, before: Seq = None) 
             return snapshot(log, session, upto)
 
     return await asyncio.to_thread(lambda: Masked(read()))
+
+
+@router.get(
+    "/api/sessions/{session}/rewind",
+    responses=reads(shapes.RewindTurns, 409),
+    response_class=Masked,
+)
+async def list_rewinds(daemon: Daemon, session: SessionId) -> Response:
+    """The turns to which a session can be rewound."""
+    found = await asyncio.to_thread(turns.turns, daemon.home, session)
+    return Masked({"turns": found})
+
+
+@router.get(
+    "/api/sessions/{session}/rewind/{turn}",
+    responses=reads(shapes.RewindChanges, 409),
+    response_class=Masked,
+)
+async def preview_rewind(
+    daemon: Daemon, session: SessionId, turn: Annotated[int, Path(ge=0, le=10**9)]
+) -> Response:
+    """What a rewind of the files to a turn would change. Nothing is changed."""
+    found = await asyncio.to_thread(turns.preview, daemon.home, session, turn)
+    return Masked({"changes": [{"kind": kind, "path": path} for kind, path in found]})
 
 
 Turn = Annotated[int | None, Query(ge=0, le=10**9)]

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from rookery.build import build
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
+from rookery.client.rewind.fork import fork
 from rookery.core import budgets
 from rookery.core.json import Json
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
@@ -192,6 +193,21 @@ def _directory(path: str) -> str:
             "Use a whole path.",
         )
     return os.path.realpath(place)
+
+
+class Fork(Strict):
+    turn: int | None = Field(
+        None, ge=0, le=10**9, description="Its last turn; null: the last that is over."
+    )
+    title: str = Field("", max_length=200)
+
+
+@router.post("/api/sessions/{session}/fork", status_code=201, responses=WRITES)
+async def fork_session(daemon: Daemon, session: SessionId, given: Fork) -> Created:
+    """Create a session that begins with the turns of another. They share the directory."""
+    name = await asyncio.to_thread(fork, daemon.home, session, given.turn, given.title)
+    await daemon.hub.look()
+    return Created(id=name)
 
 
 class Seen(Strict):

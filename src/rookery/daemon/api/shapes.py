@@ -129,6 +129,27 @@ class Turns(BaseModel):
     ends: int = Field(description=f"Its last event. {WHEN}")
 
 
+class RewindTurn(BaseModel):
+    turn: int
+    at: int = Field(description=f"Its last event. {WHEN}")
+    prompt: str
+    files: bool = Field(description="Whether there is a snapshot of the files.")
+    hidden: bool = Field(description="Whether a rewind hides it.")
+
+
+class RewindTurns(BaseModel):
+    turns: list[RewindTurn] = Field(description="Oldest first, from 0, the beginning.")
+
+
+class RewindChange(BaseModel):
+    kind: str = Field(description="`created`, `changed` or `removed`.")
+    path: str
+
+
+class RewindChanges(BaseModel):
+    changes: list[RewindChange]
+
+
 class Agent(Open):
     name: str = Field(examples=["demo"])
     title: str

@@ -3,6 +3,7 @@
 from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, shown
 from rookery.core.json import Json
+from rookery.core.turn.rewinding import Ranges
 from rookery.log.history import History
 from rookery.tui.transcript.window import Page
 
@@ -26,15 +27,20 @@ def last_pages(log: History) -> tuple[Document, int, list[Page]]:
     page.blocks = {name: dict(block) for name, block in document.blocks.items()}
     page.carried = {name: dict(fields) for name, fields in document.carried.items()}
     room = 0 if page.above else FIRST - len(page.blocks)
-    return document, opened.last, [*older_pages(log, page.first, room), page]
+    hidden = document.header["hidden"]
+    return document, opened.last, [*older_pages(log, page.first, room, hidden), page]
 
 
-def older_pages(log: History, before: int, enough: int = ENOUGH) -> list[Page]:
+def older_pages(
+    log: History, before: int, enough: int = ENOUGH, hidden: Ranges | None = None
+) -> list[Page]:
     """Pages before an event, oldest first, until there are enough blocks: whole turns, or a stretch
-    of a long one."""
+    of a long one. `hidden`: what a rewind hides, where that is known."""
     found: list[Page] = []
+    if hidden is None and before > 1 and enough > 0:
+        hidden = log.header()["hidden"]
     while before > 1 and enough > 0 and len(found) < MOST_PAGES:
-        page = page_of(excerpt(log, before - 1))
+        page = page_of(excerpt(log, before - 1, hidden=hidden))
         if not page.first:
             break
         found.append(page)

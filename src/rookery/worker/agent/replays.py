@@ -10,7 +10,7 @@ from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.worker.session import Session, now
 
-RESTORES = ("session/load", "session/resume")
+RESTORES = ("session/load", "session/resume", "session/fork")
 BEFORE_PROMPTS = ("opening", "settling", "applying")
 """Phases of an agent in which no turn can run: what is said of one is history."""
 

@@ -22,6 +22,7 @@ from rookery.worker import asks
 from rookery.worker.agent import files
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.replays import Replays
+from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.agent.surviving_commands import SurvivingCommands
 from rookery.worker.agent.terminals import Privileges, Terminals
 from rookery.worker.clients import Clients
@@ -32,11 +33,19 @@ from rookery.worker.process.records import Records
 from rookery.worker.session import Effect, Session
 
 STEERING = "_session/steering"
+CHANGES = (
+    *("fs/write_text_file", "terminal/create", "session/request_permission"),
+    auto_answer.METHOD,
+)
+"""Requests after which files may change."""
 
 
 class AgentSide:
-    def __init__(self, session: Session, records: Records, clients: Clients) -> None:
+    def __init__(
+        self, session: Session, records: Records, clients: Clients, snapshots: Snapshots
+    ) -> None:
         self._session = session
+        self._snapshots = snapshots
         self._records = records
         self._clients = clients
         self._calls = TurnCalls()
@@ -76,6 +85,7 @@ class AgentSide:
             case turns.SendSteer(name, prompt):
                 self._send_steer(name, prompt)
             case turns.SendCancel(kept):
+                self._snapshots.release()
                 self._surviving.cancelled(commands=self._calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self.terminals.cancel()
@@ -252,6 +262,8 @@ class AgentSide:
         self._session.said(update)
 
     def requested(self, incoming: Incoming) -> None:
+        if incoming.method in CHANGES and self._snapshots.holds(partial(self.requested, incoming)):
+            return
         self._release()
         method, profile = incoming.method, self._session.profile()
         if method in WORKS:

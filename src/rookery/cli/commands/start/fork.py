@@ -1,0 +1,30 @@
+"""`fork`: a new session that goes on from a turn of another."""
+
+import click
+
+from rookery.cli import flags, target
+from rookery.cli.output import standard
+from rookery.cli.session.send import header_of
+
+
+@click.command()
+@flags.session_argument
+@click.argument("turn", type=click.IntRange(min=0), required=False)
+@click.option("--title", default="", metavar="TEXT", help="Title of the new session.")
+def fork(session: str, turn: int | None, title: str) -> None:
+    """Fork a session: print the id of a new one that begins with its turns, up to TURN or all.
+
+    The two share the directory: what one agent changes, the other sees. The new session's agent
+    remembers the turns if it can fork its own session; otherwise send it a recap.
+
+    \b
+    rookery fork 3f2a
+    rookery fork 3f2a 4 --title "The other way"
+    """
+    screen = standard()
+    name = target.rookery().fork(session, turn, title)
+    screen.line(name)
+    header = header_of(name)
+    screen.note(f"It shares the directory {header['cwd']} with {session}.")
+    if header["agentSession"] is None and header["turn"]:
+        screen.note(f"Its agent does not know the turns so far. For a recap: rookery recap {name}")

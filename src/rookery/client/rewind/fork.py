@@ -1,0 +1,112 @@
+"""A session that goes on from a turn of another: its log begins with a copy of the turns until
+there. They share the directory and nothing else."""
+
+import os
+import shutil
+import time
+from contextlib import ExitStack
+
+from rookery.client import guard
+from rookery.client.create import UNFINISHED, default_confirm, write_head
+from rookery.client.session import Rejected
+from rookery.core.agent.opening import can
+from rookery.core.asks import kept_asks
+from rookery.core.json import Draft, Json, kind_of, lenient
+from rookery.core.turn import rewinding
+from rookery.home import paths
+from rookery.log.place import check_home
+from rookery.log.reader import Reader
+from rookery.log.store import Writer
+
+LEFT_BEHIND = frozenset(
+    {
+        *("_session", "_queue", "_settings", "_done", "_rejected", "_agent", "_context"),
+        *(rewinding.KIND, rewinding.SNAPSHOT, "usage_update"),
+    }
+)
+"""Kinds of events that are the other session's own: its state, its agent's sessions, its cost."""
+
+AT_ONCE = 500
+"""Events that are copied in one go."""
+
+GIVEN = ("cwd", "roots", "mcpServers", "agent", "argv")
+
+
+def fork(home: str, session: str, turn: int | None = None, title: str = "") -> str:
+    """The new session's id. `turn`: the last that it has; None: the last that is over. Raises
+    Rejected, FromAgent, LogError."""
+    guard.require_person(home, "fork a session")
+    paths.ensure_home(home)
+    check_home(home)
+    source = paths.session_dir(home, session)
+    with Reader.open(source) as log, ExitStack() as undo:
+        header = log.header()
+        turn = _checked(header, turn)
+        then = log.header_before(turn + 1)
+        name = paths.claim_session(home, UNFINISHED)
+        directory = os.path.join(paths.sessions(home), UNFINISHED + name)
+        undo.callback(shutil.rmtree, directory, ignore_errors=True)
+        kept = os.path.join(directory, paths.ENVIRONMENT)
+        shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)
+        os.chmod(kept, 0o600)
+        with Writer.open(directory, create=True) as writer:
+            about = {"id": name, "title": title.strip()} | default_confirm(home)
+            _write(log, writer, about, header, then, turn)
+            write_head(directory, writer.header, writer.last_seq, writer.last_at)
+        os.rename(directory, paths.session_dir(home, name))
+        undo.pop_all()
+    return name
+
+
+def _checked(header: Json, turn: int | None) -> int:
+    last = header["turn"] - (header["state"] != "idle")
+    if turn is None:
+        return int(last)
+    if turn > last:
+        running = " It is still running." if turn == header["turn"] else ""
+        words = f"There is no finished turn {turn}: the last one is {last}.{running}"
+        raise Rejected({"reason": "no_turn", "message": words})
+    return turn
+
+
+def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, turn: int) -> None:
+    about |= {"sessionUpdate": "_session", "created": time.time_ns() // 1_000_000}
+    about |= {key: header[key] for key in GIVEN}
+    about["title"] = about["title"] or f"{header['title']} (fork)".strip()
+    about |= header["wanted"]
+    writer.append([Draft(about)], full=True)
+    end = (log.first_seq(turn + 1) or log.last_seq() + 1) - 1
+    hidden = rewinding.joined(then["hidden"])
+    drafts: list[Draft] = []
+    for event in log.events(0, end):
+        if kind_of(event.update) in LEFT_BEHIND or rewinding.is_hidden(hidden, event.seq):
+            continue
+        _copy_blobs(log, writer, event.update)
+        drafts.append(Draft(event.update, None, event.by))
+        if len(drafts) >= AT_ONCE:
+            writer.append(drafts)
+            drafts = []
+    writer.append(drafts)
+    writer.append(kept_asks.given_up(writer.header, "it is asked in the session it comes from"))
+    origin = {"id": header["id"], "turn": turn, "title": header["title"]}
+    ours = _memory(log, header, turn)
+    forked = {"sessionUpdate": "_session", "forkedFrom": origin, "agentSession": ours}
+    writer.append([Draft(forked)], full=True)
+
+
+def _memory(log: Reader, header: Json, turn: int) -> Json | None:
+    """A fork of the agent's own session, where it can do that."""
+    if not turn or not can(header["capabilities"], "fork"):
+        return None
+    firsts = [log.first_seq(n) for n in range(1, header["turn"] + 1)]
+    events = log.of_kinds(*rewinding.MEMORY)
+    session = rewinding.memory_at(events, firsts, turn, header).session
+    return None if session is None else {**session, "drop": session.get("drop", 0)}
+
+
+def _copy_blobs(log: Reader, writer: Writer, update: Json) -> None:
+    """Of attachments."""
+    for block in lenient.mappings(update, "prompt"):
+        name = lenient.text(block, "blob")
+        if name and (data := log.blob(name)) is not None:
+            writer.put_blob(data)

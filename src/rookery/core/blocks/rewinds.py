@@ -1,0 +1,71 @@
+"""How a rewind and a fork look: a line between two turns, with what can be done about it."""
+
+from rookery.core.blocks.document import Op, block_of_event, put
+from rookery.core.json import Event, Json, lenient
+from rookery.core.json.safe_text import count
+from rookery.core.turn import rewinding
+
+UNDO: Json = {"label": "Undo", "command": {"do": "rewind", "undo": True}}
+NAMED = 5
+
+
+def rewound(_before: Json, after: Json, event: Event) -> list[Op]:
+    update = event.update
+    match update.get("state"):
+        case "failed":
+            said = {"title": "The rewind failed", "text": lenient.text(update, "message")}
+            block = block_of_event(after, event, "notice", status="warn", **said)
+            half = after["rewound"] is not None and after["rewound"]["seq"] == event.seq
+            return put(block | {"actions": [UNDO] if half else []})
+        case "done":
+            block = block_of_event(after, event, "divider", title=title(update), text=text(update))
+            return put(block | {"actions": [UNDO, *_recap(update, event.seq)]})
+    return []
+
+
+def title(update: Json) -> str:
+    if update.get("undo") is True:
+        return "Rewind undone"
+    turn = lenient.integer(update, "turn") or 0
+    place = f"turn {turn}" if turn else "the beginning"
+    match update.get("files") is True, update.get("conversation") is True:
+        case True, False:
+            return f"Files rewound to {place}"
+        case False, True:
+            return f"Conversation rewound to {place}"
+    return f"Rewound to {place}"
+
+
+def text(update: Json) -> str:
+    said = []
+    if update.get("files") is True:
+        changed = lenient.integer(update, "changed") or 0
+        said.append(f"{count(changed, 'file')} changed." if changed else "No file changed.")
+    kept = lenient.mapping(update, "kept")
+    if kept:
+        names = [f"{path} ({why})" for path, why in list(kept.items())[:NAMED]]
+        more = f" and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
+        said.append(f"Left as they are: {', '.join(names)}{more}.")
+    if update.get("memory") == rewinding.LOST:
+        said.append("The agent does not remember the conversation: send it a recap.")
+    return " ".join(said)
+
+
+def _recap(update: Json, seq: int) -> list[Json]:
+    if update.get("memory") != rewinding.LOST:
+        return []
+    return [{"label": "Recap", "compose": {"recap": seq}}]
+
+
+def forked(_before: Json, after: Json, event: Event) -> list[Op]:
+    """Of all that a `_session` says, only a fork is seen."""
+    source = lenient.mapping(event.update, "forkedFrom")
+    if not source:
+        return []
+    turn = lenient.integer(source, "turn") or 0
+    title = f"Forked from {lenient.text(source, 'id')} at turn {turn}"
+    lost = after["agentSession"] is None and turn > 0
+    text = "The agent does not remember the conversation: send it a recap." if lost else ""
+    block = block_of_event(after, event, "divider", title=title, text=text)
+    recap: Json = {"label": "Recap", "compose": {"recap": event.seq}}
+    return put(block | {"actions": [recap] if lost else []})

@@ -1,0 +1,220 @@
+"""A session goes back to a turn: its conversation, its files, or both. The log keeps everything:
+events that were taken back are hidden, and to undo a rewind is one more.
+
+    begun    the files are about to change: what they were is in the snapshot `present`
+    done     how it went; the header follows it
+    failed   nothing of the conversation changed
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import Event, Json, kind_of, lenient
+
+KIND = "_rewind"
+SNAPSHOT = "_snapshot"
+
+MEMORY = ("_agent", "_context", KIND)
+"""Kinds of events that change the agent's session."""
+
+LOADED, FORKED, LOST = "loaded", "forked", "lost"
+"""What the agent knows afterwards: its own session of that time, a fork of it, or nothing."""
+
+type Ranges = list[list[int]]
+"""First and last of events, both included."""
+
+
+def check(command: Json, _most: int = 0) -> Refusal | None:
+    if command.get("undo") is True:
+        return None
+    turn = command.get("turn")
+    if isinstance(turn, bool) or not isinstance(turn, int) or turn < 0:
+        return Refusal("no_turn", "`turn` is missing: the number of a turn, 0 for the beginning.")
+    if not wants(command, "files") and not wants(command, "conversation"):
+        return Refusal("nothing", "Rewind the files, the conversation, or both.")
+    return None
+
+
+def wants(command: Json, what: str) -> bool:
+    """Both, where nothing is said."""
+    return command.get(what) is not False
+
+
+# --- what is hidden ------------------------------------------------------------------------------
+
+
+def ranges_of(value: object) -> Ranges:
+    found = []
+    for each in value if isinstance(value, list) else []:
+        match each:
+            case [int(first), int(last)] if 0 < first <= last:
+                found.append([first, last])
+    return found
+
+
+def is_hidden(hidden: Ranges, seq: int) -> bool:
+    return any(first <= seq <= last for first, last in hidden)
+
+
+def hides(hidden: Ranges, first: int, last: int) -> bool:
+    """Whether all of these events are hidden."""
+    return any(begin <= first and last <= end for begin, end in hidden)
+
+
+def hides_block(hidden: Ranges, block: str) -> bool:
+    """By its id, which names the event that made it."""
+    digits = block.partition(".")[2].rstrip("?$w")
+    return bool(hidden) and digits.isdecimal() and is_hidden(hidden, int(digits))
+
+
+def joined(ranges: Iterable[Sequence[int]]) -> Ranges:
+    found: Ranges = []
+    for first, last in sorted(list(each) for each in ranges):
+        if found and first <= found[-1][1] + 1:
+            found[-1][1] = max(found[-1][1], last)
+        else:
+            found.append([first, last])
+    return found
+
+
+# --- what the agent knew -------------------------------------------------------------------------
+
+
+class Memory(NamedTuple):
+    session: Json | None
+    """For the header: the agent's session that the next start takes up; with `drop`, a fork of it
+    without so many of its last turns."""
+    how: str = ""
+
+
+def memory_at(events: Iterable[Event], firsts: Sequence[int], turn: int, header: Json) -> Memory:
+    """What the agent's session is after a rewind to a turn. `firsts`: the first event of each turn,
+    from 1. A session that had turns since is forked where the agent can do that."""
+    changes = list(_sessions(events))
+    at_end = [_before(changes, first) for first in (*firsts[1:], 2**63)]
+    wanted = at_end[turn - 1] if turn else None
+    if not turn:
+        return Memory(None)
+    if wanted is None or wanted["name"] != header["agent"]:
+        return Memory(None, LOST)
+    later = sum(each == wanted for each in at_end[turn:])
+    if not later:
+        return Memory(wanted, LOADED)
+    if header["forksAt"]:
+        return Memory({**wanted, "drop": later}, FORKED)
+    return Memory(None, LOST)
+
+
+def _sessions(events: Iterable[Event]) -> Iterable[tuple[int, Json | None]]:
+    """Which session of the agent's was the one in use, from which event on."""
+    agent = ""
+    for event in events:
+        update, state = event.update, event.update.get("state")
+        name, agent = lenient.text(update, "sessionId"), lenient.text(update, "name") or agent
+        match kind_of(update):
+            case "_agent" if state == "ready" and name:
+                yield event.seq, {"name": agent, "id": name}
+            case "_agent" if state == "switched":
+                yield event.seq, None
+            case "_context" if state == "cleared" and update.get("how") == "later":
+                yield event.seq, None
+            case "_context" if state == "cleared" and name:
+                yield event.seq, {"name": agent, "id": name}
+            case "_rewind" if state == "done" and update.get("conversation") is True:
+                found = lenient.mapping(update, "agentSession")
+                kept = {"name": found.get("name"), "id": found.get("id")}
+                yield event.seq, kept if found and "drop" not in found else None
+
+
+def _before(changes: Sequence[tuple[int, Json | None]], seq: int) -> Json | None:
+    found: Json | None = None
+    for at, session in changes:
+        if at >= seq:
+            break
+        found = session
+    return found
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def snapshot_of(events: Iterable[Event], turn: int) -> str:
+    """The files after a turn: as they were when the next one began, with what the user changed in
+    between, else when it ended. "": there is no snapshot."""
+    ended = began = late = ""
+    for event in events:
+        about, when = lenient.integer(event.update, "turn"), event.update.get("when")
+        name = lenient.text(event.update, "id")
+        if name and when == "end" and about == turn:
+            ended = name
+        elif name and when == "prompt" and about == turn + 1:
+            began, late = ("", name) if event.update.get("late") is True else (name, "")
+    return began or ended or late
+
+
+# --- the header ----------------------------------------------------------------------------------
+
+
+def after(header: Json, event: Event) -> Json:
+    """The fields of a header that a rewind changes."""
+    update = event.update
+    if update.get("state") == "begun":
+        return {"rewinding": _target(update) | {"seq": event.seq}}
+    changes: Json = {"rewinding": None}
+    if update.get("state") != "done":  # what was changed of the files can be undone all the same
+        begun = header["rewinding"]
+        half = {"conversation": False, "seq": event.seq, "at": header["turn"], "was": {}}
+        return changes | ({"rewound": begun | half} if begun else {})
+    was = {"hidden": header["hidden"], "agentSession": header["agentSession"]}
+    about = _target(update) | {"seq": event.seq, "at": header["turn"], "was": was}
+    changes["rewound"] = about
+    if update.get("conversation") is True:
+        session = update.get("agentSession")
+        changes |= {
+            "hidden": ranges_of(update.get("hidden")),
+            "agentSession": session if isinstance(session, dict) else None,
+            "usage": {},
+            "plan": [],
+            "_plan": None,
+            "_open": None,
+            "_dropped": False,
+            "rateLimit": None,
+            "reason": "",
+            "error": None,
+        }
+        changes |= {"recap": event.seq} if update.get("memory") == LOST else {}
+    return changes
+
+
+def _target(update: Json) -> Json:
+    found: Json = {key: update.get(key) is True for key in ("files", "conversation", "undo")}
+    found |= {"turn": lenient.integer(update, "turn") or 0}
+    return found | {"present": lenient.text(update, "present")}
+
+
+def snapshot(header: Json, event: Event) -> Json:
+    """What is known of the newest snapshot, and whether there are any."""
+    update = event.update
+    left = [name for key in LEFT for name in lenient.texts(update, key)]
+    found: Json = {"id": lenient.text(update, "id"), "left": left}
+    if refused := lenient.text(update, "refused"):
+        found = {**header["snapshot"], "refused": refused}
+    return {"snapshot": found}
+
+
+LEFT = ("large", "nested", "unreadable")
+
+
+def left_out(header: Json, update: Json) -> str:
+    """What a snapshot is without, and was not said yet; "": nothing."""
+    told = set(lenient.texts(header["snapshot"], "left"))
+    said = []
+    for key, words in zip(
+        LEFT, ("too large", "repositories of their own", "unreadable"), strict=True
+    ):
+        names = [name for name in lenient.texts(update, key) if name not in told]
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            said.append(f"{words}: {', '.join(names[:5])}{more}")
+    return f"Rewinding leaves these files alone ({'; '.join(said)})." if said else ""

@@ -1,0 +1,383 @@
+"""The store of a session's snapshots: git objects with an index of their own. A file's bytes go in
+as they are and come out as they were: no filter, no line endings, no configuration but ours.
+
+A snapshot is a commit whose message holds what git does not: permissions, and what was left out. It
+is whole before its ref is written, and the ref is written before anyone hears of it. One process
+works here at a time; the lock goes with its last child, and then what a killed one left is stale.
+"""
+
+import fcntl
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, Self
+
+from rookery.snapshots import scope as scopes
+from rookery.snapshots.job import EMPTY
+from rookery.snapshots.scope import Scope, Unfit
+
+CONFIG = """[core]
+\trepositoryformatversion = 0
+\tbare = false
+\tfilemode = true
+\tsymlinks = true
+\tignorecase = false
+\tprecomposeunicode = false
+\tprotectHFS = false
+\tprotectNTFS = false
+\tautocrlf = false
+\tsafecrlf = false
+\tfsmonitor = false
+\thooksPath = /dev/null
+\tpreloadIndex = true
+\tlooseCompression = 1
+\tfsyncMethod = batch
+\tlogAllRefUpdates = false
+[index]
+\tversion = 4
+[gc]
+\tauto = 0
+"""
+ATTRIBUTES = "* -text -filter -ident !eol !working-tree-encoding\n"
+
+NO_FILES = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The tree that git knows without having it."""
+
+REFS = "refs/snapshots"
+LAST = "last"
+META = "meta.json"
+USUAL = (0o644, 0o755)
+"""Permissions that git keeps by itself."""
+
+NAMED = 50
+"""Paths that a result lists of each kind; the commit has all."""
+LOOSE = 3000
+"""Loose objects, about, over which the store is packed."""
+SECONDS = 600.0
+
+
+class Snapshot(NamedTuple):
+    id: str
+    tree: str
+    changed: int
+    """Paths since the snapshot before; 0: it is the same one."""
+    large: list[str]
+    nested: list[str]
+    unreadable: list[str]
+
+
+class Store:
+    """Get one from `opened`."""
+
+    def __init__(self, place: str, git: str, root: str, home: str, env: Mapping[str, str]) -> None:
+        self.place = place
+        self._git = git
+        self._environment = env
+        self.scope: Scope = scopes.find(git, root, env, home)
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls, place: str, git: str, root: str, home: str, environment: Mapping[str, str]
+    ) -> Iterator[Self]:
+        """Raises Unfit, OSError."""
+        store = cls(place, git, root, home, environment)
+        os.makedirs(place, mode=0o700, exist_ok=True)
+        # Inherited by every git that is started here.
+        lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            store._lock = lock
+            store._prepare()
+            yield store
+        finally:
+            os.close(lock)
+
+    _lock = -1
+
+    def _prepare(self) -> None:
+        for name in ("objects", "objects/info", "refs", REFS, "info"):
+            os.makedirs(self._at(name), exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(self._at("index.lock"))
+        self._write("config", CONFIG.encode())
+        self._write("HEAD", b"ref: refs/heads/none\n")
+        self._write("info/attributes", ATTRIBUTES.encode())
+        self._write("info/exclude", os.fsencode(self.scope.excludes))
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self.place, name)
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self._at(name)
+        with suppress(OSError), open(path, "rb") as file:
+            if file.read() == data:
+                return
+        fresh = f"{path}.new"
+        with open(fresh, "wb") as file:
+            file.write(data)
+        os.replace(fresh, path)
+
+    # --- git -----------------------------------------------------------------------------------
+
+    def start(self, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+        """Git in this store, with nothing of the user's but the ignore rules."""
+        keep = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LD_LIBRARY_PATH")
+        env = {name: self._environment[name] for name in keep if name in self._environment}
+        env |= {
+            "LC_ALL": "C",
+            "GIT_DIR": self.place,
+            "GIT_INDEX_FILE": self._at("index"),
+            "GIT_WORK_TREE": self.scope.top,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_TERMINAL_PROMPT": "0",
+            **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "Rookery"),
+            **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "rookery@localhost"),
+        }
+        more = ["-c", f"core.excludesFile={self.scope.more}"] if self.scope.more else []
+        return subprocess.Popen(
+            [self._git, *more, *words],
+            cwd=self.scope.top,
+            env=env,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(self._lock,),
+        )
+
+    def git(self, *words: str, given: bytes = b"", fine: Sequence[int] = (0,)) -> bytes:
+        """Raises Unfit."""
+        return self._end(self.start(*words, stdin=subprocess.PIPE), words, given, fine)
+
+    def _end(
+        self,
+        process: subprocess.Popen[bytes],
+        words: Sequence[str],
+        given: bytes = b"",
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        try:
+            out, err = process.communicate(given or None, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise Unfit("slow", f"git {words[0]} took longer than {SECONDS:g} s.") from None
+        if process.returncode not in fine:
+            said = os.fsdecode(err).strip()[-500:] or f"status {process.returncode}"
+            raise Unfit("git_failed", f"git {words[0]} failed: {said}")
+        return out
+
+    # --- taking --------------------------------------------------------------------------------
+
+    def take(self, most: int) -> Snapshot:
+        """`most`: bytes of a file that is kept. Raises Unfit, OSError."""
+        try:
+            return self._take(most)
+        except Unfit as error:
+            if error.reason != "git_failed":
+                raise
+        # A file that changed while it was read, or an index that a power cut spoilt.
+        with suppress(Unfit):
+            return self._take(most)
+        for name in ("index", META):
+            with suppress(FileNotFoundError):
+                os.unlink(self._at(name))
+        return self._take(most)
+
+    def _take(self, most: int) -> Snapshot:
+        fresh = not os.path.exists(self._at("index"))
+        meta = _Meta() if fresh else _Meta.read(self._at(META))
+        differ, others = self._changed(meta)
+        large, unreadable, taken = self._sorted(differ | others, most)
+        meta.left = dict.fromkeys(large, "large") | dict.fromkeys(unreadable, "unreadable")
+        dropped = differ & meta.left.keys()
+        meta.note(taken, dropped)
+        last = self.last()
+        if last and not taken and not dropped and meta.is_saved():
+            meta.write(self._at(META))
+            return self._told(*last, 0, meta)
+        meta.write(self._at(META))
+        if dropped:
+            gone = ("update-index", "-z", "--force-remove", "--stdin")
+            self.git(*gone, given=joined(dropped))
+        news = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+        self.git(*news, given=joined(taken))
+        tree = self.git("write-tree").decode().strip()
+        said = json.dumps(meta.of_commit()).encode()
+        commit = self.git("commit-tree", tree, "-F", "-", given=said).decode().strip()
+        self._write(f"{REFS}/{commit}", f"{commit}\n".encode())
+        self._write(LAST, f"{commit} {tree}\n".encode())
+        return self._told(commit, tree, len(taken) + len(dropped), meta)
+
+    def _told(self, commit: str, tree: str, changed: int, meta: "_Meta") -> Snapshot:
+        large = sorted(path for path, why in meta.left.items() if why == "large")
+        unread = sorted(path for path, why in meta.left.items() if why != "large")
+        nested = meta.nested[:NAMED]
+        return Snapshot(commit, tree, changed, large[:NAMED], nested, unread[:NAMED])
+
+    def last(self) -> tuple[str, str] | None:
+        """The newest snapshot and its tree."""
+        try:
+            with open(self._at(LAST), encoding="ascii") as file:
+                commit, tree = file.read().split()
+        except (OSError, ValueError):
+            return None
+        return commit, tree
+
+    def _changed(self, meta: "_Meta") -> tuple[set[str], set[str]]:
+        """Paths that differ from the index by their state on the disk, and those it has not."""
+        under = ["--", self.scope.below or "."]
+        differ = ("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=none")
+        others = ("ls-files", "-z", "--others", "--exclude-standard")
+        started = self.start(*differ, *under), self.start(*others, *under)
+        try:
+            known = set(split(self._end(started[0], differ)))
+        finally:
+            more = split(self._end(started[1], others))
+        meta.nested = sorted({path.rstrip("/") for path in more if path.endswith("/")})
+        found = {path for path in more if not path.endswith("/")} | {*self._forced(meta)}
+        limit = scopes.MOST_FILES[self.scope.repository]
+        if len(found) > limit:
+            words = f"It has more than {limit:,} files that no ignore rule leaves out."
+            raise Unfit("too_many", words)
+        return known, found - known
+
+    def _forced(self, meta: "_Meta") -> list[str]:
+        """Looked up only when the user's index is another."""
+        if not self.scope.staged:
+            return []
+        try:
+            found = os.stat(self.scope.staged)
+        except OSError:
+            return []
+        seen = [found.st_mtime_ns, found.st_size, found.st_ino]
+        if seen == meta.index:
+            return []
+        meta.index = seen
+        paths = scopes.forced(self._git, self.scope, self._environment)
+        return [path for path in paths if os.path.lexists(self._full(path))]
+
+    def _full(self, path: str) -> str:
+        return os.path.join(self.scope.top, path)
+
+    def _sorted(
+        self, changed: Iterable[str], most: int
+    ) -> tuple[list[str], list[str], dict[str, int | None]]:
+        """Too large, unreadable, and the rest with their permissions (None: gone, or a link)."""
+        large, unreadable, taken, size = list[str](), list[str](), dict[str, int | None](), 0
+        for path in sorted(changed):
+            try:
+                found = os.lstat(self._full(path))
+            except OSError:
+                taken[path] = None
+                continue
+            if not stat.S_ISREG(found.st_mode):
+                taken[path] = None
+            elif found.st_size > most:
+                large.append(path)
+            elif not os.access(self._full(path), os.R_OK):
+                unreadable.append(path)
+            else:
+                taken[path] = stat.S_IMODE(found.st_mode)
+                size += found.st_size
+        limit = scopes.MOST_BYTES[self.scope.repository]
+        if size > limit:
+            raise Unfit("too_many", f"Its files have more than {limit >> 30} GiB.")
+        return large, unreadable, taken
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def meta(self, commit: str) -> dict[str, Any]:
+        """What the message of a snapshot says. Raises Unfit."""
+        if commit == EMPTY:
+            return _Meta().of_commit()
+        said = self.git("cat-file", "commit", commit).partition(b"\n\n")[2]
+        found = json.loads(said)
+        return found if isinstance(found, dict) else {}
+
+    def tree(self, commit: str) -> str:
+        return NO_FILES if commit == EMPTY else f"{commit}^{{tree}}"
+
+    def has(self, commit: str) -> bool:
+        if commit == EMPTY:
+            return True
+        with suppress(Unfit):
+            return self.git("cat-file", "-t", commit).strip() == b"commit"
+        return False
+
+    # --- upkeep --------------------------------------------------------------------------------
+
+    def tidy(self, keep: Iterable[str] | None = None) -> None:
+        """Pack what is loose, where there is much of it. `keep`: the snapshots that the log knows;
+        others are dropped."""
+        if keep is not None:
+            known = {*keep, (self.last() or ("", ""))[0]}
+            for name in os.listdir(self._at(REFS)):
+                if name not in known:
+                    with suppress(OSError):
+                        os.unlink(self._at(f"{REFS}/{name}"))
+        with suppress(OSError):
+            sample = len(os.listdir(self._at("objects/17")))  # one of 256 folders
+            if keep is None and sample * 256 < LOOSE:
+                return
+        self.git("repack", "-a", "-d", "-q", "--window=0")
+        self.git("prune", "--expire=1.hour.ago")
+
+
+class _Meta:
+    """What git does not keep. Written before the index: a path that the index does not have yet is
+    looked at again."""
+
+    def __init__(self) -> None:
+        self.modes: dict[str, int] = {}
+        self.left: dict[str, str] = {}
+        self.nested: list[str] = []
+        self.index: list[int] = []
+        self._saved: dict[str, Any] = {}
+
+    @classmethod
+    def read(cls, path: str) -> Self:
+        meta = cls()
+        with suppress(OSError, ValueError, TypeError, KeyError), open(path, "rb") as file:
+            saved = json.load(file)
+            meta.modes, meta.left = dict(saved["modes"]), dict(saved["left"])
+            meta.nested, meta.index = list(saved["nested"]), list(saved["index"])
+            meta._saved = saved
+        return meta
+
+    def note(self, taken: Mapping[str, int | None], dropped: Iterable[str]) -> None:
+        for path, mode in (*taken.items(), *dict.fromkeys(dropped).items()):
+            self.modes.pop(path, None)
+            if mode is not None and mode not in USUAL:
+                self.modes[path] = mode
+
+    def of_commit(self) -> dict[str, Any]:
+        return {"modes": self.modes, "left": self.left, "nested": self.nested}
+
+    def is_saved(self) -> bool:
+        """Nothing of it is news."""
+        return all(self._saved.get(key) == value for key, value in self.of_commit().items())
+
+    def write(self, path: str) -> None:
+        """Where there is news."""
+        if self.is_saved() and self._saved.get("index") == self.index:
+            return
+        fresh = f"{path}.new"
+        with open(fresh, "w", encoding="ascii") as file:
+            json.dump(self.of_commit() | {"index": self.index}, file)
+        os.replace(fresh, path)
+
+
+def split(said: bytes) -> list[str]:
+    return [os.fsdecode(path) for path in said.split(b"\0") if path]
+
+
+def joined(paths: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(path) + b"\0" for path in paths)

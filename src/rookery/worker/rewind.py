@@ -1,0 +1,168 @@
+"""Brings a session back to a turn, or undoes that: what is there is kept first, then come the
+files, then the conversation and the agent's memory of it."""
+
+from typing import NamedTuple
+
+from rookery.core.agent import messages
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import Draft, Json, lenient
+from rookery.core.turn import rewinding
+from rookery.core.turn.rewinding import KIND, SNAPSHOT, Memory, Ranges
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
+from rookery.worker.agent.side import AgentSide
+from rookery.worker.agent.snapshots import Snapshots
+from rookery.worker.session import Session
+
+KEPT = 100
+"""Paths that the log names of those that were left alone."""
+
+INTERRUPTED = "The worker ended while files were put back: some may be of then, some of now."
+
+
+class _Plan(NamedTuple):
+    command: Json
+    by: str
+    turn: int
+    undo: bool
+    target: str = ""
+    """The snapshot that the files become; "": they stay."""
+    hidden: Ranges | None = None
+    """None: the conversation stays."""
+    memory: Memory = Memory(None)
+
+    def update(self, state: str, **more: object) -> Json:
+        about = {"files": bool(self.target), "conversation": self.hidden is not None}
+        return {
+            "sessionUpdate": KIND,
+            "state": state,
+            "turn": self.turn,
+            "undo": self.undo,
+            **about,
+            **more,
+        }
+
+
+class Rewind:
+    def __init__(self, session: Session, side: AgentSide, snapshots: Snapshots) -> None:
+        self._session = session
+        self._side = side
+        self._snapshots = snapshots
+        self.under_way = False
+        """No other command is carried out meanwhile."""
+        if session.header["rewinding"]:
+            failed = {"sessionUpdate": KIND, "state": "failed", "message": INTERRUPTED}
+            session.append(Draft(failed))
+
+    def start(self, command: Json, by: str) -> Refusal | None:
+        session = self._session
+        if session.turn.phase != "idle":
+            return Refusal("busy", "A turn is running: cancel it first, then rewind.")
+        if session.agent.heir is not None:
+            return Refusal("switching", "A switch to another agent is under way.")
+        if session.agent.phase not in ("absent", "ready"):
+            return Refusal("not_ready", "The agent is starting or ending: try again in a moment.")
+        try:
+            with Reader.open(session.directory) as log:
+                plan = self._undo(log, command, by) if command.get("undo") is True else None
+                plan = plan or self._plan(log, command, by)
+        except LogError as error:
+            return Refusal("unreadable", str(error))
+        if isinstance(plan, Refusal):
+            return plan
+        session.asked.add(command["id"])
+        self.under_way = True
+        if plan.target:
+            self._snapshots.run({"do": "take"}, lambda said: self._kept(plan, said))
+        else:
+            self._converse(plan, {})
+        return None
+
+    # --- plans -----------------------------------------------------------------------------------
+
+    def _plan(self, log: Reader, command: Json, by: str) -> _Plan | Refusal:
+        header, turn = self._session.header, int(command["turn"])
+        last = header["turn"]
+        if turn > last:
+            return Refusal("no_turn", f"There is no turn {turn}: the last one is {last}.")
+        plan = _Plan(command, by, turn, undo=False)
+        if rewinding.wants(command, "files"):
+            target = rewinding.snapshot_of(log.of_kinds(SNAPSHOT), turn)
+            if not target:
+                return _no_snapshot(turn)
+            plan = plan._replace(target=target)
+        if rewinding.wants(command, "conversation"):
+            firsts = [log.first_seq(n) for n in range(1, last + 1)]
+            memory = rewinding.memory_at(log.of_kinds(*rewinding.MEMORY), firsts, turn, header)
+            then = log.header_before(turn + 1)["hidden"]
+            hidden = [*then, *([[firsts[turn], log.last_seq()]] if turn < last else [])]
+            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory)
+        return plan
+
+    def _undo(self, log: Reader, command: Json, by: str) -> _Plan | Refusal:
+        header = self._session.header
+        done = header["rewound"]
+        if not done:
+            return Refusal("nothing_to_undo", "There is no rewind to undo.")
+        plan = _Plan(command, by, done["turn"], undo=True)
+        if done["files"] and rewinding.wants(command, "files"):
+            plan = plan._replace(target=done["present"])
+        if done["conversation"] and rewinding.wants(command, "conversation"):
+            hidden, since = list(done["was"]["hidden"]), log.first_seq(done["at"] + 1)
+            if since:  # the turns of the way that is left
+                hidden.append([since, log.last_seq()])
+            session = done["was"]["agentSession"]
+            how = rewinding.LOADED if session else ""
+            memory = Memory(session, how)
+            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory)
+        if not plan.target and plan.hidden is None:
+            return Refusal("nothing_to_undo", "The last rewind did not change that.")
+        return plan
+
+    # --- steps -----------------------------------------------------------------------------------
+
+    def _kept(self, plan: _Plan, said: Json) -> None:
+        """What the files are now is in the store, so that this can be undone."""
+        if "id" not in said:
+            self._fail(plan, said, begun=False)
+            return
+        session, present = self._session, said["id"]
+        taken = {"sessionUpdate": SNAPSHOT, "turn": session.header["turn"], "when": "rewind"}
+        session.append(Draft(taken | {"id": present}))
+        session.append(Draft(plan.update("begun", present=present)), full=True)
+        wanted = {"do": "restore", "present": present, "target": plan.target}
+        session.then(self._snapshots.run, wanted, lambda said: self._restored(plan, present, said))
+
+    def _restored(self, plan: _Plan, present: str, said: Json) -> None:
+        if "id" not in said:
+            self._fail(plan, said, begun=True)
+            return
+        kept = dict(list(lenient.mapping(said, "kept").items())[:KEPT])
+        about: Json = {"present": present, "changed": len(said["changes"]), "kept": kept}
+        self._converse(plan, about | {"same": said["same"]})
+
+    def _converse(self, plan: _Plan, about: Json) -> None:
+        """The log says so once nothing of what is taken back can speak any more."""
+        session = self._session
+        self.under_way = False
+        draft = Draft(plan.update("done", **about), plan.command["id"], plan.by)
+        if plan.hidden is None:
+            session.append(draft, full=True)
+            return
+        self._side.kept.give_up("the conversation was rewound", None)
+        memory: Json = {"agentSession": plan.memory.session, "memory": plan.memory.how}
+        done = draft._replace(update=draft.update | {"hidden": plan.hidden} | memory)
+        session.feed_agent(messages.Replaced(done, start=False))
+
+    def _fail(self, plan: _Plan, said: Json, *, begun: bool) -> None:
+        self.under_way = False
+        message = lenient.text(said, "message") or "The files could not be put back."
+        if begun:
+            self._session.append(Draft(plan.update("failed", message=message)))
+        refusal = Refusal(lenient.text(said, "refused") or "failed", message)
+        self._session.reject(plan.command, refusal, plan.by)
+
+
+def _no_snapshot(turn: int) -> Refusal:
+    hint = "To rewind only the conversation: rookery rewind --conversation"
+    return Refusal("no_snapshot", f"There is no snapshot of the files after turn {turn}. {hint}")

@@ -1,0 +1,220 @@
+"""A snapshot is the directory, byte for byte, and the user's own git never hears of it (row S5)."""
+
+import os
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rookery.snapshots.scope import Unfit
+from tests.snapshots.meadow import Meadow, Vandal, git
+
+OWN = ("index", "logs/HEAD", "logs/refs/stash", "refs/stash", "config", "HEAD")
+"""Of the user's repository."""
+
+
+def own(root: Path) -> dict[str, object]:
+    """All that git says of a repository, and the bytes of its files."""
+    files = {name: root / ".git" / name for name in OWN}
+    found: dict[str, object] = {
+        name: file.read_bytes() if file.exists() else None for name, file in files.items()
+    }
+    objects = sorted(str(each) for each in (root / ".git/objects").rglob("*"))
+    return found | {"objects": objects}
+
+
+def restored(meadow: Meadow, target: str, wanted: object) -> str:
+    present, outcome = meadow.restore(target)
+    # A folder that still has an ignored or a large file in it cannot become a file or a link.
+    if not any("not empty" in why for why in outcome.kept.values()):
+        assert meadow.tree() == wanted
+    return present
+
+
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.long)])
+def test_S5_any_turn_and_back_again_byte_for_byte(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    meadow = Meadow(tmp_path)
+    vandal = Vandal(meadow.root, random)
+    git(meadow.root, "commit", "--allow-empty", "-qm", "first")
+    git(meadow.root, "-c", "filter.lfs.required=false", "stash", "list")
+    before = own(meadow.root)
+    taken = []
+    for _ in range(30 if seed == 3 else 12):
+        vandal.rage()
+        taken.append((meadow.take().id, meadow.tree()))
+    for _ in range(10):
+        there = meadow.tree()
+        target, wanted = random.choice(taken)
+        present = restored(meadow, target, wanted)
+        if random.random() < 0.6:
+            restored(meadow, present, there)
+    assert own(meadow.root) == before
+
+
+def test_S5_filters_line_endings_and_hooks_are_not_used(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    wanted = {"a.bin": b"large file", "b.txt": b"one\r\ntwo\n", "c.txt": b"$Id$\n"}
+    for name, data in wanted.items():
+        (meadow.root / name).write_bytes(data)
+    taken = meadow.take()
+    for name in wanted:
+        (meadow.root / name).unlink()
+    meadow.restore(taken.id)
+    assert {name: (meadow.root / name).read_bytes() for name in wanted} == wanted
+
+
+def test_S5_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    (meadow.root / "a").write_text("one")
+    first = meadow.take()
+    assert (first.changed, meadow.take()) == (3, first._replace(changed=0))
+    os.utime(meadow.root / "a")
+    assert meadow.take().tree == first.tree
+
+
+def test_S5_ignored_large_and_nested_are_left_alone(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    nested = meadow.root / "nested"
+    nested.mkdir()
+    git(nested, "init", "-q")
+    (nested / "deep").write_text("theirs")
+    (meadow.root / "secret.ign").write_text("mine")
+    (meadow.root / "big").write_bytes(b"x" * (meadow.most + 1))
+    taken = meadow.take()
+    assert (taken.large, taken.nested) == (["big"], ["nested"])
+    (meadow.root / "big").write_text("small now")
+    (meadow.root / ".gitignore").write_text("")  # and so nothing is ignored
+    (nested / "deep").write_text("changed")
+    _, outcome = meadow.restore(taken.id)
+    assert outcome.kept == {"big": "too large then", "secret.ign": "ignored"}
+    assert (meadow.root / ".gitignore").read_text() == "*.ign\n"
+    assert (nested / "deep").read_text() == "changed"
+
+
+def test_S5_what_the_repository_has_although_it_is_ignored(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    (meadow.root / "kept.ign").write_text("one")
+    git(meadow.root, "add", "-f", "kept.ign")
+    taken = meadow.take()
+    (meadow.root / "kept.ign").write_text("two")
+    assert meadow.take().id != taken.id
+    meadow.restore(taken.id)
+    assert (meadow.root / "kept.ign").read_text() == "one"
+
+
+def test_S5_the_users_own_ignore_rules(tmp_path: Path) -> None:
+    """.git/info/exclude, and the list for all repositories."""
+    meadow = Meadow(tmp_path)
+    (tmp_path / ".config/git").mkdir(parents=True)
+    (tmp_path / ".config/git/ignore").write_text("everywhere\n")
+    (meadow.root / ".git/info/exclude").write_text("here\n")
+    for name in ("everywhere", "here", "kept"):
+        (meadow.root / name).write_text("x")
+    with meadow.store() as store:
+        taken = store.take(meadow.most)
+        assert b"kept" in (found := store.git("ls-tree", "--name-only", taken.tree))
+    assert not {b"everywhere", b"here"} & set(found.split())
+
+
+def test_S5_only_the_sessions_part_of_a_repository(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    (meadow.root / "part").mkdir()
+    (meadow.root / "part/a").write_text("one")
+    (meadow.root / "other").write_text("one")
+    top, meadow.root = meadow.root, meadow.root / "part"
+    taken = meadow.take()
+    for name in ("part/a", "other"):
+        (top / name).write_text("two")
+    meadow.restore(taken.id)
+    assert [(top / name).read_text() for name in ("part/a", "other")] == ["one", "two"]
+
+
+def test_S5_without_a_repository(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path, repository=False)
+    (meadow.root / "node_modules").mkdir()
+    (meadow.root / "node_modules/x").write_text("made")
+    (meadow.root / "a").write_text("one")
+    taken = meadow.take()
+    assert taken.changed == 1
+    (meadow.root / "a").unlink()
+    (meadow.root / "node_modules/x").write_text("made again")
+    meadow.restore(taken.id)
+    assert (meadow.root / "a").read_text() == "one"
+    assert (meadow.root / "node_modules/x").read_text() == "made again"
+
+
+@pytest.mark.parametrize("root", ["/", "/usr", "~", "~/.."])
+def test_S5_a_home_or_the_system_is_never_walked(tmp_path: Path, root: str) -> None:
+    user = tmp_path / "users" / "me"
+    user.mkdir(parents=True)
+    meadow = Meadow(tmp_path)
+    meadow.place, meadow.root = user, Path(root.replace("~", str(user)))
+    with pytest.raises(Unfit, match="too wide"):
+        meadow.take()
+
+
+def test_S5_what_others_change_meanwhile_stays(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    for name in ("a", "b"):
+        (meadow.root / name).write_text("one")
+    taken = meadow.take().id
+    for name in ("a", "b"):
+        (meadow.root / name).write_text("two")
+    from rookery.snapshots.restore import restore
+
+    with meadow.store() as store:
+        present = store.take(meadow.most).id
+        (meadow.root / "a").write_text("somebody else's")
+        outcome = restore(store, present, taken)
+    assert outcome.kept == {"a": "changed meanwhile"}
+    assert [(meadow.root / name).read_text() for name in "ab"] == ["somebody else's", "one"]
+
+
+def test_S5_a_link_leads_nowhere_outside(tmp_path: Path) -> None:
+    """A folder that became a link: nothing is written where it leads."""
+    meadow = Meadow(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (meadow.root / "lib").mkdir()
+    (meadow.root / "lib/a").write_text("one")
+    taken = meadow.take().id
+    (meadow.root / "lib/a").write_text("two")
+    from rookery.snapshots.restore import restore
+
+    with meadow.store() as store:
+        present = store.take(meadow.most).id
+        (meadow.root / "lib/a").unlink()
+        (meadow.root / "lib").rmdir()
+        (meadow.root / "lib").symlink_to(outside)
+        outcome = restore(store, present, taken)
+    assert list(outcome.kept) == ["lib/a"]
+    assert list(outside.iterdir()) == []
+
+
+def test_S5_a_store_that_was_killed_or_damaged_goes_on(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    (meadow.root / "a").write_text("one")
+    taken = meadow.take().id
+    (tmp_path / "store/index.lock").write_text("left behind")
+    (tmp_path / "store/index").write_bytes(b"no index")
+    (meadow.root / "a").write_text("two")
+    meadow.restore(taken)
+    assert (meadow.root / "a").read_text() == "one"
+
+
+def test_S5_tidied_what_the_log_knows_stays(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    taken = []
+    for each in range(3):
+        (meadow.root / "a").write_text(str(each))
+        taken.append(meadow.take().id)
+    with meadow.store() as store:
+        store.tidy(taken[:1])
+    meadow.restore(taken[0])
+    assert (meadow.root / "a").read_text() == "0"
+    held = subprocess.run(
+        ["git", "--git-dir", str(tmp_path / "store"), "fsck"], capture_output=True, check=False
+    )
+    assert held.returncode == 0, held.stderr
