@@ -8,7 +8,7 @@ from rookery.core.critic import state
 from rookery.core.json import Json
 from rookery.core.settings import held
 
-VERSION = 10
+VERSION = 11
 """Of the header's shape. A stored header of another version is ignored and folded again."""
 
 

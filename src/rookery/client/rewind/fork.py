@@ -29,7 +29,7 @@ LEFT_BEHIND = frozenset(
 AT_ONCE = 500
 """Events that are copied in one go."""
 
-GIVEN = ("cwd", "roots", "mcpServers", "agent", "argv")
+GIVEN = ("cwd", "roots", "mcpServers", "agent", "argv", "sandbox")
 
 
 def fork(home: str, session: str, turn: int | None = None, title: str = "") -> str:

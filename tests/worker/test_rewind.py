@@ -1,0 +1,188 @@
+"""A session goes back to a turn and forth again, under a real worker with a scripted agent (S5)."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rookery.client import reading
+from rookery.client.rewind.fork import fork
+from rookery.client.rewind.turns import preview, turns
+from rookery.client.session import Rejected
+from rookery.core.json.events import Event, kind_of
+from rookery.log.reader import Reader
+from rookery.processes import tree
+from tests.snapshots.meadow import Meadow, git
+from tests.snapshots.test_store import own
+from tests.worker.aviary import Aviary, Bird, is_agent, is_text, text_of
+
+RAGE = (
+    "import sys,random,pathlib;sys.path.insert(0,sys.argv[1]);from tests.snapshots import meadow;"
+)
+RAGE += "meadow.Vandal(pathlib.Path(sys.argv[2]),random.Random(int(sys.argv[3]))).rage(2,9)"
+TESTS = str(Path(__file__).parents[2])
+
+
+def rage(aviary: Aviary, seed: int) -> list[dict[str, object]]:
+    """A turn in which the agent does anything to the files."""
+    argv = [sys.executable, "-c", RAGE, TESTS, str(aviary.work), str(seed)]
+    return [{"command": argv}, {"text": "done"}]
+
+
+def is_snapshot(event: Event, turn: int, when: str = "end") -> bool:
+    update = event.update
+    return kind_of(update) == "_snapshot" and (update["turn"], update["when"]) == (turn, when)
+
+
+async def turn(bird: Bird, play: str | list[dict[str, object]], number: int) -> None:
+    """With the snapshot at its end."""
+    found = await bird.turn(play)
+    await bird.until(lambda event: is_snapshot(event, number), found[0].seq)
+
+
+def meadow_of(aviary: Aviary) -> Meadow:
+    aviary.work.rmdir()
+    meadow = Meadow(aviary.root)
+    assert meadow.root == aviary.work
+    meadow.most = 10 * 1024 * 1024
+    return meadow
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(30, marks=pytest.mark.long)])
+async def test_S5_to_any_turn_and_undone(aviary: Aviary, count: int) -> None:
+    meadow, random = meadow_of(aviary), Random(count)
+    git(meadow.root, "commit", "--allow-empty", "-qm", "first")
+    before, bird = own(meadow.root), aviary.hatch()
+    trees = [meadow.tree()]
+    for number in range(1, count + 1):
+        await turn(bird, rage(aviary, number), number)
+        trees.append(meadow.tree())
+    for target in random.sample(range(count + 1), 3 if count < 9 else 15):
+        there = meadow.tree()
+        done = (await bird.send("rewind", turn=target)).update
+        if not done["kept"]:
+            assert meadow.tree() == trees[target]
+            assert done["same"]
+        undone = (await bird.send("rewind", undo=True)).update
+        if not done["kept"] and not undone["kept"]:
+            assert meadow.tree() == there
+    assert own(meadow.root) == before
+    assert git(meadow.root, "stash", "list") == b""
+
+
+async def test_S5_the_conversation_is_hidden_and_comes_back(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    for number in (1, 2, 3):
+        await turn(bird, f"word{number}", number)
+    before = bird.header()
+    done = await bird.send("rewind", turn=1, files=False)
+    assert (done.update["memory"], bird.header()["agentSession"]) == ("lost", None)
+    with Reader.open(str(bird.directory)) as log:
+        assert "word3" in text_of(bird.events()), "nothing is lost"
+        shown = reading.excerpt(log).document
+        recap = reading.recap(log).text()
+    titles = [block["title"] for block in shown.blocks.values()]
+    assert titles[-1] == "Conversation rewound to turn 1"
+    assert "word1" in recap
+    assert "word2" not in recap
+    found = await bird.turn("another way")
+    assert found[0].update["turn"] == 4
+    assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [2, 3]
+    await bird.send("rewind", undo=True)
+    after = bird.header()
+    assert after["agentSession"] == before["agentSession"]
+    assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [4]
+    found = await bird.turn("back")
+    [ready] = [event for event in found if is_agent(event, "ready")]
+    assert ready.update["how"] in ("load", "resume"), "the agent remembers by itself"
+
+
+async def test_S5_only_the_files(aviary: Aviary) -> None:
+    bird, file = aviary.hatch(), aviary.work / "a"
+    for number in (1, 2):
+        await turn(bird, [{"write": "a", "content": str(number)}], number)
+    assert preview(aviary.home, bird.id, 0) == [("removed", "a")]
+    await bird.send("rewind", turn=1, conversation=False)
+    assert (file.read_text(), bird.header()["hidden"]) == ("1", [])
+    await bird.send("rewind", turn=0, conversation=False)
+    assert not file.exists()
+
+
+async def test_S5_what_the_user_changed_between_two_turns_stays(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    await turn(bird, [{"write": "a", "content": "agent"}], 1)
+    (aviary.work / "b").write_text("mine")
+    await turn(bird, [{"write": "b", "content": "agent"}], 2)
+    await bird.send("rewind", turn=1)
+    assert (aviary.work / "b").read_text() == "mine"
+
+
+async def test_S5_not_in_mid_turn_nor_to_a_turn_that_is_none(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    with pytest.raises(Rejected, match="no rewind to undo"):
+        await bird.send("rewind", undo=True)
+    begun = await bird.prompt([{"text": "begun"}, {"until": "cancel"}])
+    await bird.until(lambda event: is_text(event, "begun"), begun.seq)
+    with pytest.raises(Rejected, match="cancel it first"):
+        await bird.send("rewind", turn=0)
+    await bird.send("cancel")
+    await bird.ended(begun)
+    with pytest.raises(Rejected, match="the last one is 1"):
+        await bird.send("rewind", turn=7)
+
+
+async def test_S5_a_worker_killed_in_the_middle_leaves_the_way_back(aviary: Aviary) -> None:
+    """At a rewind's first word, and again right after a turn: the store and the log stay whole."""
+    bird = aviary.hatch()
+    for number in (1, 2):
+        await turn(bird, [{"write": f"f{n}", "content": str(number)} for n in range(20)], number)
+    await bird.turn([{"write": "last", "content": "x"}])
+    there = {each.name: each.read_text() for each in aviary.work.iterdir()}
+    since = bird.events()[-1].seq
+    worker, sending = bird.worker, asyncio.create_task(bird.send("rewind", turn=1))
+    await bird.until(lambda event: event.update.get("state") == "begun", since)
+    tree.kill([worker])
+    sending.cancel()
+    await asyncio.gather(sending, return_exceptions=True)
+    await bird.gone(worker)
+    await bird.send("rewind", undo=True)
+    assert {each.name: each.read_text() for each in aviary.work.iterdir()} == there
+
+
+async def test_S5_P10_an_agent_cannot_rewind_its_session(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    await turn(bird, "one", 1)
+    line = [sys.executable, "-m", "rookery"]
+    words = [[*line, "rewind", bird.id, "0"], [*line, "fork", bird.id]]
+    env = [{"name": "ROOKERY_HOME", "value": aviary.home}]
+    played = [{"command": each, "env": env} for each in words]
+    found = await bird.turn([*played, {"text": "tried"}])
+    said = json.dumps([event.update for event in found])
+    assert said.count("An agent cannot") >= 2
+    assert not [event for event in found if kind_of(event.update) == "_rewind"]
+    assert len(os.listdir(os.path.join(aviary.home, "sessions"))) == 1
+
+
+async def test_S5_a_fork_begins_with_the_turns_and_goes_its_own_way(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    for number in (1, 2, 3):
+        await turn(bird, f"word{number}", number)
+    name = fork(aviary.home, bird.id, 2, "Other")
+    branch = Bird(aviary.home, name)
+    aviary.birds.append(branch)
+    header = branch.header()
+    assert (header["title"], header["turn"], header["agentSession"]) == ("Other", 2, None)
+    assert header["forkedFrom"]["id"] == bird.id
+    said = text_of(branch.events())
+    assert "word2" in said
+    assert "word3" not in said
+    found = await branch.turn("fresh")
+    assert found[0].update["turn"] == 3
+    with Reader.open(str(branch.directory)) as log:
+        assert "word1" in reading.recap(log, found[0].seq).text()
+    with pytest.raises(Rejected, match="no finished turn 9"):
+        fork(aviary.home, bird.id, 9)
