@@ -16,7 +16,7 @@ FILES = (
     *("log_scale", "idle_worker", "idle_session", "idle_cpu", "fifty_sessions", "scale"),
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
-    "sandbox_start",
+    *("sandbox_start", "snapshot"),
     "search",
     *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption"),
     *("web_open", "web_stream"),

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,22 @@ async def test_G4_a_fork_goes_its_own_way(
     await agent.call("session/load", sessionId=fork, **here(tmp_path))
     told = words(agent.news(fork), "user_message_chunk")
     assert told == "the pastthe future"
+
+
+async def test_S5_a_fork_as_it_was_before_its_last_turns(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "the past")
+    await asyncio.sleep(0.01)
+    moment = time.time_ns() // 1_000_000
+    await agent.turn(session, "the mistake")
+    given = {"_meta": {"rookery": {"before": moment}}, **here(tmp_path)}
+    fork = (await agent.call("session/fork", sessionId=session, **given))["sessionId"]
+    await agent.turn(fork, "the future")
+    asked = str(model.asked[-1].body["messages"])
+    assert "the past" in asked
+    assert "the mistake" not in asked
 
 
 async def test_G4_a_fork_of_a_closed_session(agent: Agent, tmp_path: Path) -> None:

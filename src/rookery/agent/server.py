@@ -53,7 +53,7 @@ class Server(reception.Reception):
         if offers(self.client or {}, "auth", "terminal"):
             more = {"type": "terminal", "args": ["--setup"]}
             methods.append({"id": TERMINAL_SETUP, "name": "Set up a model here", **more})
-        meta = {"steering": {"supported": True}, "rookery": {"continue": True}}
+        meta = {"steering": {"supported": True}, "rookery": {"continue": True, "forkAt": True}}
         return {"authMethods": methods, "_meta": meta}
 
     async def carry_out(self, request: Incoming, params: Json) -> None:

@@ -93,7 +93,8 @@ class Rewind:
             plan = plan._replace(target=target)
         if rewinding.wants(command, "conversation"):
             firsts = [log.first_seq(n) for n in range(1, last + 1)]
-            memory = rewinding.memory_at(log.of_kinds(*rewinding.MEMORY), firsts, turn, header)
+            events, began = log.of_kinds(*rewinding.MEMORY), log.spans(turn + 1)[0]
+            memory = rewinding.memory_at(events, firsts, turn, header, began)
             then = log.header_before(turn + 1)["hidden"]
             hidden = [*then, *([[firsts[turn], log.last_seq()]] if turn < last else [])]
             plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory)

@@ -257,7 +257,7 @@ class Session:
             install=registry.install_line(header["agent"], argv),
             guard=self._guard(),
             told=header["turn"] > (header["state"] != "idle"),
-            drop=lenient.integer(known, "drop"),
+            fork=lenient.integer(known, "before"),
         )
 
     def _remote(self) -> Remote:

@@ -3,7 +3,8 @@ applied before the next step."""
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
@@ -263,13 +264,15 @@ class Session(ClientUpdates, Seams):
         told = {"title": self.record.title, "updatedAt": self.record.updated}
         self.tell({"sessionUpdate": "session_info_update", **told})
 
-    def fork(self, cwd: str, roots: tuple[str, ...]) -> store.Record:
-        """Another session with this one's past. Blocks: in a thread."""
+    def fork(self, cwd: str, roots: tuple[str, ...], before: int = 0) -> store.Record:
+        """Another session with this one's past, up to a time in milliseconds of the epoch; 0: all
+        of it. Blocks: in a thread."""
         id, conversation = store.new_id(), self.running
+        last = _last_before(conversation.state.events, before / 1000) if before else None
         # The SDK would copy our visualizer for a fork, which fails.
         watcher, conversation._visualizer = conversation._visualizer, None
         try:
-            conversation.fork(conversation_id=uuid.UUID(id)).close()
+            conversation.fork(conversation_id=uuid.UUID(id), from_event_id=last).close()
         finally:
             conversation._visualizer = watcher
         delegations.copy(self.folder, self._home.folder(id))
@@ -355,3 +358,13 @@ def _forget(work: "asyncio.Future[Any]") -> None:
     """The next prompt reports its error."""
     if not work.cancelled():
         work.exception()
+
+
+def _last_before(events: Iterable[Event], moment: float) -> str | None:
+    """The last event that is older; the first of all where none is: a fork has one at least."""
+    found: str | None = None
+    for event in events:
+        if found is not None and datetime.fromisoformat(event.timestamp).timestamp() >= moment:
+            break
+        found = event.id
+    return found

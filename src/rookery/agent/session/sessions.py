@@ -216,7 +216,8 @@ class Sessions:
         record = await self._stored(params)
         source = self._open.get(record.id)
         session = source or await self._enliven(record, {})
-        made = await asyncio.to_thread(session.fork, cwd, roots)
+        before = lenient.integer(_wish(params), "before") or 0
+        made = await asyncio.to_thread(session.fork, cwd, roots, before)
         if source is None:
             await self._close(record.id)
         forked = await self._enliven(made, given)
@@ -274,7 +275,7 @@ def _tell_commands(session: "Session") -> None:
 
 
 def _wish(params: Json) -> Json:
-    """Our own fields of a prompt."""
+    """Our own fields of a prompt, or of a fork."""
     return lenient.mapping(lenient.mapping(params, "_meta"), "rookery")
 
 

@@ -100,8 +100,9 @@ def _memory(log: Reader, header: Json, turn: int) -> Json | None:
         return None
     firsts = [log.first_seq(n) for n in range(1, header["turn"] + 1)]
     events = log.of_kinds(*rewinding.MEMORY)
-    session = rewinding.memory_at(events, firsts, turn, header).session
-    return None if session is None else {**session, "drop": session.get("drop", 0)}
+    began = log.spans(turn + 1)[0]
+    session = rewinding.memory_at(events, firsts, turn, header, began).session
+    return None if session is None else {"before": 0, **session}
 
 
 def _copy_blobs(log: Reader, writer: Writer, update: Json) -> None:

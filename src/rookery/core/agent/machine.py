@@ -149,8 +149,8 @@ def _initialized(
         why = f"{wish.name} failed to restore its session {agent.past.transient} times"
         fresh = agent._replace(reset=f"{why}: {agent.past.why}")
         return _open(fresh, "session/new", now, wish, policy)
-    if wish.drop is not None:
-        if opening.can(agent.capabilities, "fork") and (agent.forks_at or not wish.drop):
+    if wish.fork is not None:
+        if opening.can(agent.capabilities, "fork") and (agent.forks_at or not wish.fork):
             return _open(agent, "session/fork", now, wish, policy)
         fresh = agent._replace(reset=f"{wish.name} cannot fork its session")
         return _open(fresh, "session/new", now, wish, policy)
@@ -169,8 +169,8 @@ def _open(agent: Agent, method: str, now: float, wish: Wish, policy: Policy) -> 
         params["additionalDirectories"] = wish.roots
     if method != "session/new":
         params["sessionId"] = wish.stored
-    if method == "session/fork" and wish.drop:
-        params["_meta"] = {"rookery": {"drop": wish.drop}}
+    if method == "session/fork" and wish.fork:
+        params["_meta"] = {"rookery": {"before": wish.fork}}
     until = now + _patience(wish, policy)
     return agent._replace(phase="opening", method=method, until=until), [msg.Call(method, params)]
 

@@ -93,9 +93,9 @@ class Wish(NamedTuple):
     """The log has earlier turns: a load has something to replay."""
     guard: str = ""
     """How its processes are kept from answering for the user: `landlock` or `lineage`."""
-    drop: int | None = None
-    """The stored session is forked, without so many of its last turns; None: it is taken up
-    itself."""
+    fork: int | None = None
+    """The stored session is forked as it was then, in milliseconds of the epoch; 0: as it is; None:
+    it is taken up itself."""
 
 
 # --- inputs ------------------------------------------------------------------------------------

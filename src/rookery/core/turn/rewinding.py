@@ -83,14 +83,17 @@ def joined(ranges: Iterable[Sequence[int]]) -> Ranges:
 
 class Memory(NamedTuple):
     session: Json | None
-    """For the header: the agent's session that the next start takes up; with `drop`, a fork of it
-    without so many of its last turns."""
+    """For the header: the agent's session that the next start takes up; with `before`, a fork of it
+    as it was then, in milliseconds of the epoch (0: as it is)."""
     how: str = ""
 
 
-def memory_at(events: Iterable[Event], firsts: Sequence[int], turn: int, header: Json) -> Memory:
+def memory_at(
+    events: Iterable[Event], firsts: Sequence[int], turn: int, header: Json, next_at: int
+) -> Memory:
     """What the agent's session is after a rewind to a turn. `firsts`: the first event of each turn,
-    from 1. A session that had turns since is forked where the agent can do that."""
+    from 1. A session that had turns since is forked where the agent can do that; `next_at`: when
+    the next turn began."""
     changes = list(_sessions(events))
     at_end = [_before(changes, first) for first in (*firsts[1:], 2**63)]
     wanted = at_end[turn - 1] if turn else None
@@ -98,11 +101,10 @@ def memory_at(events: Iterable[Event], firsts: Sequence[int], turn: int, header:
         return Memory(None)
     if wanted is None or wanted["name"] != header["agent"]:
         return Memory(None, LOST)
-    later = sum(each == wanted for each in at_end[turn:])
-    if not later:
+    if wanted not in at_end[turn:]:
         return Memory(wanted, LOADED)
     if header["forksAt"]:
-        return Memory({**wanted, "drop": later}, FORKED)
+        return Memory({**wanted, "before": next_at}, FORKED)
     return Memory(None, LOST)
 
 
@@ -124,7 +126,7 @@ def _sessions(events: Iterable[Event]) -> Iterable[tuple[int, Json | None]]:
             case "_rewind" if state == "done" and update.get("conversation") is True:
                 found = lenient.mapping(update, "agentSession")
                 kept = {"name": found.get("name"), "id": found.get("id")}
-                yield event.seq, kept if found and "drop" not in found else None
+                yield event.seq, kept if found and "before" not in found else None
 
 
 def _before(changes: Sequence[tuple[int, Json | None]], seq: int) -> Json | None:

@@ -110,10 +110,13 @@ class Snapshots:
             self.run({"do": "tidy"}, lambda _: None)
 
     def _has_acted(self, header: Json, turn: int) -> bool:
-        """The agent was faster: what it did may be in the snapshot."""
+        """The agent was faster: what it did may be in the snapshot. A call that waits for us has
+        done nothing yet."""
         if header["turn"] != turn:
             return True
-        return any(in_turn(header, name) for name, *_ in header["_tools"].values())
+        return not self._held and any(
+            in_turn(header, name) for name, *_ in header["_tools"].values()
+        )
 
     # --- jobs ------------------------------------------------------------------------------------
 
