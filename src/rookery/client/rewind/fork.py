@@ -7,7 +7,7 @@ import time
 from contextlib import ExitStack
 
 from rookery.client import guard
-from rookery.client.create import UNFINISHED, default_confirm, write_head
+from rookery.client.create import default_confirm, write_head
 from rookery.client.session import Rejected
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
@@ -43,8 +43,8 @@ def fork(home: str, session: str, turn: int | None = None, title: str = "") -> s
         header = log.header()
         turn = _checked(header, turn)
         then = log.header_before(turn + 1)
-        name = paths.claim_session(home, UNFINISHED)
-        directory = os.path.join(paths.sessions(home), UNFINISHED + name)
+        name = paths.claim_session(home, paths.UNFINISHED)
+        directory = os.path.join(paths.sessions(home), paths.UNFINISHED + name)
         undo.callback(shutil.rmtree, directory, ignore_errors=True)
         kept = os.path.join(directory, paths.ENVIRONMENT)
         shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)
@@ -73,7 +73,7 @@ def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, t
     about |= {"sessionUpdate": "_session", "created": time.time_ns() // 1_000_000}
     about |= {key: header[key] for key in GIVEN}
     about["title"] = about["title"] or f"{header['title']} (fork)".strip()
-    about |= header["wanted"]
+    about |= header["wanted"] | ({"budget": header["budget"]} if header["budget"] else {})
     writer.append([Draft(about)], full=True)
     end = (log.first_seq(turn + 1) or log.last_seq() + 1) - 1
     hidden = rewinding.joined(then["hidden"])

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from glob import iglob
 
-from rookery.client.work_tree import place as files
 from rookery.client.worktrees import place, repository
 from rookery.client.worktrees.drop import clear
 from rookery.client.worktrees.repository import Git, NoWorktree
@@ -23,6 +22,7 @@ from rookery.core.settings.worktree_tables import Preparation, preparation_of
 from rookery.core.worktree import OPEN
 from rookery.home import config
 from rookery.processes import tree as processes
+from rookery.snapshots import place as files
 
 PREFIX = "rookery/"
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*")
