@@ -27,6 +27,7 @@ PLUMBING = frozenset({"acp", "agent", "play", "model"})
 GROUPS = {
     "Start and talk": {
         "run": "Give an agent a task and stream its answer.",
+        "race": "Give several agents the same task and compare.",
         "new": "Create a session without a prompt and print its id.",
         "open": "Open a session in the terminal interface.",
         "prompt": "Send a prompt to a session.",

@@ -1,0 +1,295 @@
+"""`race`: the same prompt to several agents, each in a worktree of its own; one is merged."""
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, override
+
+import click
+
+from rookery.cli import exits, flags, target
+from rookery.cli.aliases import Verbs
+from rookery.cli.commands.manage import merge as merging
+from rookery.cli.output import Screen, clean_line, standard, table
+from rookery.cli.session import new_session
+from rookery.client.branches import race as races
+from rookery.client.branches.race import Runner
+from rookery.core import units
+from rookery.core.json import Json, dumps
+from rookery.core.json.safe_text import count
+from rookery.core.view.fleet import STATE_WORDS, state_of
+from rookery.home import paths
+
+LOOKS = 0.5
+"""Seconds between two looks at the sessions."""
+
+SHAPE = (
+    table.Column("SESSION"),
+    table.Column("AGENT", least=6),
+    table.Column("STATE"),
+    table.Column("FILES", right=True),
+    table.Column("LINES", right=True),
+    table.Column("TESTS"),
+    table.Column("COST", right=True, rank=2),
+    table.Column("TOKENS", right=True, rank=3),
+    table.Column("TIME", right=True, rank=1),
+)
+
+
+class Race(Verbs):
+    """Whatever is no word of its own starts a race."""
+
+    @override
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        known = {*self.commands, *ctx.help_option_names}
+        if args and (args[0] not in known or any(a.startswith("--agents") for a in args)):
+            args = ["start", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=Race)
+def race() -> None:
+    """Give several agents the same task, each in a git worktree of its own, and compare.
+
+    The sessions run like any others: watch one with `rookery tail`, answer with `rookery answer`.
+    If you leave with Ctrl-C, the race goes on. When all are done, a table says what each changed,
+    whether the tests passed (the critic's command: `rookery config explain critic.command`), and
+    what it cost.
+
+    \b
+    rookery race --agents claude,codex,gemini "Rewrite the parser"
+    rookery race show
+    rookery race pick 3f2a        merge one, drop the rest
+    rookery race drop 91bc4e      drop all
+    """
+
+
+@race.command(hidden=True)
+@click.option("--agents", required=True, metavar="A,B,…", help="The agents, with commas.")
+@new_session.options
+@flags.approve("How to answer the agents' questions: approve all (default), reject, or ask you.")
+@flags.destructive
+@flags.as_json("Print one JSON object per session.")
+@click.argument("text", nargs=-1)
+def start(
+    agents: str,
+    text: tuple[str, ...],
+    approve: str | None,
+    destructive: bool,
+    as_json: bool,
+    **of_session: Any,
+) -> int:
+    """Start a race and wait for its end."""
+    target.only_here("rookery race")
+    from rookery.cli.session.approval_flags import Policy, check_destructive
+    from rookery.cli.session.follow import attend
+    from rookery.cli.session.prompt_input import text_of
+
+    names = [name.strip() for name in agents.split(",") if name.strip()]
+    if not names:
+        raise click.UsageError("Name at least one agent: --agents claude,codex")
+    if of_session["agent"] or of_session["line"] or of_session["worktree"] is not None:
+        raise click.UsageError("A race has --agents, and a worktree for each of them.")
+    check_destructive(approve or "all", destructive)
+    policy = Policy(approve or "all", bool(approve), destructive, "rookery race")
+    running = _Running(standard(), text_of(text), policy.order)
+
+    async def main() -> int:
+        for name, label in zip(names, races.labels(names), strict=True):
+            await running.begin(name, label, of_session)
+        if not running.sessions:
+            return exits.FAILED
+        await running.watch()
+        return show_race(running.screen, running.name, as_json=as_json)
+
+    return attend(main, running.screen, running.farewell)
+
+
+class _Running:
+    """A race from its start to its end."""
+
+    def __init__(self, screen: Screen, text: str, order: Any) -> None:
+        self.screen, self.name = screen, os.urandom(3).hex()
+        self.sessions: list[str] = []
+        self._text, self._order = text, order
+        self._said: dict[str, str] = {}
+        self._began = time.monotonic()
+
+    async def begin(self, name: str, label: str, of_session: dict[str, Any]) -> None:
+        """One that cannot start does not hold up the others."""
+        from rookery.agents.registry import NotInstalled, UnknownAgent
+        from rookery.cli.errors import faults
+
+        more = (click.ClickException, NotInstalled, UnknownAgent)
+        known: tuple[type[Exception], ...] = (*faults(), *more)
+        try:
+            given = of_session | {"agent": name, "worktree": f"{self.name}-{label}"}
+            wanted = new_session.wanted(self.screen, **given)
+            assert wanted is not None
+            session = await asyncio.to_thread(wanted.create, self._order, self.name)
+            with target.rookery().open(session) as client:
+                prompt = [{"type": "text", "text": self._text}]
+                try:
+                    await client.send({"do": "prompt", "prompt": prompt})
+                except known:
+                    client.discard_unbegun()
+                    raise
+        except known as error:
+            words = error.format_message() if isinstance(error, click.ClickException) else error
+            self.screen.note(clean_line(f"{name} does not take part: {words}"))
+            return
+        self.sessions.append(session)
+        self.screen.note(clean_line(f"{name} starts: session {session}"))
+
+    async def watch(self) -> None:
+        while True:
+            heads = [head for each in self.sessions if (head := target.rookery().head(each))]
+            for head in heads:
+                self._tell(head)
+            left = [head for head in heads if not races.has_ended(head)]
+            if not left:
+                return
+            took = units.duration(time.monotonic() - self._began)
+            self.screen.status(f"{len(left)} of {len(heads)} still at work · {took}")
+            await asyncio.sleep(LOOKS)
+
+    def _tell(self, head: Json) -> None:
+        state = state_of(head, awake=head["awake"])
+        said = "done" if races.has_ended(head) and state in ("idle", "asleep") else state
+        if said in ("idle", "asleep", "running") or self._said.get(head["id"]) == said:
+            return
+        self._said[head["id"]] = said
+        more = f": rookery answer {head['id']}" if said == "needs-you" else ""
+        words = STATE_WORDS.get(said, said)
+        self.screen.note(clean_line(f"{head['agent']} ({head['id']}) {words}{more}"))
+
+    def farewell(self) -> str:
+        if not self.sessions:
+            return "Nothing was started."
+        return (
+            f"The race goes on.\n  rookery race show {self.name}   to compare\n"
+            f"  rookery race drop {self.name}   to end it and drop all"
+        )
+
+
+@race.command()
+@click.argument("name", required=False, default="", metavar="[RACE]")
+@flags.as_json("Print one JSON object per session.")
+def show(name: str, as_json: bool) -> int:
+    """Compare the sessions of a race; by default, of the latest one."""
+    target.only_here("rookery race")
+    return show_race(standard(), name, as_json=as_json)
+
+
+def show_race(screen: Screen, name: str, *, as_json: bool) -> int:
+    """The exit code: whether one of them got to its end."""
+    home = paths.home()
+    race, heads = races.heads_of(home, name)
+    rows = [races.compared(home, head) for head in heads]
+    if as_json:
+        for row in rows:
+            screen.line(dumps({"race": race, **row._asdict()}))
+    else:
+        _write(screen, rows)
+        _say_next(screen, race, rows)
+    return exits.DONE if any(row.state in ("done", "merged") for row in rows) else exits.FAILED
+
+
+def _write(screen: Screen, rows: Sequence[Runner]) -> None:
+    minus = screen.paint.sign("minus")
+    cells = []
+    for row in rows:
+        lines = "" if row.files is None else f"+{row.added} {minus}{row.removed}"
+        cost = " ".join(
+            units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}"
+            for currency, amount in row.cost.items()
+        )
+        cells.append(
+            [
+                row.session,
+                clean_line(row.agent),
+                STATE_WORDS.get(row.state, row.state.replace("_", " ")),
+                "" if row.files is None else str(row.files),
+                *(lines, row.tests, cost, units.tokens(row.tokens) if row.tokens else ""),
+                units.duration(row.seconds) if row.seconds else "",
+            ]
+        )
+    table.write(screen, SHAPE, cells)
+
+
+def _say_next(screen: Screen, race: str, rows: Sequence[Runner]) -> None:
+    if not any(row.tests for row in rows):
+        screen.note("No tests ran: rookery config explain critic.command")
+    if any(row.files is not None for row in rows):
+        screen.note("  rookery diff SESSION        what one changed")
+        screen.note("  rookery race pick SESSION   merge one, drop the rest")
+        screen.note(f"  rookery race drop {race}    drop all")
+
+
+@race.command()
+@click.argument("session", callback=flags.find_session, shell_complete=flags.complete_sessions)
+@merging.ways
+@merging.message
+@flags.yes
+def pick(session: str, how: str | None, message: str, yes: bool) -> int:
+    """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped."""
+    target.only_here("rookery race")
+    screen = standard()
+    head = target.rookery().head(session)
+    if not head or not head.get("race"):
+        raise click.UsageError(f"Session {session} is in no race.")
+    _, heads = races.heads_of(paths.home(), head["race"])
+    rest = [each for each in heads if each["id"] != session and _has_worktree(each)]
+    if not _agreed(screen, rest, yes=yes):
+        return exits.CANCELLED
+    merging.merged(screen, session, how or "merge", message, kept=False)
+    _drop(screen, rest)
+    return exits.DONE
+
+
+@race.command()
+@click.argument("name", metavar="RACE")
+@flags.yes
+def drop(name: str, yes: bool) -> int:
+    """Drop the worktrees of all sessions of a race, and archive the sessions."""
+    target.only_here("rookery race")
+    screen = standard()
+    heads = [head for head in races.heads_of(paths.home(), name)[1] if _has_worktree(head)]
+    if not heads:
+        screen.note("Its worktrees are gone already.")
+        return exits.DONE
+    if not _agreed(screen, heads, yes=yes):
+        return exits.CANCELLED
+    _drop(screen, heads)
+    return exits.DONE
+
+
+def _has_worktree(head: Json) -> bool:
+    from rookery.core import worktree
+
+    return worktree.exists(head.get("worktree"))
+
+
+def _agreed(screen: Screen, heads: list[Json], *, yes: bool) -> bool:
+    from rookery.client.worktrees.drop import unmerged
+
+    if yes or not heads:
+        return True
+    for head in heads:
+        work = unmerged(paths.home(), head["id"])
+        screen.note(f"  {head['id']}  {clean_line(head['agent'])}  {work or 'no changes'}")
+    worktrees = count(len(heads), "worktree")
+    return flags.confirmed(
+        screen, f"Delete {worktrees} with all changes?", "deleted", as_json=False
+    )
+
+
+def _drop(screen: Screen, heads: list[Json]) -> None:
+    from rookery.cli.session.send import send
+    from rookery.client.branches.session import drop_session
+
+    for head in heads:
+        drop_session(paths.home(), head["id"], force=True)
+        send(head["id"], {"do": "archive"})
+        screen.note(f"Dropped {head['id']} ({clean_line(head['agent'])}).")

@@ -1,0 +1,168 @@
+"""Issue 16, worktrees by hand: a session on a copy, its work merged; a race of scripted agents."""
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.driving import Running, Terminal, play, rookery
+from tests.client.work_tree.trees import WHO, Tree
+
+PLAY = [sys.executable, "-m", "rookery", "play"]
+
+
+@pytest.fixture(autouse=True)
+def identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path / "unser Häuschen", a__txt="one\n", b__txt="b\n")
+
+
+def head_of(session: str) -> dict[str, Any]:
+    lines = rookery("ps", "--all", "--json").out.splitlines()
+    return next(head for head in map(json.loads, lines) if head["id"] == session)
+
+
+def nothing_is_left(home: Path, tree: Tree) -> None:
+    assert tree.git("worktree", "list").count("\n") == 1
+    assert tree.git("branch", "--list", "rookery/*") == ""
+    assert os.listdir(home / "worktrees") == []
+
+
+def test_a_session_works_on_a_copy_and_its_work_is_merged(home: Path, tree: Tree) -> None:
+    mine = f"{shlex.join([*PLAY[:3], 'merge'])} $(basename $(dirname $PWD)) 2>&1"
+    work = play(
+        {"command": "echo two >> a.txt; git commit -qam work; echo new > 'n ü.txt'"},
+        {"command": mine},
+        {"text": "$output"},
+    )
+    done = rookery("run", "--agent", "demo", "--worktree", "login", work, cwd=tree.place)
+    assert done.code == 0, done.err
+    assert "An agent cannot merge" in done.out  # P10
+    assert tree.read("a.txt") == b"one\n"
+    diff = rookery("diff", cwd=tree.place)
+    assert "+two\n" in diff.out
+    assert "+++ b/n ü.txt" in diff.out
+    assert "\x1b" not in diff.out
+    stat = rookery("diff", "--stat", cwd=tree.place).out
+    assert stat.splitlines()[-1] == "2 files, +2 −0"
+    assert "rookery/login" in rookery("ps").out
+    session = json.loads(rookery("ps", "--json").out)["id"]
+    kept = rookery("remove", "--yes", session)
+    assert kept.code == 1
+    assert "1 commit and 1 uncommitted file" in kept.err
+    merged = rookery("merge", "-m", "the rest", cwd=tree.place)
+    assert merged.code == 0, merged.err
+    assert "Merged into main: 2 files" in merged.err
+    assert tree.git("log", "--format=%s").split("\n")[:2] == ["the rest", "work"]
+    assert head_of(session)["worktree"]["state"] == "merged"
+    gone = rookery("prompt", session, "--wait", "more")
+    assert "worktree was merged and is gone" in gone.out + gone.err
+    assert rookery("remove", "--yes", session).code == 0
+    nothing_is_left(home, tree)
+
+
+def test_a_terminal_asks_for_the_message_and_before_work_is_lost(home: Path, tree: Tree) -> None:
+    made = rookery("new", "--agent", "demo", "--worktree", "--title", "My plan", cwd=tree.place)
+    session = made.out.strip()
+    top = Path(head_of(session)["cwd"])
+    (top / "c.txt").write_text("c\n")
+    with Terminal("remove", session) as terminal:
+        terminal.read_until("1 uncommitted file")
+        terminal.read_until("Permanently delete")
+        terminal.type("n\n")
+        assert terminal.end().code == 130
+    with Terminal("merge", session) as terminal:
+        terminal.read_until("Commit message [My plan]")
+        terminal.type("Plan done\n")
+        assert terminal.end().code == 0
+    assert tree.git("log", "-1", "--format=%s") == "Plan done\n"
+    nothing_is_left(home, tree)
+
+
+def test_what_cannot_be_is_said(home: Path, tree: Tree, tmp_path: Path) -> None:
+    bare = tmp_path / "none"
+    bare.mkdir()
+    refused = rookery("new", "--agent", "demo", "--worktree", cwd=bare)
+    assert refused.code == 1
+    assert "is not in a git repository" in refused.err
+    assert rookery("ps", "--json").out == ""
+    session = rookery("new", "--agent", "demo", cwd=tree.place).out.strip()
+    assert "has no worktree" in rookery("merge", session).err
+    assert "has no session with a worktree" in rookery("merge", cwd=tree.place).err
+
+
+def racers(home: Path, **steps: list[dict[str, Any]]) -> None:
+    lines = ["[critic]", 'command = "grep -q good a.txt"']
+    for name, script in steps.items():
+        path = home / f"{name}.json"
+        path.write_text(json.dumps({"otherwise": script}))
+        lines += [f"[agents.{name}]", f"command = {json.dumps([*PLAY, str(path)])}"]
+    lines += ["[agents.broken]", 'command = ["/no/such/program"]']
+    (home / "config.toml").write_text("\n".join(lines) + "\n")
+
+
+GOOD = [
+    {"write": "a.txt", "content": "one\ngood\n"},
+    {"command": "git commit -qam 'Make it good'"},
+    {"usage": 1200, "size": 10000, "cost": 0.25},
+]
+BAD = [{"write": "a.txt", "content": "bad\n"}, {"write": "x ü.txt", "content": "1\n2\n"}]
+
+
+def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -> None:
+    """And one that cannot start does not hold up the others."""
+    racers(home, good=GOOD, bad=BAD, idle=[{"text": "Nothing to do."}])
+    agents = "good,bad,broken,idle"
+    done = rookery("race", "--agents", agents, "Make it good", cwd=tree.place)
+    assert done.code == 0, done.err
+    assert "broken does not take part: broken is not installed" in done.err
+    lines = rookery("race", "show", "--json").out.splitlines()
+    rows = {row["agent"]: row for row in map(json.loads, lines)}
+    keys = ("state", "files", "added", "removed", "tests")
+    assert {name: [row[key] for key in keys] for name, row in rows.items()} == {
+        "good": ["done", 1, 1, 0, "passed"],
+        "bad": ["done", 2, 3, 1, "failed"],
+        "idle": ["done", 0, 0, 0, "failed"],
+    }
+    assert rows["good"]["cost"] == {"USD": 0.25}
+    assert rows["good"]["tokens"] == 1200
+    assert "passed" in done.out
+    # A conflict is told, and nothing is dropped.
+    tree.put({"a.txt": "mine\n"})
+    tree.save()
+    refused = rookery("race", "pick", rows["bad"]["session"], "--yes")
+    assert refused.code == 1
+    assert "conflicts with main" in refused.err
+    assert tree.git("worktree", "list").count("\n") == 4
+    tree.git("reset", "-q", "--hard", "HEAD~1")
+    picked = rookery("race", "pick", rows["good"]["session"], "--yes")
+    assert picked.code == 0, picked.err
+    assert tree.git("log", "-1", "--format=%s") == "Make it good\n"
+    assert [head_of(rows[name]["session"])["archived"] for name in rows] == [False, True, True]
+    nothing_is_left(home, tree)
+
+
+def test_a_race_goes_on_without_the_one_who_started_it(home: Path, tree: Tree) -> None:
+    hold = home / "hold"
+    os.mkfifo(hold)
+    racers(home, slow=[{"command": f"cat {shlex.quote(str(hold))} > a.txt"}])
+    with Running("race", "--cwd", str(tree.place), "--agents", "slow,slow", "Be good") as started:
+        started.read_err_until("slow starts")
+        started.read_err_until("slow starts")
+        started.signal()
+        left = started.end()
+    assert left.code == 130
+    assert "The race goes on." in left.err
+    name = json.loads(rookery("race", "show", "--json").out.splitlines()[0])["race"]
+    assert "running" in rookery("race", "show", name).out
+    assert rookery("race", "drop", name, "--yes").code == 0
+    nothing_is_left(home, tree)
