@@ -54,7 +54,7 @@ def test_a_session_works_on_a_copy_and_its_work_is_merged(home: Path, tree: Tree
     assert "\x1b" not in diff.out
     stat = rookery("diff", "--stat", cwd=tree.place).out
     assert stat.splitlines()[-1] == "2 files, +2 −0"
-    assert "rookery/login" in rookery("ps").out
+    assert "rookery/login" in rookery("ps", COLUMNS="200").out
     session = json.loads(rookery("ps", "--json").out)["id"]
     kept = rookery("remove", "--yes", session)
     assert kept.code == 1
@@ -76,8 +76,7 @@ def test_a_terminal_asks_for_the_message_and_before_work_is_lost(home: Path, tre
     top = Path(head_of(session)["cwd"])
     (top / "c.txt").write_text("c\n")
     with Terminal("remove", session) as terminal:
-        terminal.read_until("1 uncommitted file")
-        terminal.read_until("Permanently delete")
+        assert "1 uncommitted file" in terminal.read_until("Permanently delete")
         terminal.type("n\n")
         assert terminal.end().code == 130
     with Terminal("merge", session) as terminal:

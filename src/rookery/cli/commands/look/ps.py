@@ -27,6 +27,7 @@ SHAPE = (
     table.Column("TURN", rank=5),
     table.Column("SINCE", rank=2),
     table.Column("DIRECTORY", least=8, rank=4),
+    table.Column("BRANCH", least=8, rank=2),
 )
 WIDEST_TITLE = 60
 """Columns of a title in a pipe."""
@@ -135,16 +136,9 @@ def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
         "" if head.get("sandbox", NONE) == NONE else head["sandbox"],
         str(head["turn"]),
         _coarse(since),
-        _where(head),
+        paths.with_tilde(clean_line(lenient.text(head.get("worktree"), "origin") or head["cwd"])),
+        clean_line(worktree.brief(head.get("worktree"))),
     ]
-
-
-def _where(head: Json) -> str:
-    """Of a worktree: the directory that it came from, and its branch."""
-    tree = head.get("worktree")
-    if not (branch := worktree.brief(tree)):
-        return paths.with_tilde(clean_line(head["cwd"]))
-    return f"{paths.with_tilde(clean_line(lenient.text(tree, 'origin')))} · {clean_line(branch)}"
 
 
 def _title(screen: Screen, head: Json) -> str:
