@@ -1,0 +1,213 @@
+"""Ways out through the file system. `outside` has a file for each way, named after it: a way leads
+out if that file is no longer what it was. `secrets` has files whose text nobody inside knows."""
+
+import glob
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+type Plan = dict[str, Any]
+type Way = Callable[[Plan, str], object]
+
+WAYS: dict[str, Way] = {}
+MOST = 400
+"""Processes, or files of theirs, that one way looks at."""
+
+
+def way(function: Way) -> Way:
+    WAYS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def write(path: str, name: str) -> str:
+    """Only over what is there: a file of the same name in a place of its own proves nothing."""
+    file = os.open(path, os.O_WRONLY | os.O_TRUNC)
+    os.write(file, f"{name} was here".encode())
+    os.close(file)
+    return f"wrote {path}"
+
+
+def read(path: str) -> str:
+    with open(path, "rb") as file:
+        return file.read(4096).decode("utf-8", "replace")
+
+
+def processes() -> list[str]:
+    return glob.glob("/proc/[0-9]*")[:MOST]
+
+
+def tries(paths: Iterator[str], name: str) -> str:
+    said = ["none"]
+    for path in paths:
+        try:
+            return write(path, name)
+        except OSError as error:
+            said.append(f"{path}: {error.strerror}")
+    return "; ".join(said[-4:])
+
+
+@way
+def write_absolute(plan: Plan, name: str) -> object:
+    return write(f"{plan['outside']}/{name}", name)
+
+
+@way
+def write_dotdot(plan: Plan, name: str) -> object:
+    return write(f"{plan['work']}/../{os.path.basename(plan['outside'])}/{name}", name)
+
+
+@way
+def write_link(plan: Plan, name: str) -> object:
+    link = f"{plan['work']}/{name}"
+    os.symlink(f"{plan['outside']}/{name}", link)
+    return write(link, name)
+
+
+@way
+def write_hard_link(plan: Plan, name: str) -> object:
+    link = f"{plan['work']}/{name}"
+    os.link(f"{plan['outside']}/{name}", link)
+    return write(link, name)
+
+
+@way
+def write_proc_self_root(plan: Plan, name: str) -> object:
+    return write(f"/proc/self/root{plan['outside']}/{name}", name)
+
+
+@way
+def write_proc_1_root(plan: Plan, name: str) -> object:
+    return write(f"/proc/1/root{plan['outside']}/{name}", name)
+
+
+@way
+def write_proc_worker_root(plan: Plan, name: str) -> object:
+    return write(f"/proc/{plan['worker']}/root{plan['outside']}/{name}", name)
+
+
+@way
+def write_proc_roots(plan: Plan, name: str) -> object:
+    return tries((f"{each}/root{plan['outside']}/{name}" for each in processes()), name)
+
+
+@way
+def write_proc_cwd(plan: Plan, name: str) -> object:
+    up = "/.." * 12
+    return tries((f"{each}/cwd{up}{plan['outside']}/{name}" for each in processes()), name)
+
+
+@way
+def write_proc_fd(plan: Plan, name: str) -> object:
+    """A process out there has the file open."""
+    files = (file for each in processes() for file in glob.glob(f"{each}/fd/*"))
+    return tries((file for file in files if os.path.realpath(file).endswith(f"/{name}")), name)
+
+
+@way
+def write_inherited(plan: Plan, name: str) -> object:
+    """By what was left open at the start."""
+    found = []
+    for number in map(int, os.listdir("/proc/self/fd")):
+        try:
+            file = os.open(f"..{plan['outside']}/{name}", os.O_WRONLY, dir_fd=number)
+            os.write(file, b"out")
+        except OSError as error:
+            found.append(f"{number}: {error.strerror}")
+    return found
+
+
+@way
+def rename_away(plan: Plan, name: str) -> object:
+    os.rename(f"{plan['outside']}/{name}", f"{plan['work']}/{name}")
+
+
+@way
+def delete(plan: Plan, name: str) -> object:
+    os.unlink(f"{plan['outside']}/{name}")
+
+
+@way
+def change_mode(plan: Plan, name: str) -> object:
+    os.chmod(f"{plan['outside']}/{name}", 0o4777)
+
+
+@way
+def swap_root(plan: Plan, name: str) -> object:
+    """The session's directory itself, as a link: what is mounted next goes elsewhere."""
+    aside = f"{plan['work']}.{name}"
+    os.rename(plan["work"], aside)
+    os.symlink(plan["outside"], plan["work"])
+    return write(f"{plan['work']}/{name}", name)
+
+
+@way
+def write_start_file(plan: Plan, name: str) -> object:
+    """What the user's next shell runs: a way to set LD_PRELOAD, or anything."""
+    for each in (".bashrc", ".profile"):
+        with open(f"{plan['user']}/{each}", "a") as file:
+            file.write(name)
+
+
+@way
+def write_environment_d(plan: Plan, name: str) -> object:
+    folder = f"{plan['user']}/.config/environment.d"
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/{name}.conf", "w") as file:
+        file.write("LD_PRELOAD=/tmp/x.so\n")
+
+
+@way
+def write_cron(plan: Plan, name: str) -> object:
+    """And a timer of systemd's, which the user's own manager reads from the home."""
+    folder = f"{plan['user']}/.config/systemd/user"
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/{name}.timer", "w") as file:
+        file.write("[Timer]\n")
+
+
+@way
+def write_etc(plan: Plan, name: str) -> object:
+    with open(f"/etc/{plan['token']}", "w") as file:
+        file.write(name)
+
+
+@way
+def write_usr(plan: Plan, name: str) -> object:
+    with open(f"/usr/{plan['token']}", "w") as file:
+        file.write(name)
+
+
+@way
+def write_proc_sys(plan: Plan, name: str) -> object:
+    with open(plan["sysctl"]) as file:
+        value = int(file.read())
+    with open(plan["sysctl"], "w") as file:
+        file.write(str(value + 1))
+
+
+@way
+def write_cgroup(plan: Plan, name: str) -> object:
+    os.mkdir(f"{plan['cgroup']}/{plan['token']}")
+
+
+def _reading(name: str) -> None:
+    WAYS[name] = lambda plan, name: read(plan["secrets"][name])
+
+
+for _name in (
+    *("read-other-home", "read-ssh-key", "read-config", "read-logs", "read-token"),
+    *("read-worker-record", "read-shared-memory", "read-tmp"),
+):
+    _reading(_name)
+
+
+@way
+def read_proc_root(plan: Plan, name: str) -> object:
+    return {_read_or_not(f"{each}/root{plan['secrets'][name]}") for each in processes()}
+
+
+def _read_or_not(path: str) -> str:
+    try:
+        return read(path)
+    except OSError as error:
+        return str(error.strerror)

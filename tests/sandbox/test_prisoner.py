@@ -1,0 +1,109 @@
+"""No way leads out of a sandbox (row F3, issue 16: 0 of at least 30 succeed). The same agent without
+one shows that its ways are real.
+
+What a way reached is seen from outside (prison.py): the agent's own word counts for nothing.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rookery.processes import tree
+from tests.sandbox import prison
+from tests.sandbox.prison import Prison
+from tests.worker.aviary import Aviary, Bird, text_of
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux's")
+
+PIDS = 64
+LIMIT = f"pids = {PIDS}"
+
+
+@pytest.fixture
+def jail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Aviary, Prison]]:
+    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
+    aviary = Aviary(tmp_path)
+    around = Prison(tmp_path, aviary.home)
+    try:
+        around.furnish()
+        yield aviary, around
+    finally:
+        around.close()
+        aviary.end()
+
+
+def hatch(aviary: Aviary, around: Prison, settings: str = "", **fields: Any) -> Bird:
+    """Its command names the player: so it is offered files and terminals."""
+    Path(aviary.home, "config.toml").write_text(settings)
+    aviary.trust()
+    argv = [os.path.realpath(sys.executable), "-I", "-S", str(around.work / "prisoner")]
+    given = {**os.environ, **around.environment}
+    fields = {"agent": "demo", "cwd": str(around.work), **fields}
+    return aviary.hatch(argv=[*argv, "rookery.acp.player"], environment=given, **fields)
+
+
+async def attempt(bird: Bird, around: Prison, *ways: str) -> dict[str, str]:
+    """What the prisoner says that they brought."""
+    events = await bird.turn(json.dumps({**around.plan, "ways": ways}))
+    assert events[-1].update["reason"] == "end_turn", [event.update for event in events[-4:]]
+    return dict(json.loads(text_of(events)))
+
+
+async def begin(bird: Bird, around: Prison) -> list[str]:
+    """All ways that can be tried here."""
+    await attempt(bird, around)
+    record = bird.record
+    control = {"path": record["socket"], "name": record.get("control", "")}
+    around.meet(record["pid"], control)
+    for name in ("command-by-path", "command-by-name"):
+        around.special[name] = lambda name=name: name in titles(bird)
+    return around.possible()
+
+
+def titles(bird: Bird) -> set[str]:
+    return {event.update.get("title", "") for event in bird.events()}
+
+
+async def led_out(bird: Bird, around: Prison, ways: list[str]) -> dict[str, str]:
+    """Those that did, with what they brought."""
+    counting = asyncio.create_task(crowd(bird, around))
+    found = await attempt(bird, around, *ways)
+    counted = await counting
+    print(*(f"{name}: {said[:300]}" for name, said in found.items()), sep="\n")
+    around.special["many-processes"] = lambda: counted > PIDS
+    return {name: found[name] for name in ways if around.led_out(name, found[name])}
+
+
+async def crowd(bird: Bird, around: Prison) -> int:
+    """Processes below the worker once the prisoner has made all it can."""
+    made = around.work / "many-processes.made"
+    async with asyncio.timeout(300):
+        while not made.exists() or not made.read_text():
+            await asyncio.sleep(0.05)
+    below = tree.descendants(bird.worker.pid)
+    (around.work / "many-processes.counted").touch()
+    return len(below)
+
+
+NEVER = {"write-inherited", "client-write", "client-write-dotdot", "client-write-link"} | {
+    *("client-write-race", "client-read", "client-read-proc", "terminal-directory"),
+    *("terminal-option", "terminal-path", "terminal-loader", "terminal-python", "environment"),
+}
+"""Closed with or without a sandbox, or open only where there is one."""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="mounts and devices are root's: nothing to compare")
+async def test_without_a_sandbox_the_ways_are_real_f3(jail: tuple[Aviary, Prison]) -> None:
+    """The control: the same attempts by the same agent lead out where nothing is around it."""
+    aviary, around = jail
+    bird = hatch(aviary, around, '[agents.demo]\nconfined = false\ncommand = ["x"]\n')
+    ways = await begin(bird, around)
+    out = await led_out(bird, around, ways)
+    assert set(ways) - set(out) <= NEVER, "these did not even work without a sandbox"
+    assert len(out) >= 45
