@@ -38,7 +38,7 @@ CROWD = 300
 LAST = ("swap-root", "stay-behind", "kill-worker")
 """They come after all others, each alone."""
 PROXY = tuple(name for name in by_network.WAYS if name.startswith("proxy-"))
-NETWORK = ("tcp", "tcp-any", "tcp-own-address", "tcp6", "udp", "dns")
+NETWORK = ("tcp", "tcp-any", "tcp6", "udp", "dns")
 """With the network on, these lead to where they should."""
 WAYS = tuple(
     name
@@ -91,7 +91,8 @@ class Prison:
         """What the user has when the session is made."""
         self.known["environment"] = value = secret()
         return {
-            **{"HOME": str(self.user), "XDG_RUNTIME_DIR": str(self.root / "runtime")},
+            "HOME": str(self.user),
+            "XDG_RUNTIME_DIR": str(self.root / "runtime"),
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.sockets['socket-of-bus']}",
             "SSH_AUTH_SOCK": self.sockets["socket-of-ssh-agent"],
             "ROOKERY_TOKEN": value,
@@ -107,9 +108,14 @@ class Prison:
         self._listen()
         self._open_system()
         self.plan |= {
-            **{"work": str(self.work), "outside": str(self.outside), "user": str(self.user)},
-            **{"token": self.token, "secrets": self.files, "sockets": self.sockets},
-            **{"processes": CROWD, "orphan": f"{self.token}-orphan"},
+            "work": str(self.work),
+            "outside": str(self.outside),
+            "user": str(self.user),
+            "token": self.token,
+            "secrets": self.files,
+            "sockets": self.sockets,
+            "processes": CROWD,
+            "orphan": f"{self.token}-orphan",
         }
 
     def _hide(self) -> None:
@@ -137,8 +143,8 @@ class Prison:
             (self.user / name).write_text(UNTOUCHED)
         self.special |= {
             "write-start-file": lambda: (self.user / ".bashrc").read_text() != UNTOUCHED,
-            "write-environment-d": lambda: (self.user / ".config/environment.d").exists(),
-            "write-cron": lambda: (self.user / ".config/systemd").exists(),
+            "write-environment-d": (self.user / ".config/environment.d").exists,
+            "write-cron": (self.user / ".config/systemd").exists,
             "change-mode": lambda: bool((self.outside / "change-mode").stat().st_mode & 0o4000),
             "swap-root": lambda: os.path.islink(self.work),
             "terminal-loader": lambda: any(self.outside.glob("terminal-loader.*")),
@@ -174,8 +180,7 @@ class Prison:
             self._ends.callback(Path(path).unlink, missing_ok=True)
         self.plan["abstract"] = self.token
         self._serve(socket.AF_UNIX, f"\0{self.token}")
-        self.plan["tcp"] = self._serve(socket.AF_INET, ("0.0.0.0", 0))
-        self.plan["address"] = _own_address()
+        self.plan["tcp"] = self._serve(socket.AF_INET, ("127.0.0.1", 0))
         self.plan["udp"] = self._serve(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM)
         with suppress(OSError):
             self.plan["tcp6"] = self._serve(socket.AF_INET6, ("::1", 0))
@@ -249,8 +254,10 @@ class Prison:
             "type-into-terminal": lambda: _has(master, b"type-into-terminal"),
         }
         self.plan |= {
-            **{"neighbour": neighbour.pid, "terminal": os.ttyname(slave)},
-            **{"memory": {"neighbour": [address, 32]}, "sysctl": SYSCTL},
+            "neighbour": neighbour.pid,
+            "terminal": os.ttyname(slave),
+            "memory": {"neighbour": [address, 32]},
+            "sysctl": SYSCTL,
         }
         self._add_key()
         self._find_disk()
@@ -340,16 +347,6 @@ class Prison:
         return name in self.heard or (name in self.special and self.special[name]())
 
 
-def _own_address() -> str:
-    """Of this machine, as others would call it; else loopback's other one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-        try:
-            asking.connect(("192.0.2.1", 9))  # nothing is sent
-            return str(asking.getsockname()[0])
-        except OSError:
-            return "127.0.0.2"
-
-
 def _random_bytes(pid: int) -> tuple[int, bytes]:
     """What the kernel gave a process at its start (AT_RANDOM), and where."""
     data = Path(f"/proc/{pid}/auxv").read_bytes()
@@ -368,7 +365,7 @@ def _end_socket(server: socket.socket) -> None:
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    process.wait()
+    process.communicate()
 
 
 def _has(master: int, word: bytes) -> bool:

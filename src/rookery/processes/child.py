@@ -87,12 +87,15 @@ class Child:
         pass_fds: Sequence[int] = (),
         entry: Callable[[], None] | None = None,
         wrapped: bool = False,
+        fenced: bool = True,
     ) -> tuple[int, int, int]:
         """Start it; the descriptors of its stdin, stdout, stderr (-1 where there is none).
         `entry`: called between fork and exec. `wrapped`: it is a sandbox around the command.
+        `fenced`: it gets a domain of Landlock's.
 
         Raises OSError or ValueError, with nothing left behind.
         """
+        domain = self._fence.entry() if self._fence and fenced else None
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -104,7 +107,7 @@ class Child:
                 env=environment,
                 umask=umask,
                 start_new_session=True,
-                preexec_fn=_both(entry, self._fence.entry() if self._fence else None),  # noqa: PLW1509
+                preexec_fn=_both(entry, domain),  # noqa: PLW1509 - see entry
                 pass_fds=pass_fds,
             )
         except subprocess.SubprocessError as error:

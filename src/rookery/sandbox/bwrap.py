@@ -28,6 +28,14 @@ SEALED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "
 OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - inside, where nobody else is
 USELESS = ("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DISPLAY", "XAUTHORITY")
 """Variables that lead to sockets which are not inside."""
+LOADER = (
+    *("LD_", "GLIBC_TUNABLES", "GCONV_PATH", "GETCONF_DIR", "MALLOC_", "LOCPATH", "NLSPATH"),
+    *("RES_OPTIONS", "RESOLV_", "LOCALDOMAIN", "HOSTALIASES", "TZDIR"),
+)
+"""How variables begin that bwrap's own loader and library would obey, before anything is closed: a
+terminal's may come from the agent."""
+READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
+"""Of /proc, what root may write even without a capability: the kernel's settings, for one."""
 
 SHARED = (
     "This kernel is older than Linux 6.12: in a sandbox with network = on, the abstract sockets of "
@@ -84,7 +92,9 @@ class Bwrap(Sandbox):
             binds += ["--bind", self._proxied(), DOOR]
             command = [*FORWARD, DOOR, PORT, *command]
             inside |= TOWARDS
-        words += [*binds, "--chdir", cwd, "--"]
+        late = [name for name in inside if name.startswith(LOADER)]
+        added = [word for name in late for word in ("--setenv", name, inside.pop(name))]
+        words += [*binds, *added, "--chdir", cwd, "--"]
         return Spawn([*words, *command], inside, "/", entry=self._limit.entry, wrapped=True)
 
     def close(self) -> None:
@@ -134,6 +144,8 @@ class Bwrap(Sandbox):
         rows |= {path: ["--perms", "1777", "--tmpfs", path] for path in OWN}
         rows[self._user] = ["--tmpfs", self._user]
         rows |= {"/proc": ["--proc", "/proc"], "/dev": ["--dev", "/dev"]}
+        closed = [f"/proc/{name}" for name in READ_ONLY if os.path.exists(f"/proc/{name}")]
+        rows |= {path: ["--ro-bind", path, path] for path in closed}
         known = [*visible.SYSTEM, *self._roots]
         for path in sorted(set(self._read(program, environment)), key=_depth):
             if os.path.exists(path) and not is_in(path, known):

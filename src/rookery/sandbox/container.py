@@ -1,9 +1,189 @@
-"""The kind `container`."""
+"""The kind `container`: podman, else docker, around the command. An image has the agent's program;
+of this machine only the session's directories are inside, and what the agent keeps.
 
-from rookery.sandbox.plan import Place, Sandbox, SandboxError, Wish
+The first command is the agent, and `keeper.py` is around it: it starts the container, which lives
+as long as the agent does. What follows runs in the same one.
+"""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+
+from rookery.core.settings.sandbox import LISTED, ON
+from rookery.core.vendors.environment import TERMINAL
+from rookery.processes import home_tag
+from rookery.sandbox import keeper
+from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.visible import is_in, repositories
+
+ENGINES = ("podman", "docker")
+INSTALL = (
+    "To install it: sudo apt install podman (Debian, Ubuntu), sudo dnf install podman (Fedora), "
+    "brew install podman (macOS)."
+)
+SEALED = (
+    *("--cap-drop=all", "--security-opt=no-new-privileges", "--security-opt=label=disable"),
+    *("--pull=never", "--rm", "-i"),
+)
+OWN = frozenset(("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "TMPDIR", "HOSTNAME"))
+OWN_PREFIXES = ("LD_", "XDG_", "DBUS_", "SSH_", "GPG_", "TMUX", "CONTAINER", "DOCKER_", "PODMAN_")
+"""Variables that are the image's own, or that lead to what is not inside."""
+
+MISSING = (125, 126, 127)
+"""How the engine ends when it could not run the command: its own fault, no program, no such one."""
 
 
 class Container(Sandbox):
     def __init__(self, wish: Wish, place: Place) -> None:
         super().__init__(wish, place)
-        raise SandboxError("This build has no sandbox of the kind container. Use bwrap.")
+        self._engine = _engine(wish.engine, place.roots)
+        if not wish.image:
+            raise SandboxError(
+                "The sandbox container needs an image with the agent's program in it: "
+                "rookery config set sandbox.image NAME (docs/sandbox.md says how to make one)."
+            )
+        if wish.network == LISTED:
+            raise SandboxError(
+                "The sandbox container has no network of listed hosts. Use bwrap for that, or set "
+                "sandbox.network to on or off."
+            )
+        self._session = f"{home_tag(place.hidden[0])}-{place.mark.partition('.')[0]}"
+        self._name = f"rookery-{self._session}"
+        self._roots = _roots(place, wish.workspace)
+        self._binds = _binds(place, self._roots)
+        self._first: dict[str, str] | None = None
+        self._program = ""
+
+    def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
+        files = os.path.join(self.place.scratch, f"env-{os.urandom(6).hex()}")
+        first, self._first = self._first is None, self._first or dict(environment)
+        _write(files, self._inside(environment))
+        words = [*self._engine, "exec", "-i", f"--env-file={files}", "--workdir"]
+        command = [*words, self.to_agent(cwd), self._name, *argv]
+        if first:
+            self._program = argv[0]
+            plan = {"remove": self._remove(), "run": self._run(), "exec": command}
+            command = [sys.executable, "-I", "-S", keeper.__file__, json.dumps(plan)]
+        # The engine is no part of what it is around: it gets nothing that the agent could choose.
+        outer = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
+        if mark := environment.get(TERMINAL):
+            outer[TERMINAL] = mark
+        return Spawn(command, outer, "/", wrapped=True, fenced=False)
+
+    def to_host(self, path: str) -> str:
+        return _moved(path, [(bind.inside, bind.host) for bind in self._roots])
+
+    def to_agent(self, path: str) -> str:
+        return _moved(path, [(bind.host, bind.inside) for bind in self._roots])
+
+    def fault(self, status: int, stderr: Sequence[str], /) -> str:
+        said = [line.strip() for line in stderr if line.strip()]
+        last = said[-1].removeprefix("Error: ") if said else f"status {status}"
+        image, engine = self.wish.image, os.path.basename(self._engine[0])
+        if status not in MISSING:
+            return ""
+        if any("not known" in line or "No such image" in line for line in said):
+            return (
+                f"The sandbox container has no image {image} here. Make or fetch it: "
+                f"{engine} pull {image}, or {engine} build."
+            )
+        if status == MISSING[-1]:
+            return (
+                f"The sandbox container could not run {self._program}: it is not in the image "
+                f"{image} ({last}). Add it to the image, or correct the agent's command."
+            )
+        return f"The sandbox container could not be started by {engine}: {last}"
+
+    # --- arguments -------------------------------------------------------------------------------
+
+    def _remove(self) -> list[str]:
+        at_once = ("--time=0",) if self._podman() else ()
+        return [*self._engine, "rm", "--force", *at_once, self._name]
+
+    def _podman(self) -> bool:
+        return "podman" in os.path.basename(self._engine[0])
+
+    def _run(self) -> list[str]:
+        wish, place = self.wish, self.place
+        user = f"--user={os.getuid()}:{os.getgid()}"
+        mapped = ("--userns=keep-id",) if self._podman() and os.getuid() else ()
+        return [
+            *(*self._engine, "run", *SEALED, user, *mapped, f"--name={self._name}"),
+            *(f"--label=rookery.session={self._session}", f"--pids-limit={wish.pids}"),
+            *(() if wish.network == ON else ("--network=none",)),
+            *(f"--tmpfs={place.user}:rw,exec,mode=1777", f"--env=HOME={place.user}"),
+            *(_mount(bind) for bind in sorted(self._binds, key=lambda bind: len(bind.inside))),
+            *(*shlex.split(wish.args), "--entrypoint=/bin/sh", wish.image, "-c", keeper.WAITING),
+        ]
+
+    def _inside(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Without the user's own places: where the agent itself sets such a variable, it counts."""
+        before = self._first or {}
+        return {
+            name: value
+            for name, value in environment.items()
+            if not (name in OWN or name.startswith(OWN_PREFIXES)) or before.get(name) != value
+        }
+
+
+def _engine(words: str, roots: Sequence[str]) -> list[str]:
+    """The command of the engine; one that an agent could have written is not taken. Raises
+    SandboxError."""
+    wanted = shlex.split(words)
+    for name in wanted[:1] or ENGINES:
+        for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
+            found = os.path.join(place, name)
+            usable = os.path.isabs(found) and os.path.isfile(found) and os.access(found, os.X_OK)
+            if usable and not is_in(os.path.realpath(found), [*map(os.path.realpath, roots)]):
+                return [found, *wanted[1:]]
+    named = wanted[0] if wanted else "podman or docker"
+    raise SandboxError(f"The sandbox container needs {named}, which is not installed. {INSTALL}")
+
+
+def _roots(place: Place, workspace: str) -> list[Bind]:
+    """The session's directories: the first of them where the settings say, the others by the name
+    they were given and by their own."""
+    cwd, *others = [(os.path.realpath(root), root) for root in place.roots]
+    found = [Bind(cwd[0], workspace, writable=True)] if workspace else []
+    for host, given in others if workspace else (cwd, *others):
+        found += [Bind(host, inside, writable=True) for inside in dict.fromkeys((given, host))]
+    return found
+
+
+def _binds(place: Place, roots: Sequence[Bind]) -> list[Bind]:
+    """With what else the session has inside. Raises SandboxError."""
+    git = [Bind(path, path, writable=True) for path in repositories([bind.host for bind in roots])]
+    known = {bind.inside: bind for bind in roots}
+    for bind in (*place.binds, *git):
+        if os.path.exists(bind.host) and not is_in(bind.inside, known):
+            known[bind.inside] = bind
+    if odd := [path for bind in known.values() for path in bind[:2] if set(path) & set(',"\n')]:
+        raise SandboxError(
+            f"The sandbox container cannot be around {odd[0]!r}: neither a comma, a quotation mark "
+            "nor a line break may be in its name."
+        )
+    return list(known.values())
+
+
+def _mount(bind: Bind) -> str:
+    how = "" if bind.writable else ",readonly"
+    return f"--mount=type=bind,source={os.path.realpath(bind.host)},target={bind.inside}{how}"
+
+
+def _moved(path: str, rows: Sequence[tuple[str, str]]) -> str:
+    """A path below one place, below the other; of several, by the longest."""
+    for before, after in sorted(rows, key=lambda row: -len(row[0])):
+        if is_in(path, [before]):
+            return after + path[len(before) :]
+    return path
+
+
+def _write(path: str, environment: Mapping[str, str]) -> None:
+    """A file for the engine: nobody else sees what is in it. A value of several lines has no place
+    there."""
+    lines = [f"{name}={value}\n" for name, value in environment.items() if "\n" not in name + value]
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(file, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        stream.writelines(lines)

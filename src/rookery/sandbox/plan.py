@@ -56,10 +56,17 @@ class Spawn(NamedTuple):
     """Called between fork and exec."""
     wrapped: bool = False
     """Its first process and that one's child are the sandbox: a TERM is for those below them."""
+    fenced: bool = True
+    """False: no domain of Landlock's is around it, since it could not do its work in one."""
 
     def more(self) -> dict[str, Any]:
         """What `processes.child` is given besides command, environment and directory."""
-        return {"pass_fds": self.pass_fds, "entry": self.entry, "wrapped": self.wrapped}
+        return {
+            "pass_fds": self.pass_fds,
+            "entry": self.entry,
+            "wrapped": self.wrapped,
+            "fenced": self.fenced,
+        }
 
 
 class Sandbox:

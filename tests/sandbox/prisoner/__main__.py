@@ -2,9 +2,9 @@
 
 python DIRECTORY-OF-THIS-FILE rookery.acp.player
 
-A prompt is a plan: which ways to try, and what lies where. The answer is a line of JSON: what each
-way brought. Whether a way led out is not for this agent to say: the test looks from outside.
-Standard library only, since it has to run wherever its sandbox puts it.
+A prompt is a plan: which ways to try, what lies where, and calls of the client to make. The answer
+is a line of JSON: what each way brought. Whether a way led out is not for this agent to say: the
+test looks from outside. Standard library only, since it has to run wherever its sandbox puts it.
 """
 
 import contextlib
@@ -60,6 +60,9 @@ def attempt(name: str, plan: dict[str, Any]) -> str:
 
 def report(client: by_client.Client, plan: dict[str, Any]) -> dict[str, str]:
     found = {}
+    for method, params in plan.get("calls", ()):  # no way out, but what an agent asks for
+        answer = client.run(*params) if method == "run" else client.ask(method, **params)
+        found[f"{len(found)} {method}"] = answer if isinstance(answer, str) else json.dumps(answer)
     for name in plan["ways"]:
         if name in by_client.WAYS:
             found[name] = str(by_client.WAYS[name](client, plan, name))

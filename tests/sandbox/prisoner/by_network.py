@@ -34,12 +34,7 @@ def tcp(plan: Plan, name: str) -> object:
 @way
 def tcp_any(plan: Plan, name: str) -> object:
     """0.0.0.0 is loopback by another name."""
-    return say(socket.AF_INET, ("0.0.0.0", plan["tcp"]), name)
-
-
-@way
-def tcp_own_address(plan: Plan, name: str) -> object:
-    return say(socket.AF_INET, (plan["address"], plan["tcp"]), name)
+    return say(socket.AF_INET, ("0.0.0.0", plan["tcp"]), name)  # noqa: S104
 
 
 @way
@@ -142,5 +137,8 @@ _through("proxy-host-header", "CONNECT localhost:{port} HTTP/1.1\r\nHost: {allow
 _through("proxy-user-part", "CONNECT {allowed}@localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
 _through("proxy-suffix", "CONNECT {allowed}.localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
 _through("proxy-plain", "GET http://localhost:{port}/{name} HTTP/1.1\r\nHost: {allowed}\r\n\r\n")
-_through("proxy-smuggled", "CONNECT {allowed}:443 HTTP/1.1\r\nHost: x\r\n\r\n"
-         "CONNECT localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
+_through(
+    "proxy-smuggled",
+    "CONNECT {allowed}:443 HTTP/1.1\r\nHost: x\r\n\r\n"
+    "CONNECT localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n",
+)

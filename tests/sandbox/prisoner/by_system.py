@@ -163,10 +163,9 @@ def apart() -> None:
 def unshare_and_remount(plan: Plan, name: str) -> object:
     """A user namespace of its own gives privileges over its own mounts."""
     apart()
-    said = []
-    for place in ("/", os.path.dirname(plan["outside"]), plan["outside"]):
-        if _libc.mount(None, place.encode(), None, MS_REMOUNT | MS_BIND, None):
-            said.append(f"{place}: {os.strerror(ctypes.get_errno())}")
+    places = ("/", os.path.dirname(plan["outside"]), plan["outside"])
+    flags = MS_REMOUNT | MS_BIND
+    said = [_libc.mount(None, place.encode(), None, flags, None) for place in places]
     return said, write(f"{plan['outside']}/{name}", name)
 
 

@@ -57,6 +57,14 @@ class Sandbox(NamedTuple):
         effect=NEXT_AGENT,
         runs=True,
     )
+    engine: str = setting(
+        "",
+        "the command that runs containers: podman where it is installed, else docker",
+        unit="a command, with arguments that come before `run` and `exec`",
+        example='"podman --runtime runc"',
+        effect=NEXT_AGENT,
+        runs=True,
+    )
     args: str = setting(
         "",
         "more arguments for podman or docker run",
@@ -64,6 +72,13 @@ class Sandbox(NamedTuple):
         example='"--memory 4g"',
         effect=NEXT_AGENT,
         runs=True,
+    )
+    workspace: str = setting(
+        "",
+        "where a container has the session's directory",
+        unit="an absolute path; empty: where it is on this machine",
+        example='"/workspace"',
+        effect=NEXT_AGENT,
     )
 
 

@@ -1,0 +1,76 @@
+"""Around an agent in a container: starts the container, runs the agent in it, and ends it with the
+agent. A program of its own, so that the worker waits for none of it: standard library only.
+
+    python -I -S keeper.py PLAN
+
+The container waits for the end of its input, which this process holds: whatever way this process
+ends, the container ends, too. The kernel then ends all that is in it.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from types import FrameType
+
+WAITING = "echo; (read _); exit"
+"""What the container runs: it says that it is there, and waits. The shell takes leave of orphans
+meanwhile."""
+
+PATIENCE = 10.0
+"""Seconds that the engine may take to end an empty container."""
+
+PR_SET_PDEATHSIG = 1
+
+
+def main(plan: dict[str, list[str]]) -> int:
+    _die_with_parent()
+    signal.signal(signal.SIGTERM, _leave)
+    subprocess.run(plan["remove"], capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    container = subprocess.Popen(
+        plan["run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert container.stdin is not None
+    assert container.stdout is not None
+    assert container.stderr is not None
+    try:
+        if not container.stdout.readline():  # it did not start
+            sys.stderr.buffer.write(container.stderr.read())
+            return container.wait()
+        threading.Thread(target=container.stderr.read, daemon=True).start()
+        agent = subprocess.Popen(plan["exec"])
+        _let_go()
+        return agent.wait()
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        container.stdin.close()
+        try:
+            container.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            subprocess.run(plan["remove"], capture_output=True, check=False)
+
+
+def _let_go() -> None:
+    """The pipes are the agent's alone from here on: their ends are its ends."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):
+        os.dup2(null, number)
+    os.close(null)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + signal.SIGTERM)
+
+
+def _die_with_parent() -> None:
+    with suppress(OSError, AttributeError):  # elsewhere the end of the pipe has to do
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))
