@@ -40,7 +40,7 @@ def attempt(name: str, plan: dict[str, Any]) -> str:
         os.setsid()
         try:
             found = FORKED[name](plan, name)
-        except BaseException as error:  # noqa: BLE001 - what the kernel said is the evidence
+        except Exception as error:  # noqa: BLE001 - what the kernel said is the evidence
             found = f"{type(error).__name__}: {error} {traceback.format_exc(limit=-1)}"
         with contextlib.suppress(OSError):
             os.write(writing, str(found)[:MOST].encode("utf-8", "replace")[:60_000])

@@ -13,6 +13,7 @@ from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.sandbox import CONTAINER
 from rookery.home import paths
 from rookery.processes import MARK, strays, tree
 from rookery.processes.child import Child
@@ -65,6 +66,8 @@ class AgentLink:
     def located(self, argv: list[str]) -> list[str]:
         """With the whole path of a program that only a version manager of Node has."""
         session = self._session
+        if session.sandbox.kind == CONTAINER:  # which has programs of its own
+            return argv
         return programs.located(argv, session.surroundings.environment, session.config.node_path)
 
     def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> Child:
