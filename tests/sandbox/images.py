@@ -17,10 +17,12 @@ ENGINE = ("podman", *(("--runtime", "runc") if shutil.which("runc") else ()))
 LIMITS = "--ulimit nofile=1024:1024 --ulimit nproc=1024:1024"
 """Where a user may not have more, the engine's own default would be refused."""
 
+VERSION = "2"
+"""Of how it is made."""
 NEEDED = (
     *("json", "os", "select", "signal", "sys", "time", "traceback", "contextlib", "ctypes"),
     *("threading", "socket", "struct", "subprocess", "glob", "fcntl", "stat", "typing"),
-    *("encodings.idna", "codecs", "runpy", "importlib.util", "pkgutil"),
+    *("encodings.idna", "codecs", "runpy", "importlib.util", "pkgutil", "asyncio"),
 )
 FILES = """
 import importlib, sys
@@ -36,7 +38,7 @@ def image() -> str:
     """Its name; made once, whoever is first among the processes of a run. Raises
     CalledProcessError."""
     files = _files()
-    tag = hashlib.sha256("\n".join(files).encode()).hexdigest()[:12]
+    tag = hashlib.sha256("\n".join([VERSION, *files]).encode()).hexdigest()[:12]
     name = f"localhost/rookery-test:{tag}"
     with open(Path(tempfile.gettempdir(), f"rookery-image-{os.getuid()}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -88,6 +90,9 @@ def _packed(files: list[str]) -> bytes:
     with tarfile.open(fileobj=data, mode="w", dereference=True) as archive:
         for path in files:
             archive.add(path)
+        python = tarfile.TarInfo("usr/bin/python3")
+        python.type, python.linkname = tarfile.SYMTYPE, os.path.realpath(sys.executable)
+        archive.addfile(python)
         for name in ("tmp", "proc", "sys", "dev", "etc", "run"):
             folder = tarfile.TarInfo(name)
             folder.type, folder.mode = tarfile.DIRTYPE, 0o1777 if name == "tmp" else 0o755

@@ -180,7 +180,8 @@ class Prison:
             self._ends.callback(Path(path).unlink, missing_ok=True)
         self.plan["abstract"] = self.token
         self._serve(socket.AF_UNIX, f"\0{self.token}")
-        self.plan["tcp"] = self._serve(socket.AF_INET, ("127.0.0.1", 0))
+        for name in ("tcp", "listed"):
+            self.plan[name] = self._serve(socket.AF_INET, ("127.0.0.1", 0))
         self.plan["udp"] = self._serve(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM)
         with suppress(OSError):
             self.plan["tcp6"] = self._serve(socket.AF_INET6, ("::1", 0))
@@ -321,6 +322,15 @@ class Prison:
         command = {"id": f"WAY-{self.token}", "do": "rename", "title": "WAY"}
         said = [frames.hello("0", "test", 0), frames.encode("command", command)]
         self.plan["control"] = {**control, "frames": [each.decode() for each in said]}
+
+    @staticmethod
+    def own_name() -> str:
+        """A name of this machine, other than localhost, that leads to its loopback; else one that
+        leads nowhere."""
+        with suppress(OSError):
+            if socket.gethostbyname(socket.gethostname()).startswith("127."):
+                return socket.gethostname()
+        return "rookery.invalid"
 
     # --- what was reached ------------------------------------------------------------------------
 

@@ -73,12 +73,7 @@ class Bwrap(Sandbox):
         self.notes += [self._limit.lacks] if self._limit.lacks else []
         if wish.network == ON and not landlock.available():
             self.notes.append(SHARED)
-        for root in self._roots:
-            if holds := [path for path in (*self._hidden, self._user) if is_in(path, [root])]:
-                raise SandboxError(
-                    f"A sandbox cannot be around {root}: {holds[0]} is in it. Start the session in "
-                    "a directory below."
-                )
+        visible.check_roots(place)
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
         program = self._located(argv[0], environment, cwd)

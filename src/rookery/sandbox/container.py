@@ -10,13 +10,18 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import home_tag
 from rookery.sandbox import keeper
+from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
-from rookery.sandbox.visible import is_in, repositories
+from rookery.sandbox.visible import check_roots, is_in, repositories
+
+if TYPE_CHECKING:
+    from rookery.sandbox.proxy import Proxy
 
 ENGINES = ("podman", "docker")
 INSTALL = (
@@ -31,6 +36,7 @@ OWN = frozenset(("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "OLDPWD", "T
 OWN_PREFIXES = ("LD_", "XDG_", "DBUS_", "SSH_", "GPG_", "TMUX", "CONTAINER", "DOCKER_", "PODMAN_")
 """Variables that are the image's own, or that lead to what is not inside."""
 
+FORWARD = "/run/rookery-forward.py"
 MISSING = (125, 126, 127)
 """How the engine ends when it could not run the command: its own fault, no program, no such one."""
 
@@ -44,11 +50,8 @@ class Container(Sandbox):
                 "The sandbox container needs an image with the agent's program in it: "
                 "rookery config set sandbox.image NAME (docs/sandbox.md says how to make one)."
             )
-        if wish.network == LISTED:
-            raise SandboxError(
-                "The sandbox container has no network of listed hosts. Use bwrap for that, or set "
-                "sandbox.network to on or off."
-            )
+        check_roots(place)
+        self._proxy: Proxy | None = None
         self._session = f"{home_tag(place.hidden[0])}-{place.mark.partition('.')[0]}"
         self._name = f"rookery-{self._session}"
         self._roots = _roots(place, wish.workspace)
@@ -59,9 +62,11 @@ class Container(Sandbox):
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
         files = os.path.join(self.place.scratch, f"env-{os.urandom(6).hex()}")
         first, self._first = self._first is None, self._first or dict(environment)
-        _write(files, self._inside(environment))
+        listed = self.wish.network == LISTED
+        _write(files, self._inside(environment) | (TOWARDS if listed else {}))
         words = [*self._engine, "exec", "-i", f"--env-file={files}", "--workdir"]
-        command = [*words, self.to_agent(cwd), self._name, *argv]
+        forward = ("python3", "-I", "-S", FORWARD, DOOR, PORT) if first and listed else ()
+        command = [*words, self.to_agent(cwd), self._name, *forward, *argv]
         if first:
             self._program = argv[0]
             plan = {"remove": self._remove(), "run": self._run(), "exec": command}
@@ -71,6 +76,10 @@ class Container(Sandbox):
         if mark := environment.get(TERMINAL):
             outer[TERMINAL] = mark
         return Spawn(command, outer, "/", wrapped=True, fenced=False)
+
+    def close(self) -> None:
+        if self._proxy is not None:
+            self._proxy.close()
 
     def to_host(self, path: str) -> str:
         return _moved(path, [(bind.inside, bind.host) for bind in self._roots])
@@ -88,6 +97,11 @@ class Container(Sandbox):
             return (
                 f"The sandbox container has no image {image} here. Make or fetch it: "
                 f"{engine} pull {image}, or {engine} build."
+            )
+        if status == MISSING[-1] and "python3" in last and self.wish.network == LISTED:
+            return (
+                f"The sandbox container needs python3 in the image {image} for a network of "
+                "listed hosts. Add it, or set sandbox.network to on or off."
             )
         if status == MISSING[-1]:
             return (
@@ -115,8 +129,19 @@ class Container(Sandbox):
             *(() if wish.network == ON else ("--network=none",)),
             *(f"--tmpfs={place.user}:rw,exec,mode=1777", f"--env=HOME={place.user}"),
             *(_mount(bind) for bind in sorted(self._binds, key=lambda bind: len(bind.inside))),
+            *(_mount(bind) for bind in self._doors()),
             *(*shlex.split(wish.args), "--entrypoint=/bin/sh", wish.image, "-c", keeper.WAITING),
         ]
+
+    def _doors(self) -> list[Bind]:
+        """The proxy's socket, where the network is a list, and what leads to it from inside."""
+        if self.wish.network != LISTED:
+            return []
+        from rookery.sandbox.proxy import Proxy
+
+        self._proxy = Proxy(self.place.scratch, "proxy", self.wish.allow)
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward.py")
+        return [Bind(self._proxy.path, DOOR, writable=True), Bind(source, FORWARD)]
 
     def _inside(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Without the user's own places: where the agent itself sets such a variable, it counts."""

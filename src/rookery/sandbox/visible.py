@@ -5,6 +5,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from rookery.sandbox.plan import Place, SandboxError
+
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
     *("/nix", "/gnu", "/snap", "/run/current-system", "/home/linuxbrew/.linuxbrew"),
@@ -53,6 +55,17 @@ def outermost(roots: Sequence[str]) -> list[str]:
         if not any(is_in(root, [other]) and root != other for other in (*placed, *real))
         and root not in placed[:number]
     ]
+
+
+def check_roots(place: Place) -> None:
+    """None of the roots may hold what is to be hidden. Raises SandboxError."""
+    closed = [os.path.realpath(path) for path in (*place.hidden, place.user)]
+    for root in map(os.path.realpath, place.roots):
+        if holds := [path for path in closed if is_in(path, [root])]:
+            raise SandboxError(
+                f"A sandbox cannot be around {root}: {holds[0]} is in it. Start the session in "
+                "a directory below."
+            )
 
 
 def resolver() -> list[str]:

@@ -122,6 +122,7 @@ def through(request: str, name: str) -> str:
 def _through(name: str, request: str) -> None:
     def attempt(plan: Plan, name: str) -> object:
         words = {"port": plan["tcp"], "name": name, "allowed": plan["allowed"]}
+        words["listed"] = plan["listed"]
         return through(request.format(**words), name)
 
     WAYS[name] = attempt
@@ -132,7 +133,7 @@ _through("proxy-address", "CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n"
 _through("proxy-address-6", "CONNECT [::ffff:127.0.0.1]:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
 _through("proxy-odd-number", "CONNECT 2130706433:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
 _through("proxy-odd-port", "CONNECT {allowed}:{port} HTTP/1.1\r\nHost: {allowed}\r\n\r\n")
-_through("proxy-rebinding", "CONNECT {allowed}:443 HTTP/1.1\r\nHost: {allowed}\r\n\r\n")
+_through("proxy-rebinding", "CONNECT {allowed}:{listed} HTTP/1.1\r\nHost: {allowed}\r\n\r\n")
 _through("proxy-host-header", "CONNECT localhost:{port} HTTP/1.1\r\nHost: {allowed}\r\n\r\n")
 _through("proxy-user-part", "CONNECT {allowed}@localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
 _through("proxy-suffix", "CONNECT {allowed}.localhost:{port} HTTP/1.1\r\nHost: x\r\n\r\n")
