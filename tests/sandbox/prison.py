@@ -5,7 +5,6 @@ import ctypes
 import os
 import pty
 import secrets
-import select
 import shutil
 import socket
 import stat
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rookery.wire import frames
+from tests.sandbox import traces
 
 PRISONER = Path(__file__).with_name("prisoner")
 sys.path.insert(0, str(PRISONER))  # its parts import nothing of ours
@@ -102,7 +102,7 @@ class Prison:
 
     def furnish(self) -> None:
         self.outside.mkdir()
-        for name in (*WAYS, *LAST):
+        for name in (*WAYS, *LAST, *PROXY):
             (self.outside / name).write_text(UNTOUCHED)
         self._hide()
         self._listen()
@@ -194,7 +194,7 @@ class Prison:
 
     def _serve(self, family: int, address: Any, kind: int = socket.SOCK_STREAM) -> Any:
         server = socket.socket(family, kind)
-        self._ends.callback(_end_socket, server)
+        self._ends.callback(traces.end_socket, server)
         server.bind(address)
 
         def note(data: bytes) -> None:
@@ -238,7 +238,7 @@ class Prison:
             stdout=subprocess.PIPE,
             env={"MINE": self.known["read-environments"]},
         )
-        self._ends.callback(_end_process, neighbour)
+        self._ends.callback(traces.end_process, neighbour)
         assert neighbour.stdout is not None
         address = int(neighbour.stdout.readline())
         os.set_blocking(neighbour.stdout.fileno(), False)
@@ -252,7 +252,7 @@ class Prison:
         self.special |= {
             "kill-neighbour": lambda: was_told(b"USR1"),
             "kill-everybody": lambda: was_told(b"USR2"),
-            "type-into-terminal": lambda: _has(master, b"type-into-terminal"),
+            "type-into-terminal": lambda: traces.shows(master, b"type-into-terminal"),
         }
         self.plan |= {
             "neighbour": neighbour.pid,
@@ -264,13 +264,13 @@ class Prison:
         self._find_disk()
         before = Path(SYSCTL).read_text()
         self.special["write-proc-sys"] = lambda: Path(SYSCTL).read_text() != before
-        self._ends.callback(_restore, SYSCTL, before)
-        self.plan["cgroup"] = _cgroup()
+        self._ends.callback(traces.restore, SYSCTL, before)
+        self.plan["cgroup"] = traces.cgroup()
         self._made("write-cgroup", f"{self.plan['cgroup']}/{self.token}", os.rmdir)
         mounted = self.work / "mount"
         self.special["mount"] = lambda: self.token in Path("/proc/self/mounts").read_text()
         self._ends.callback(subprocess.run, ["umount", "-l", mounted], capture_output=True)
-        self.special["kernel-log"] = lambda: self.token in _kernel_log()
+        self.special["kernel-log"] = lambda: self.token in traces.kernel_log()
         if os.getuid() == 0:
             self._lend()
 
@@ -314,7 +314,7 @@ class Prison:
 
     def meet(self, worker: int, control: dict[str, str]) -> None:
         """The worker is there: sixteen bytes that only its memory has, and where it listens."""
-        random = _random_bytes(worker)
+        random = traces.random_bytes(worker)
         self.plan["worker"] = worker
         self.plan["memory"]["worker"] = random[0], 16
         names = ("trace-worker", "copy-worker-memory", "open-worker-memory")
@@ -355,57 +355,3 @@ class Prison:
         if name in self.known and self.known[name] in evidence:
             return True
         return name in self.heard or (name in self.special and self.special[name]())
-
-
-def _random_bytes(pid: int) -> tuple[int, bytes]:
-    """What the kernel gave a process at its start (AT_RANDOM), and where."""
-    data = Path(f"/proc/{pid}/auxv").read_bytes()
-    pairs = [data[at : at + 16] for at in range(0, len(data), 16)]
-    values = {int.from_bytes(pair[:8], "little"): pair[8:] for pair in pairs}
-    address = int.from_bytes(values[25], "little")
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-        return address, os.pread(memory.fileno(), 16, address)
-
-
-def _end_socket(server: socket.socket) -> None:
-    with suppress(OSError):
-        server.shutdown(socket.SHUT_RDWR)
-    server.close()
-
-
-def _end_process(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()
-
-
-def _has(master: int, word: bytes) -> bool:
-    """Whether a terminal shows it: what was typed into it is echoed."""
-    found, patience = b"", 0.2
-    while select.select([master], [], [], patience)[0]:
-        found, patience = found + os.read(master, 4096), 0
-    return word in found
-
-
-def _restore(path: str, before: str) -> None:
-    with suppress(OSError):
-        if Path(path).read_text() != before:
-            Path(path).write_text(before)
-
-
-def _cgroup() -> str:
-    places = ("/sys/fs/cgroup/unified", "/sys/fs/cgroup/pids", "/sys/fs/cgroup")
-    return next((each for each in places if os.access(each, os.W_OK)), places[-1])
-
-
-def _kernel_log() -> str:
-    """All that it holds now."""
-    found = b""
-    with suppress(OSError):
-        file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            while True:
-                with suppress(BrokenPipeError):  # some of it was overwritten meanwhile
-                    found += os.read(file, 8192)
-        except OSError:
-            os.close(file)
-    return found.decode("utf-8", "replace")
