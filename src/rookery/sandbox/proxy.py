@@ -89,7 +89,8 @@ class Proxy:
         self._known = entries(allow)
         self._open = 0
         listener = _listener(folder, name)
-        served = asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST)
+        # Not start_unix_server: it looks for the socket by that path, which is no longer one.
+        served = asyncio.start_server(self._serve, sock=listener, limit=LONGEST)
         self._serving = asyncio.create_task(_forever(served), name="sandbox proxy")
 
     def close(self) -> None:
