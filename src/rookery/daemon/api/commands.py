@@ -10,6 +10,7 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from rookery.client import attach, fleet
+from rookery.core.agent.prompt import words_of
 from rookery.core.asks.kept_asks import LATE
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import MASK, encoded, masked, restored
@@ -48,7 +49,7 @@ async def send_command(
 ) -> Outcome:
     """Send a command; which fields it has depends on `do`."""
     command = given.model_dump(exclude_defaults=True)
-    if MASK in (words := _words(command.get("prompt", ()))):
+    if MASK in (words := words_of(command.get("prompt", []))):
         command["prompt"] = await asyncio.to_thread(_restored, daemon, session, command, words)
     if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
         directory = paths.session_dir(daemon.home, session)
@@ -79,10 +80,6 @@ async def send_prompt(daemon: Daemon, session: SessionId, given: bodies.Prompt) 
     return await sent(daemon, session, command | ({"steer": True} if given.steer else {}))
 
 
-def _words(blocks: Sequence[Json]) -> str:
-    return "\n".join(lenient.text(each, "text") for each in blocks if each.get("type") == "text")
-
-
 def _restored(daemon: State, session: str, command: Json, words: str) -> list[Json]:
     """A prompt that clients know without its secrets: one that hit a limit and is sent again, or
     one that waits and was edited."""
@@ -91,9 +88,9 @@ def _restored(daemon: State, session: str, command: Json, words: str) -> list[Js
         header = log.header()
     if command["do"] == "prompt":
         known = list(lenient.mappings(header["rateLimit"], "prompt"))
-        return known if words == masked(_words(known)) else sent
+        return known if words == masked(words_of(known)) else sent
     waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
-    before = _words(waiting[0]["prompt"]) if waiting else words
+    before = words_of(waiting[0]["prompt"]) if waiting else words
     text = restored(words, before)
     if text is None:
         raise Problem(
