@@ -12,19 +12,20 @@ from tests.worker.aviary import Aviary, Bird, text_of
 ROOT = Path(__file__).parents[2]
 
 
-def configure(aviary: Aviary, **sandbox: Any) -> None:
-    """The table [sandbox]; the rigged player is readable."""
+def configure(aviary: Aviary, more: str = "", **sandbox: Any) -> None:
+    """The table [sandbox]; the rigged player is readable. `more`: other tables."""
     given = {"read": shlex.quote(str(ROOT / "tests")), **sandbox}
     lines = ["[sandbox]", *(f"{key} = {json.dumps(value)}" for key, value in given.items())]
-    Path(aviary.home, "config.toml").write_text("\n".join(lines) + "\n")
+    Path(aviary.home, "config.toml").write_text("\n".join(lines) + f"\n{more}")
 
 
 def caged(aviary: Aviary, before: Sequence[str] = (), **fields: Any) -> Bird:
     """A session whose player has its script and its memory in the session's directory. `before`:
     comes before the player's command."""
-    script = aviary.work / ".script.json"
+    place = Path(fields.get("cwd", aviary.work))
+    script = place / ".script.json"
     script.write_text("{}")
-    argv = [*before, *player(str(script), "--state", str(aviary.work / ".state"))]
+    argv = [*before, *player(str(script), "--state", str(place / ".state"))]
     return aviary.hatch(argv=argv, **{"sandbox": "bwrap", **fields})
 
 

@@ -212,8 +212,8 @@ async def test_a_killed_worker_wakes_in_the_same_sandbox(aviary: Aviary) -> None
 
 async def test_an_agent_is_asked_to_end_before_its_sandbox_does(aviary: Aviary) -> None:
     """W4: TERM reaches what runs inside, which has the time to answer it."""
-    configure(aviary)
-    script = "trap 'touch asked' TERM; \"$@\""  # which runs when the player has ended
+    configure(aviary, more="[worker]\nstop_grace = 60\n")
+    script = "trap 'touch asked; exit' TERM; exec 3<&0; \"$@\" <&3 & wait"
     bird = caged(aviary, before=("/bin/sh", "-c", script, "sh"))
     await bird.turn("hello")
     agent, within = bird.agent, inside(bird)

@@ -22,6 +22,7 @@ from rookery.core.limits import (
 from rookery.core.settings import definitions
 from rookery.core.settings.loosening import loosened
 from rookery.core.settings.notify import EFFECT, NOTIFY
+from rookery.core.settings.sandbox import SANDBOX
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described
 from rookery.home import config, confirmed
 from rookery.models import setup
@@ -33,6 +34,7 @@ PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
         "Sessions and workers",
         (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
     ),
+    "sandbox": ("Sandbox", SANDBOX),
     "limits": ("Times and limits", NUMBERS),
     "notify": ("Notifications", NOTIFY),
 }

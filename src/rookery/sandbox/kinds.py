@@ -1,7 +1,7 @@
 """The kinds of sandboxes. Each is imported by the sessions that need it."""
 
-from rookery.core.settings.sandbox import BWRAP, CONTAINER
-from rookery.sandbox.plan import Place, Sandbox, Wish
+from rookery.core.settings.sandbox import BWRAP, CONTAINER, KINDS, NONE
+from rookery.sandbox.plan import Place, Sandbox, SandboxError, Wish
 
 
 def prepare(wish: Wish, place: Place) -> Sandbox:
@@ -14,4 +14,6 @@ def prepare(wish: Wish, place: Place) -> Sandbox:
         from rookery.sandbox.container import Container
 
         return Container(wish, place)
+    if wish.kind != NONE:
+        raise SandboxError(f"This build knows no sandbox {wish.kind!r}: {', '.join(KINDS)}.")
     return Sandbox(wish, place)

@@ -37,6 +37,7 @@ TOOLS = (
 """In the user's home: where version managers keep what PATH leads to, and libraries."""
 
 HOPS = 40
+MODULES = "/node_modules/"
 
 
 def is_in(path: str, places: Iterable[str]) -> bool:
@@ -86,10 +87,11 @@ def of_program(path: str, user: str) -> list[str]:
     """What a program needs of the place where it lies: its prefix, those of each link on the way to
     it, and of the interpreter that its first line names."""
     found: list[str] = []
-    for hop in _links(path):
-        found += [hop, *_of_folder(os.path.dirname(hop), user)]
     real = os.path.realpath(path)
-    found += [real, *_of_folder(os.path.dirname(real), user)]
+    for hop in (*_links(path), real):
+        found += [hop, *_of_folder(os.path.dirname(hop), user)]
+        if MODULES in hop:  # of npm: what it imports lies beside it
+            found.append(hop[: hop.index(MODULES) + len(MODULES) - 1])
     interpreter = _interpreter(real)
     if interpreter and not is_in(interpreter, ("/usr", "/bin")):
         found += of_program(interpreter, user)

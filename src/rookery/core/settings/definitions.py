@@ -172,6 +172,7 @@ KIND = Setting(
     example='"bwrap"',
     effect="at once, for new sessions; others keep theirs",
     key="agents.NAME.sandbox",
+    default="",
 )
 URL = Setting(
     "the address of an agent on another machine, instead of a command",

@@ -24,6 +24,7 @@ router = APIRouter(include_in_schema=False)
 THEMES = {"": "As the system", "light": "Light", "dark": "Dark"}
 NOTE = {
     "worker": "For all sessions that start from now on.",
+    "sandbox": "What agents of new sessions can reach. In one, Approve all is a sane choice.",
     "limits": "Empty: the default.",
     "critic": "What judges a finished turn, and what happens then.",
     "condenser": "How Rookery's own agent shortens what it remembers.",

@@ -21,6 +21,7 @@ from rookery.models.draft import Draft
 
 type FormName = Literal[
     "worker",
+    "sandbox",
     "limits",
     "critic",
     "condenser",
@@ -36,6 +37,7 @@ type Deed = Literal["default", "on", "off", "test", "remove"]
 
 SETTINGS = {
     "worker": PLACES["worker"][0],
+    "sandbox": PLACES["sandbox"][0],
     "limits": PLACES["limits"][0],
     "critic": "Critic",
     "condenser": "Long conversations",

@@ -65,7 +65,8 @@ class SettingsScreen(RowsScreen[None]):
             number = len(now.rules)
             rules = f"{number} answering for you" if number else NO_RULES
             rows.append(Row("rules", "Rules", rules))
-            rows += [Row(key, PLACES[key][0], _count(now, key)) for key in ("worker", "limits")]
+            places = ("worker", "sandbox", "limits")
+            rows += [Row(key, PLACES[key][0], _count(now, key)) for key in places]
         return rows
 
     def choose(self, row: Row) -> None:
