@@ -2,7 +2,7 @@
 
 The user is asked where one is reached, and the answer is folded from the ask's end: nothing else
 raises a budget. An agent that streams cannot be held, so its turn is cancelled, and continued by a
-prompt where the user wants that (docs/decisions/0049-what-a-budget-does.md).
+prompt where the user wants that (docs/decisions/0050-what-a-budget-does.md).
 """
 
 import re
