@@ -207,6 +207,7 @@ async def test_I10_13_tokens_of_a_model_that_no_list_knows(
         await agent.turn(session, "/cost")
     finally:
         write_settings(agent_home, model)
+    assert usage.pop("_meta") == {"rookery": {"turnTokens": 120}}, "for budgets (row T12)"
     assert usage == {"sessionUpdate": "usage_update", "used": 120, "size": 0}
     said = "".join(texts(agent.news(session)))
     assert "Cost: unknown for this model" in said
@@ -224,6 +225,8 @@ async def test_P18_usage_with_each_answer_of_the_model(agent: Agent, tmp_path: P
     used = [u for u in updates if u["sessionUpdate"] == "usage_update"]
     assert [u["cost"]["amount"] for u in used] == [pytest.approx(0.14), pytest.approx(0.28)]
     assert {(u["used"], u["size"]) for u in used} == {(120, 100_000)}
+    spent = [u.pop("_meta")["rookery"]["turnTokens"] for u in used]
+    assert spent == [120, 240]
     ended = [n for n, u in enumerate(updates) if u.get("status") == "completed"]
     assert updates.index(used[0]) < ended[0] < updates.index(used[1]) < ended[1]
     await agent.call("session/close", sessionId=session)

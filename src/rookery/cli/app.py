@@ -64,6 +64,7 @@ GROUPS = {
         "archive": "Hide sessions from lists; nothing is lost.",
         "unarchive": "Bring archived sessions back into the lists.",
         "snooze": "Hide sessions until a given time.",
+        "import": "Import sessions begun with an agent elsewhere.",
         "prune": "Find old or large sessions and delete them.",
         "remove": "Delete sessions and all their data.",
     },
@@ -100,6 +101,7 @@ TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
 TOGETHER |= dict.fromkeys(("pin", "unpin"), "pin")
 TOGETHER |= dict.fromkeys(("merge", "drop"), "merge")
+TOGETHER["import"] = "import_sessions"
 
 MODULES = {
     word: f"rookery.cli.commands.{title.split()[0].lower()}."

@@ -50,6 +50,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     worktree: str | None = None,
     race: str = "",
     told: Callable[[str], object] = lambda _: None,
+    history: Sequence[Draft] = (),
     **chosen: bool | None,
 ) -> str:
     """The new session's id. Nothing is started: the first prompt does that.
@@ -59,6 +60,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine,
     where the user chose them for the session.
     `worktree`: the name of its own branch; "": the session's id. `told` gets what is said.
+    `history`: what its log begins with.
     """
     paths.ensure_home(home)
     check_home(home)
@@ -88,7 +90,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         said |= {"race": race, "budget": dict(budget)} | tree
         update |= {key: value for key, value in said.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
-        _write(directory, _first_events(home, update, confirm, order))
+        _write(directory, [*_first_events(home, update, confirm, order), *history])
         os.rename(directory, paths.session_dir(home, session))
         kept.pop_all()
     return session

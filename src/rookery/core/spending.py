@@ -81,9 +81,17 @@ def after(header: Json, event: Event) -> Json:
             return {"spent": added(header["spent"], max(0, said - known))}
         case "_context" if update.get("state") in ("reset", "cleared"):
             return {"_spent": {**header["_spent"], "used": 0}}
-        case "_agent" if update.get("state") == "ready" and profile_for(header).cost_restarts:
-            return {"_spent": {**header["_spent"], "counts": {}}}
+        case "_agent" if update.get("state") == "ready":
+            return _opened(header, update)
     return {}
+
+
+def _opened(header: Json, update: Json) -> Json:
+    """What an imported conversation had cost before is not spent here."""
+    memory, before = header["_spent"], lenient.number(update, "counted")
+    if before is not None and 0 <= before <= MOST:
+        return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}
+    return {"_spent": {**memory, "counts": {}}} if profile_for(header).cost_restarts else {}
 
 
 def added(spent: Json, tokens: int, cost: float = 0.0, currency: str = "") -> Json:

@@ -92,6 +92,8 @@ def _agent(state: Json, update: Json) -> None:
             vendor = vendor_of(state["agent"], state["argv"], lenient.mapping(update, "info"))
             if profile_for({"vendor": vendor}).cost_restarts:
                 state["counts"].pop(state["talk"], None)
+            if (before := lenient.number(update, "counted")) is not None:  # paid elsewhere
+                state["counts"][state["talk"]] = before
 
 
 def _notice_model(state: Json, update: Json) -> None:

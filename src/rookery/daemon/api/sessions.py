@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from rookery.build import build
 from rookery.client import create, fleet, liveness
@@ -36,7 +36,7 @@ Probe = Annotated[
 ]
 
 
-Budget = Annotated[str, Field(max_length=100, examples=["2 USD"]), AfterValidator(budgets.check)]
+Budget = Annotated[str, Field(max_length=100, examples=["2 USD"])]
 
 
 class New(Strict):
@@ -179,8 +179,15 @@ def _create(daemon: State, new: New, session: str = "") -> str:
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
     given |= {"confirm": new.confirm, "session": session}
-    given |= {"sandbox": new.sandbox, "budget": new.budget}
+    given |= {"sandbox": new.sandbox, "budget": _budgets(new)}
     return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
+
+
+def _budgets(new: New) -> dict[str, str]:
+    try:
+        return {scope: budgets.check(said) for scope, said in new.budget.items()}
+    except budgets.BadBudget as error:
+        raise Problem(409, "bad_budget", f"A budget {error}.", "Correct it.") from None
 
 
 def _directory(path: str) -> str:

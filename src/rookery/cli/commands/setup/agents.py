@@ -2,15 +2,17 @@
 
 import os
 import shlex
+from typing import BinaryIO
 
 import click
 
 from rookery.agents import install as installing
-from rookery.agents import programs, registry
+from rookery.agents import programs, public_registry, registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.checkup.agent_list import listed, with_versions, write_table
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.client.config import own_agents
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person
 from rookery.core.json import dumps
@@ -119,6 +121,55 @@ def remove(name: str, yes: bool) -> int:
         return exits.CANCELLED
     installing.remove(home, name)
     screen.note(f"Removed {name}. Its sessions are kept.")
+    return exits.DONE
+
+
+# ---------------------------------------------------------------- the public registry
+
+
+@agents.command("import")
+@click.argument("file", type=click.File("rb"))
+@click.option("--dry-run", is_flag=True, help="Show what would be added, and change nothing.")
+@click.option("--replace", is_flag=True, help="Also replace agents of your config.toml.")
+@flags.yes
+def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
+    """Add the agents of the public ACP registry's JSON to your config.toml.
+
+    npm and PyPI packages run by npx and uvx, which fetch them when a session starts. Agents that
+    Rookery knows are installed with `rookery agents install`; programs that are neither are listed
+    with their address. An agent of yours that has the same name stays as it is, unless you pass
+    --replace.
+
+    \b
+    rookery agents import registry.json --dry-run
+    curl -s https://… | rookery agents import --yes -
+    """
+    screen, home = standard(), paths.home()
+    offers = public_registry.read(file.read(public_registry.LARGEST + 1), file.name)
+    mine = settings.load().agents
+    added = []
+    for offer in offers:
+        name = clean_line(offer.name)
+        if not offer.table:
+            screen.note(clean_line(f"{name} is left out: {offer.why}"))
+        elif list(mine.get(offer.name, [])) == offer.table["command"]:
+            screen.note(f"{name} is there already.")
+        elif offer.name in mine and not replace:
+            words = clean_line(shlex.join(mine[offer.name]))
+            screen.note(f"{name} is left out: you have one that runs {words} (--replace)")
+        else:
+            added.append(offer)
+            verb = "replaces yours and runs" if offer.name in mine else "runs"
+            screen.line(clean_line(f"{name} {verb} {shlex.join(offer.table['command'])}"))
+    if not added or dry_run:
+        screen.note(f"{len(added)} to add." if dry_run else "Nothing to add.")
+        return exits.DONE
+    require_person(home, "add agents")
+    if not (yes or flags.confirmed(screen, f"Add {len(added)}?", "added", as_json=False)):
+        return exits.CANCELLED
+    for offer in added:
+        own_agents.put(home, offer.name, offer.table)
+    screen.note(f"Added {len(added)}. To test one: rookery doctor {added[0].name}")
     return exits.DONE
 
 

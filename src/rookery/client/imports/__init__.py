@@ -1,0 +1,1 @@
+"""Sessions that were begun with an agent elsewhere."""
