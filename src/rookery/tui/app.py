@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Event, Key, Paste
+from textual.widget import Widget
 
 from rookery.tui import messages
 from rookery.tui.actions.composer import ComposerActions
@@ -83,16 +84,20 @@ class Rookery(Focus, TranscriptTools):
             yield Fleet(self.start.clock, id="fleet")
             with Vertical(id="stage"):
                 yield Transcript(self.start.clock, id="transcript")
-                yield FindBar(id="find")
-                yield Feedback(id="feedback")
-                yield ShellPanel(id="shell")
-                yield Queue(id="queue")
-                yield Suggestions(id="suggestions")
-                yield Chips(id="chips")
                 yield Composer(id="composer")
-            yield SidePanel(id="panel")
         yield Status(self.start.clock, id="status")
         yield Keys(id="keys")
+
+    def _compose_rest(self) -> None:
+        """What shows nothing at first."""
+        rest = (FindBar(id="find"), Feedback(id="feedback"), ShellPanel(id="shell"))
+        lists = (Queue(id="queue"), Suggestions(id="suggestions"), Chips(id="chips"))
+        stage = self.screen_stack[0].query_one("#stage")
+        stage.mount(*rest, *lists, before="#composer")
+        assert isinstance(stage.parent, Widget)
+        panel = SidePanel(id="panel")
+        stage.parent.mount(panel)
+        panel.fit()
 
     def on_mount(self) -> None:
         self.title = "rookery"
@@ -101,7 +106,7 @@ class Rookery(Focus, TranscriptTools):
         self.transcript.asks.write = self.asking.write
         self.composer.focus()
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
-        self._show_header()
+        self.show_hint()
         self.call_after_refresh(self._begin)
         self.call_after_refresh(self._take_early)
 
@@ -112,6 +117,8 @@ class Rookery(Focus, TranscriptTools):
 
     def _begin(self) -> None:
         """After the first paint: now the files are read."""
+        self._compose_rest()
+        self._show_header()
         self.sweeping.wake()
         self.reader.start()
         self.surroundings.begin()

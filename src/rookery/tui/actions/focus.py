@@ -76,7 +76,8 @@ class Focus(Shell):
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.styles.width = width_for(event.size.width)
-        self.below(SidePanel).fit(event.size.width)
+        for panel in self.screen_stack[0].query(SidePanel):  # not there before the first paint
+            panel.fit(event.size.width)
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
 
     def action_sessions(self) -> None:
