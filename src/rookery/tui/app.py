@@ -98,6 +98,7 @@ class Rookery(Focus, TranscriptTools):
         panel = SidePanel(id="panel")
         stage.parent.mount(panel)
         panel.fit()
+        self._show_header()
 
     def on_mount(self) -> None:
         self.title = "rookery"
@@ -107,6 +108,7 @@ class Rookery(Focus, TranscriptTools):
         self.composer.focus()
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
         self.show_hint()
+        self.call_after_refresh(self._compose_rest)
         self.call_after_refresh(self._begin)
         self.call_after_refresh(self._take_early)
 
@@ -117,8 +119,6 @@ class Rookery(Focus, TranscriptTools):
 
     def _begin(self) -> None:
         """After the first paint: now the files are read."""
-        self._compose_rest()
-        self._show_header()
         self.sweeping.wake()
         self.reader.start()
         self.surroundings.begin()
