@@ -173,6 +173,7 @@ async def test_the_composer_has_a_scrollbar_once_it_needs_one_and_none_for_a_mom
     app = Still(gallery.opened(gallery.TALK))
     async with app.run_test(size=(80, 40)) as pilot:
         shown: list[bool] = []
+        await pilot.pause()  # all of the screen is there
 
         def changed(now: bool) -> None:
             shown.append(now)
