@@ -262,9 +262,10 @@ class Prison:
         }
         self._add_key()
         self._find_disk()
-        before = Path(SYSCTL).read_text()
-        self.special["write-proc-sys"] = lambda: Path(SYSCTL).read_text() != before
-        self._ends.callback(traces.restore, SYSCTL, before)
+        before, value = Path(SYSCTL).read_text(), str(11 + secrets.randbelow(1_000_000))
+        self.plan["value"] = value  # another test may change it meanwhile, but not to this
+        self.special["write-proc-sys"] = lambda: Path(SYSCTL).read_text().strip() == value
+        self._ends.callback(traces.restore, SYSCTL, value, before)
         self.plan["cgroup"] = traces.cgroup()
         self._made("write-cgroup", f"{self.plan['cgroup']}/{self.token}", os.rmdir)
         mounted = self.work / "mount"
@@ -287,6 +288,8 @@ class Prison:
         self.plan["setuid"] = ["./suid-cat", "suid-secret"]
 
     def _add_key(self) -> None:
+        if os.uname().machine != "x86_64":  # elsewhere the calls have other numbers
+            return
         libc = ctypes.CDLL(None, use_errno=True)
         value = secret()
         self.plan["key"] = self.token
@@ -314,11 +317,11 @@ class Prison:
 
     def meet(self, worker: int, control: dict[str, str]) -> None:
         """The worker is there: sixteen bytes that only its memory has, and where it listens."""
-        random = traces.random_bytes(worker)
+        address, random = traces.random_bytes(worker)
         self.plan["worker"] = worker
-        self.plan["memory"]["worker"] = random[0], 16
+        self.plan["memory"]["worker"] = address, 16
         names = ("trace-worker", "copy-worker-memory", "open-worker-memory")
-        self.known |= dict.fromkeys(names, random[1].hex())
+        self.known |= dict.fromkeys(names, random.hex()) if random else {}
         command = {"id": f"WAY-{self.token}", "do": "rename", "title": "WAY"}
         said = [frames.hello("0", "test", 0), frames.encode("command", command)]
         self.plan["control"] = {**control, "frames": [each.decode() for each in said]}
@@ -340,9 +343,9 @@ class Prison:
             "socket-in-run": "socket-in-run" not in self.sockets,
             "set-user-id": "setuid" not in self.plan,
             "tcp6": "tcp6" not in self.plan,
-            "keyring": "keyring" not in self.known,
-            "make-device": "make-device" not in self.known,
-            "open-device": "open-device" not in self.known,
+            **{name: name not in self.known for name in ("keyring", "make-device", "open-device")},
+            **{name: name not in self.known for name in ("trace-worker", "copy-worker-memory")},
+            "open-worker-memory": "open-worker-memory" not in self.known,
             "command-by-name": not self.plan.get("control", {}).get("name"),
         }
         return [name for name in WAYS if not missing.get(name)]

@@ -37,9 +37,13 @@ def hatch(aviary: Aviary, argv: list[str] | None = None, **settings: Any) -> Bir
     lines = [f"{key} = {json.dumps(value)}" for key, value in (wanted | settings).items()]
     Path(aviary.home, "config.toml").write_text("\n".join(["[sandbox]", *lines]) + "\n")
     aviary.trust()
-    where = settings.get("workspace") or aviary.work
-    own = [os.path.realpath(sys.executable), "-I", "-S", f"{where}/agent", "rookery.acp.player"]
+    own = command(settings.get("workspace") or aviary.work)
     return aviary.hatch(argv=argv or own, agent="demo", sandbox="container")
+
+
+def command(work: Path | str) -> list[str]:
+    """Of the prisoner, which names the player: so it is offered files and terminals."""
+    return [os.path.realpath(sys.executable), "-I", "-S", f"{work}/agent", "rookery.acp.player"]
 
 
 def real() -> str:
@@ -62,8 +66,10 @@ async def calls(bird: Bird, *made: tuple[str, object]) -> list[Any]:
 
 
 async def test_an_agent_and_its_terminals_run_in_one_container_f3(harbour: Aviary) -> None:
-    """What they write in the session's directory is the user's; nothing is left at the end."""
-    bird = hatch(harbour, image=real())
+    """What they write in the session's directory is the user's. At the end the agent is asked
+    first (W4), and nothing is left."""
+    asked = "trap 'echo asked > asked' TERM; \"$@\"; true"  # the trap, when the agent has ended
+    bird = hatch(harbour, ["/bin/sh", "-c", asked, "sh", *command(harbour.work)], image=real())
     line = "echo $HOSTNAME $HOME; echo made > made; echo $$ > /tmp/first; pwd"
     first, again = await calls(
         bird,
@@ -81,6 +87,7 @@ async def test_an_agent_and_its_terminals_run_in_one_container_f3(harbour: Aviar
     await bird.send("stop")
     await bird.gone(worker)
     assert containers(bird) == []
+    assert (harbour.work / "asked").exists()
 
 
 @pytest.mark.long

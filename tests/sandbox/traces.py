@@ -9,13 +9,17 @@ from pathlib import Path
 
 
 def random_bytes(pid: int) -> tuple[int, bytes]:
-    """What the kernel gave a process at its start (AT_RANDOM), and where."""
-    data = Path(f"/proc/{pid}/auxv").read_bytes()
-    pairs = [data[at : at + 16] for at in range(0, len(data), 16)]
-    values = {int.from_bytes(pair[:8], "little"): pair[8:] for pair in pairs}
-    address = int.from_bytes(values[25], "little")
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-        return address, os.pread(memory.fileno(), 16, address)
+    """What the kernel gave a process at its start (AT_RANDOM), and where; nothing, where a user's
+    processes may not look into each other."""
+    try:
+        data = Path(f"/proc/{pid}/auxv").read_bytes()
+        pairs = [data[at : at + 16] for at in range(0, len(data), 16)]
+        values = {int.from_bytes(pair[:8], "little"): pair[8:] for pair in pairs}
+        address = int.from_bytes(values[25], "little")
+        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+            return address, os.pread(memory.fileno(), 16, address)
+    except PermissionError:
+        return 0, b""
 
 
 def end_socket(server: socket.socket) -> None:
@@ -37,9 +41,10 @@ def shows(master: int, word: bytes) -> bool:
     return word in found
 
 
-def restore(path: str, before: str) -> None:
+def restore(path: str, value: str, before: str) -> None:
+    """Put back what was there, if it is this value now."""
     with suppress(OSError):
-        if Path(path).read_text() != before:
+        if Path(path).read_text().strip() == value:
             Path(path).write_text(before)
 
 

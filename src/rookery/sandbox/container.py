@@ -8,6 +8,7 @@ as long as the agent does. What follows runs in the same one.
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -58,6 +59,7 @@ class Container(Sandbox):
         self._binds = _binds(place, self._roots)
         self._first: dict[str, str] | None = None
         self._program = ""
+        self._running = os.path.join(place.scratch, "running")
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
         files = os.path.join(self.place.scratch, f"env-{os.urandom(6).hex()}")
@@ -69,7 +71,9 @@ class Container(Sandbox):
         command = [*words, self.to_agent(cwd), self._name, *forward, *argv]
         if first:
             self._program = argv[0]
+            _write(self._running, {})
             plan = {"remove": self._remove(), "run": self._run(), "exec": command}
+            plan |= {"prune": self._prune(), "running": [self._running]}
             command = [sys.executable, "-I", "-S", keeper.__file__, json.dumps(plan)]
         # The engine is no part of what it is around: it gets nothing that the agent could choose.
         outer = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
@@ -80,6 +84,8 @@ class Container(Sandbox):
     def close(self) -> None:
         if self._proxy is not None:
             self._proxy.close()
+        if os.path.exists(self._running):  # the keeper was killed before it was done
+            subprocess.run(self._remove(), capture_output=True, check=False)
 
     def to_host(self, path: str) -> str:
         return _moved(path, [(bind.inside, bind.host) for bind in self._roots])
@@ -89,7 +95,8 @@ class Container(Sandbox):
 
     def fault(self, status: int, stderr: Sequence[str], /) -> str:
         said = [line.strip() for line in stderr if line.strip()]
-        last = said[-1].removeprefix("Error: ") if said else f"status {status}"
+        told = [line for line in said if line.startswith(("Error:", "docker:"))] or said[-1:]
+        last = told[0].removeprefix("Error: ") if told else f"status {status}"
         image, engine = self.wish.image, os.path.basename(self._engine[0])
         if status not in MISSING:
             return ""
@@ -115,6 +122,11 @@ class Container(Sandbox):
     def _remove(self) -> list[str]:
         at_once = ("--time=0",) if self._podman() else ()
         return [*self._engine, "rm", "--force", *at_once, self._name]
+
+    def _prune(self) -> list[str]:
+        """What workers left that were killed; not what is about to start."""
+        filters = ("--filter=label=rookery.session", "--filter=until=10m")
+        return [*self._engine, "container", "prune", "--force", *filters]
 
     def _podman(self) -> bool:
         return "podman" in os.path.basename(self._engine[0])
@@ -207,8 +219,9 @@ def _moved(path: str, rows: Sequence[tuple[str, str]]) -> str:
 
 def _write(path: str, environment: Mapping[str, str]) -> None:
     """A file for the engine: nobody else sees what is in it. A value of several lines has no place
-    there."""
-    lines = [f"{name}={value}\n" for name, value in environment.items() if "\n" not in name + value]
+    there, nor has a name that no shell knows."""
+    fit = {name: value for name, value in environment.items() if name.isidentifier()}
+    lines = [f"{name}={value}\n" for name, value in fit.items() if "\n" not in value]
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(file, "w", encoding="utf-8", errors="surrogateescape") as stream:
         stream.writelines(lines)

@@ -16,9 +16,9 @@ import threading
 from contextlib import suppress
 from types import FrameType
 
-WAITING = "echo; (read _); exit"
+WAITING = "trap '' TERM; echo; (read _); exit"
 """What the container runs: it says that it is there, and waits. The shell takes leave of orphans
-meanwhile."""
+meanwhile. A TERM is for the agent, which may take its time."""
 
 PATIENCE = 10.0
 """Seconds that the engine may take to end an empty container."""
@@ -29,7 +29,7 @@ PR_SET_PDEATHSIG = 1
 def main(plan: dict[str, list[str]]) -> int:
     _die_with_parent()
     signal.signal(signal.SIGTERM, _leave)
-    subprocess.run(plan["remove"], capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    _call(plan["remove"])
     container = subprocess.Popen(
         plan["run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -50,7 +50,15 @@ def main(plan: dict[str, list[str]]) -> int:
         try:
             container.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            subprocess.run(plan["remove"], capture_output=True, check=False)
+            _call(plan["remove"])
+        with suppress(OSError):
+            os.unlink(plan["running"][0])
+        _call(plan["prune"])
+
+
+def _call(command: list[str]) -> None:
+    """Whatever comes of it: what it should take away may be gone."""
+    subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
 
 
 def _let_go() -> None:

@@ -179,10 +179,8 @@ def write_usr(plan: Plan, name: str) -> object:
 
 @way
 def write_proc_sys(plan: Plan, name: str) -> object:
-    with open(plan["sysctl"]) as file:
-        value = int(file.read())
     with open(plan["sysctl"], "w") as file:
-        file.write(str(value + 1))
+        file.write(plan["value"])
 
 
 @way
