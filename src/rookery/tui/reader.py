@@ -283,10 +283,11 @@ class ReaderThread:
         client.on_silence = due.set
         watching: asyncio.Task[None] | None = None
         try:
-            document, seq, pages = await self._read(lambda: last_pages(client.log))
-            self._tell(Opened(session, told(document), pages))
             watching = self._do(watch(self.rookery, session, due, self._tell))
-            await self._stream(client, document, seq)
+            while True:  # a rewind shows other turns: it is opened again
+                document, seq, pages = await self._read(lambda: last_pages(client.log))
+                self._tell(Opened(session, told(document), pages))
+                await self._stream(client, document, seq)
         except (LogError, Refused, RemoteError) as error:
             self._tell(Trouble(str(error), session))
         finally:
@@ -300,17 +301,20 @@ class ReaderThread:
         return await asyncio.to_thread(work) if self.rookery.url else work()
 
     async def _stream(self, client: "Session", document: Document, seq: int) -> None:
+        """Until a rewind."""
         from rookery.core.view.reduce import reduce
 
         def tell(ops: list[Op]) -> None:
             self._tell(News(client.session, ops))
 
         pace = Pace(tell, self._spacing, self._key_first)
-        turn = document.header["turn"]
+        turn, hidden = document.header["turn"], document.header["hidden"]
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
                 ops = reduce(document, event)
                 pace.add(ops)
+                if document.header["hidden"] != hidden:
+                    return
                 if document.header["turn"] != turn:
                     # The screen has the blocks of the turn that is over.
                     turn = document.header["turn"]

@@ -31,6 +31,7 @@ const stream = subscribe(session, {
 /** Of any other part of the screen: its HTML anew. Others may listen for `region`. */
 function region(name, text) {
   const place = document.getElementById(name);
+  if (name === "rewound") { if (place.textContent !== text) location.reload(); return; } // other turns are shown
   if (place) morphInner(place, text);
   document.dispatchEvent(new CustomEvent("region", { detail: { name, text } }));
 }

@@ -1,5 +1,5 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
-import { $, $$, html, piece, when } from "./main.js";
+import { $, $$, api, html, piece, say, when } from "./main.js";
 import { close, isSheet } from "./side.js";
 
 let box = null, session = "";
@@ -41,6 +41,16 @@ function go(seq) {
   if (isSheet()) close();
   return reveal(block);
 }
+
+const turnOf = (button) => ({ turn: Number(button.dataset.turn) });
+when("rewind", async (button) => {
+  await api("POST", `/api${here()}/commands`, { do: "rewind", ...turnOf(button) });
+  say(`Rewound to turn ${button.dataset.turn}`);
+});
+when("fork", async (button) => {
+  const made = await api("POST", `/api${here()}/fork`, turnOf(button));
+  location.assign(`/sessions/${made.id}`);
+});
 
 when("at", (link) => go(Number(link.dataset.seq)));
 when("turns", async (node) => {

@@ -126,7 +126,8 @@ def _screen(daemon: State, session: str, shown: Shown) -> str:
         f'<div id="{name}">{found.get(name, "")}</div>' for name in ("queue", "composer")
     )
     return (
-        f'<div id="session"><div id="bar">{found.get("bar", "")}</div>'
+        f'<div id="session"><i id="rewound" hidden>{esc_line(found["rewound"])}</i>'
+        f'<div id="bar">{found.get("bar", "")}</div>'
         f'<div id="talk">{transcript}{slots}</div><aside id="side" hidden></aside></div>'
     )
 

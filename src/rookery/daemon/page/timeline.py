@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
+from rookery.core.turn.rewinding import Ranges, is_hidden
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import timeline
 from rookery.daemon.state import Daemon, SessionId
@@ -53,7 +54,7 @@ async def timeline_screen(
 def page(directory: str, session: str, turn: int | None) -> timeline.Page:
     """Up to a turn: no more of the log is read than its page."""
     with Reader.open(directory) as log:
-        last = log.turns()
+        last, hidden = log.turns(), log.header()["hidden"]
         end = min(turn or last, last)
         first = max(1, end - TURNS + 1)
         end = max(end, min(last, first + TURNS - 1))
@@ -62,7 +63,7 @@ def page(directory: str, session: str, turn: int | None) -> timeline.Page:
         with _lock:
             known = _pages.get(key)
         if known is not None:
-            return known._replace(last=last)
+            return _visible(known._replace(last=last), hidden)
         rows = log.outline(first, end, EVENTS)
         wanted = [seq for seq, _, kind, _ in rows if kind in timeline.KINDS]
         turns = timeline.turns_of(rows, log.some(wanted))
@@ -71,4 +72,11 @@ def page(directory: str, session: str, turn: int | None) -> timeline.Page:
         _pages[key] = found
         while len(_pages) > KEPT:
             del _pages[next(iter(_pages))]
-    return found
+    return _visible(found, hidden)
+
+
+def _visible(page: timeline.Page, hidden: Ranges) -> timeline.Page:
+    """Without the turns that a rewind took back."""
+    if not hidden:
+        return page
+    return page._replace(turns=[turn for turn in page.turns if not is_hidden(hidden, turn.seq)])

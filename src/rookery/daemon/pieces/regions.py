@@ -2,7 +2,7 @@
 
 import time
 
-from rookery.core.json import Json
+from rookery.core.json import Json, dumps
 from rookery.core.json.secrets import masked
 from rookery.daemon.pieces import composer, queue_strip, session_bar
 
@@ -11,7 +11,7 @@ def regions(header: Json, *, read_only: bool = False) -> dict[str, str]:
     """Those that change with it; the same header gives the same."""
     bar = session_bar.rendered(header, None, _now(), read_only, still=True)
     queue = "" if read_only else queue_strip.rendered(header)
-    return {"bar": masked(bar), "queue": masked(queue)}
+    return {"bar": masked(bar), "queue": masked(queue), "rewound": dumps(header["hidden"])}
 
 
 def at_first(session: str, header: Json, *, read_only: bool) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from rookery.core.json import Json
 from rookery.core.policy import modes
+from rookery.tui.actions import going_back
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.composer import Composer
@@ -43,6 +44,10 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             app.ask(screen, lambda title: app.send({"do": "rename", "title": title}))
         case "rename":
             app.send({"do": "rename", "title": rest})
+        case "rewind":
+            going_back.rewind_to(app, rest)
+        case "fork":
+            going_back.fork_at(app, rest)
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":

@@ -157,6 +157,12 @@ class Windows(Shell):
 
         self.ask(AgentsScreen(current, title), chosen)
 
+    def action_rewind(self) -> None:
+        """Choose the turn to go back to."""
+        from rookery.tui.actions import going_back
+
+        going_back.choose(self)
+
     # --- keys of the session list --------------------------------------------------------------
 
     def on_fleet_wanted(self, message: Fleet.Wanted) -> None:

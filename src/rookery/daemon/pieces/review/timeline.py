@@ -169,7 +169,16 @@ def _turn(page: Page, turn: Turn) -> str:
         f'<li><a href="{_at(page, turn.seq)}" data-do="at" data-seq="{turn.seq}">'
         f'<span class="n">{turn.n}</span><span class="words" dir="auto">{words}</span></a>'
         f'<p class="soft">{_when(turn.at)} · {took}{tag("span", shown, "marks") if shown else ""}'
-        "</p></li>"
+        f"{_ways(turn) if turn.ended else ''}</p></li>"
+    )
+
+
+def _ways(turn: Turn) -> str:
+    return (
+        f' <button type="button" class="quiet small" data-do="rewind" data-turn="{turn.n}">'
+        "Rewind to here</button>"
+        f'<button type="button" class="quiet small" data-do="fork" data-turn="{turn.n}">'
+        "Fork here</button>"
     )
 
 

@@ -1,0 +1,79 @@
+"""Rewinding and forking the session that is shown."""
+
+import time
+
+from rookery.core.json import Json, lenient
+from rookery.forms.lists import Row
+from rookery.tui.shell import Shell
+
+UNDO = "undo"
+
+
+def choose(app: Shell) -> None:
+    """From the list of its turns, newest first."""
+    session = app.session
+    if not session:
+        app.notify("There is nothing to rewind yet.", severity="warning")
+        return
+    rookery = app.reader.rookery
+
+    def read() -> list[Json]:
+        return rookery.rewinds(session)
+
+    app.reader.fetch(read, lambda turns: _ask(app, session, turns))
+
+
+def _ask(app: Shell, session: str, turns: list[Json]) -> None:
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
+    if app.window.header["rewound"]:
+        rows = [Row(UNDO, "Undo the last rewind"), *rows]
+    words = "Files and conversation become what they were after that turn. It can be undone."
+    screen = ChoiceScreen("Rewind to", rows, words)
+    app.ask(screen, lambda name: rewind_to(app, name) if app.session == session else None)
+
+
+def _row(turn: Json) -> Row:
+    words = lenient.text(turn, "prompt") or "the beginning"
+    at = time.strftime("%d %b %H:%M", time.localtime(turn["at"] / 1000))
+    note = at if turn["files"] else f"{at}, without its files"
+    return Row(str(turn["turn"]), f"{turn['turn']}  {words[:60]}", note)
+
+
+def rewind_to(app: Shell, given: str) -> None:
+    if given == UNDO:
+        app.send({"do": "rewind", "undo": True})
+    elif given.isdecimal():
+        app.send({"do": "rewind", "turn": int(given)})
+    else:
+        app.notify("/rewind takes the number of a turn, or undo.", severity="warning")
+
+
+def fork_at(app: Shell, given: str) -> None:
+    """The fork is opened."""
+    session, rookery = app.session, app.reader.rookery
+    if given and not given.isdecimal():
+        app.notify("/fork takes the number of a turn.", severity="warning")
+        return
+
+    def fork() -> tuple[str, str]:
+        from rookery.client.daemon.errors import RemoteError
+        from rookery.client.guard import FromAgent
+        from rookery.client.session import Rejected
+        from rookery.log.errors import LogError
+
+        try:
+            return rookery.fork(session, int(given) if given else None, ""), ""
+        except (Rejected, FromAgent, LogError, RemoteError) as error:
+            return "", str(error)
+
+    def forked(found: tuple[str, str]) -> None:
+        name, why = found
+        if why:
+            app.notify(why, severity="warning", markup=False)
+        else:
+            app.reader.glance()
+            app.open_session(name)
+
+    app.reader.fetch(fork, forked)
