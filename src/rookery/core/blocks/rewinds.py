@@ -1,15 +1,16 @@
 """How a rewind and a fork look: a line between two turns, with what can be done about it."""
 
-from rookery.core.blocks.document import Op, block_of_event, put
+from rookery.core.blocks.document import Op, block_of_event, change, put
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.turn import rewinding
 
 UNDO: Json = {"label": "Undo", "command": {"do": "rewind", "undo": True}}
+REDO: Json = {**UNDO, "label": "Rewind again"}
 NAMED = 5
 
 
-def rewound(_before: Json, after: Json, event: Event) -> list[Op]:
+def rewound(before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
     match update.get("state"):
         case "failed":
@@ -19,8 +20,16 @@ def rewound(_before: Json, after: Json, event: Event) -> list[Op]:
             return put(block | {"actions": [UNDO] if half else []})
         case "done":
             block = block_of_event(after, event, "divider", title=title(update), text=text(update))
-            return put(block | {"actions": [UNDO, *_recap(update, event.seq)]})
+            undo = REDO if update.get("undo") is True else UNDO
+            block["actions"] = [undo, *_recap(update, event.seq)]
+            return [*_settled(before), *put(block)]
     return []
+
+
+def _settled(before: Json) -> list[Op]:
+    """Only the last one can be undone."""
+    last = before["rewound"]
+    return change(f"{last['at']}.{last['seq']}", actions=[]) if last else []
 
 
 def title(update: Json) -> str:
