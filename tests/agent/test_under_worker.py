@@ -64,6 +64,27 @@ def test_a_run_and_what_follows(
     )
 
 
+def test_S5_a_rewind_takes_back_what_the_own_agent_remembers(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
+    """By a fork of its session as it was then; a fork of the session remembers the same way."""
+    warm_up(home, model, agent_home)
+    said(home, tmp_path, "run", "--agent", "rookery", "the past")
+    [session] = os.listdir(home / "sessions")
+    said(home, tmp_path, "prompt", "--wait", session, "the mistake")
+    told = said(home, tmp_path, "rewind", session, "1", "--conversation")
+    assert "recap" not in told
+    said(home, tmp_path, "prompt", "--wait", session, "the future")
+    asked = str(model.asked[-1].body["messages"])
+    assert "the past" in asked
+    assert "the mistake" not in asked
+    branch = said(home, tmp_path, "fork", session, "1").split()[0]
+    said(home, tmp_path, "prompt", "--wait", branch, "another way")
+    asked = str(model.asked[-1].body["messages"])
+    assert "the past" in asked
+    assert "the future" not in asked
+
+
 def test_I14_usage_of_the_own_agent(
     home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
 ) -> None:

@@ -211,7 +211,7 @@ def test_S5_tidied_what_the_log_knows_stays(tmp_path: Path) -> None:
         (meadow.root / "a").write_text(str(each))
         taken.append(meadow.take().id)
     with meadow.store() as store:
-        store.tidy(taken[:1])
+        store.tidy(taken[:1], whole=True)
     meadow.restore(taken[0])
     assert (meadow.root / "a").read_text() == "0"
     held = subprocess.run(

@@ -27,7 +27,7 @@ def work(given: Json) -> Json:
             case "take":
                 return store.take(given["most"])._asdict() | {"top": store.scope.top}
             case "tidy":
-                store.tidy(given.get("keep"))
+                store.tidy(given["keep"])
                 return {}
         from rookery.snapshots import restore
 

@@ -314,18 +314,17 @@ class Store:
 
     # --- upkeep --------------------------------------------------------------------------------
 
-    def tidy(self, keep: Iterable[str] | None = None) -> None:
-        """Pack what is loose, where there is much of it. `keep`: the snapshots that the log knows;
-        others are dropped."""
-        if keep is not None:
-            known = {*keep, (self.last() or ("", ""))[0]}
-            for name in os.listdir(self._at(REFS)):
-                if name not in known:
-                    with suppress(OSError):
-                        os.unlink(self._at(f"{REFS}/{name}"))
-        with suppress(OSError):
+    def tidy(self, keep: Iterable[str], *, whole: bool = False) -> None:
+        """Drop the snapshots that the log does not know, and pack what is loose, where there is
+        much of it. `keep`: those it knows. `whole`: in any case."""
+        known = {*keep, (self.last() or ("", ""))[0]}
+        for name in os.listdir(self._at(REFS)):
+            if name not in known:
+                with suppress(OSError):
+                    os.unlink(self._at(f"{REFS}/{name}"))
+        with suppress(FileNotFoundError):
             sample = len(os.listdir(self._at("objects/17")))  # one of 256 folders
-            if keep is None and sample * 256 < LOOSE:
+            if not whole and sample * 256 < LOOSE:
                 return
         self.git("repack", "-a", "-d", "-q", "--window=0")
         self.git("prune", "--expire=1.hour.ago")

@@ -12,6 +12,8 @@ from rookery.core.agent.addresses import address_of
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.tools.calls import in_turn
 from rookery.core.turn.rewinding import SNAPSHOT, left_out
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
 from rookery.snapshots import job
 from rookery.worker.session import Session
 
@@ -107,7 +109,13 @@ class Snapshots:
             session.append(Draft(notice(words, "info")))
         self._taken += 1
         if self._taken % TIDY == 0:
-            self.run({"do": "tidy"}, lambda _: None)
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """What the log does not tell of goes: comparisons, and what a killed worker left."""
+        with suppress(LogError), Reader.open(self._session.directory) as log:
+            names = [lenient.text(event.update, "id") for event in log.of_kinds(SNAPSHOT)]
+            self.run({"do": "tidy", "keep": names}, lambda _: None)
 
     def _has_acted(self, header: Json, turn: int) -> bool:
         """The agent was faster: what it did may be in the snapshot. A call that waits for us has
