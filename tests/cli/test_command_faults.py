@@ -49,6 +49,7 @@ def test_I13_15_help_for_an_agent_lists_them(home: Path) -> None:
 COMMANDS = [
     *(["ps"], ["ps", "--json"], ["asks"], ["run", "hi"], ["new"], ["open"], ["prompt", "x", "y"]),
     *(["answer", "x"], ["queue", "x"], ["set", "x"], ["retry", "x"], ["switch-agent", "x", "demo"]),
+    *(["rewind", "x", "1"], ["rewind", "x", "--list"], ["fork", "x"]),
     *(["clear", "x"], ["cancel", "x"], ["tail", "x"], ["show", "x"], ["recap", "x"], ["logs", "x"]),
     *(["rename", "x", "y"], ["stop", "x"], ["stop", "--now", "x"], ["restart", "x"]),
     *(
