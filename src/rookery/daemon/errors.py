@@ -14,6 +14,7 @@ from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
 from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
+from rookery.client.worktrees.repository import NoWorktree
 from rookery.daemon.pieces.document import trouble
 from rookery.home.config import ConfigError
 from rookery.home.paths import PathError
@@ -83,6 +84,7 @@ KNOWN: dict[type[Exception], Answer] = {
     Refused: (409, "worker_refused", "Restart the session."),
     Trouble: (507, "disk_full", "Free space; nothing is lost."),
     Full: (507, "disk_full", "Free space; nothing is lost."),
+    NoWorktree: (409, "no_worktree", ""),
     StillAlive: (409, "still_alive", "Try again in a moment."),
     ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
     LogError: (409, "unreadable_log", "rookery doctor checks the log."),
@@ -97,6 +99,8 @@ def problem_of(error: Exception) -> Problem | None:
     match error:
         case Problem():
             return error
+        case NoWorktree():
+            return Problem(409, error.name, str(error), error.remedy)
         case Rejected():
             return Problem(409, error.reason, error.message)
         case StartError() if error.name in PASSING:

@@ -17,6 +17,7 @@ from rookery.client.config import in_force
 from rookery.client.create import create_session
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
+from rookery.client.worktrees.repository import NoWorktree
 from rookery.core.json import Draft, lenient
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.view.fleet import is_hidden
@@ -184,7 +185,7 @@ class Sessions:
         """Delete a session whose agent never started."""
         del self._attached[attached.session]
         await attached.detach()
-        with suppress(LogError, OSError, fleet.StillAlive):
+        with suppress(LogError, OSError, NoWorktree, fleet.StillAlive):
             await asyncio.to_thread(fleet.remove, self._editor.home, attached.session)
 
     def _session_again(self, cwd: str) -> str | None:
@@ -307,7 +308,11 @@ class Sessions:
             attached = self._attached.pop(session, None)
             if attached is not None:
                 await attached.close(stop=False)
-            with suppress(LogError, paths.PathError, FileNotFoundError):
+            try:
                 await asyncio.to_thread(fleet.remove, self._editor.home, session)
+            except NoWorktree as error:  # it has work that was not merged
+                raise RpcError(INTERNAL_ERROR, str(error)) from None
+            except (LogError, paths.PathError, FileNotFoundError):
+                pass
         del self._opening[session]
         request.reply({})

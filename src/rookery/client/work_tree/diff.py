@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from rookery.client.work_tree.changes import Change, changes
+from rookery.client.work_tree.changes import Change, Changes, changes
 
 
 class Diff(NamedTuple):
@@ -16,6 +16,9 @@ class Diff(NamedTuple):
 
 def diff(cwd: str, base: str = "") -> Diff:
     """Against a commit; "": the last one. Raises NoDiff."""
-    found = changes(cwd, base)
+    return as_patch(changes(cwd, base))
+
+
+def as_patch(found: Changes) -> Diff:
     patch = b"".join(file.patch for file in found.files).decode("utf-8", "replace")
     return Diff(found.base, [file.change for file in found.files], patch, found.cut)

@@ -1,6 +1,7 @@
 """The session list is a document like any other: its blocks are the sessions' heads (the topic
 `fleet`)."""
 
+from rookery.core import worktree
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, make_block
 from rookery.core.empty_header import EMPTY
@@ -118,6 +119,7 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
     fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
     fields["doing"] = head.get("doing", "")  # the head of an earlier build has none
     fields["sandbox"] = head.get("sandbox", NONE)
+    fields["branch"] = worktree.brief(head.get("worktree"))
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
     return make_block(
         head["id"], "session", title=title, text=head["last"], status=status, **fields

@@ -64,6 +64,13 @@ class New(Strict):
     budget: dict[Literal["turn", "session", "day"], Budget] = Field(
         default={}, description="Of this session alone; see docs/budgets.md."
     )
+    worktree: bool | Annotated[str, Field(max_length=100)] = Field(
+        False,
+        description="Work in a git worktree and branch of its own; a text names the branch. "
+        "The answer comes when its set-up command has ended.",
+        examples=[False],
+    )
+    race: str = Field("", max_length=64, description="The id of the race it takes part in.")
     prompt: str = Field("", max_length=1_000_000, description="The first prompt; empty: none yet.")
 
 
@@ -180,6 +187,9 @@ def _create(daemon: State, new: New, session: str = "") -> str:
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
     given |= {"confirm": new.confirm, "session": session}
     given |= {"sandbox": new.sandbox, "budget": _budgets(new)}
+    if new.worktree:
+        given["worktree"] = new.worktree if isinstance(new.worktree, str) else ""
+    given["race"] = new.race
     return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
 
 
@@ -234,14 +244,21 @@ async def mark_seen(daemon: Daemon, session: SessionId, given: Seen) -> Noted:
 
 
 @router.delete("/api/sessions/{session}", responses=WRITES)
-async def delete_session(daemon: Daemon, session: SessionId, request: Request) -> Deleted:
+async def delete_session(
+    daemon: Daemon,
+    session: SessionId,
+    request: Request,
+    force: Annotated[
+        bool, Query(description="Also a worktree with work that was not merged.")
+    ] = False,
+) -> Deleted:
     """Delete a session and all that is kept of it. It must be named by its whole id."""
     if request.path_params["session"] != session:
         raise Problem(
             409, "whole_id", "A title could mean another session.", "Use the session's whole id."
         )
     kept: list[str] = []
-    await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append)
+    await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append, force=force)
     await daemon.hub.look()
     return Deleted(kept=kept)
 

@@ -21,6 +21,16 @@ class Usage(Open):
     """Context, tokens and cost, as far as the agent reports them."""
 
 
+class Worktree(Open):
+    """A session's own git worktree."""
+
+    path: str
+    branch: str
+    base: str = Field(description="The commit it was made from.")
+    origin: str = Field(description="The directory it was made for.")
+    state: Literal["open", "merged", "dropped"]
+
+
 class Session(Open):
     """One session as lists show it."""
 
@@ -53,6 +63,8 @@ class Session(Open):
         description="Its agent or its worker died too often: only `restart` starts it again."
     )
     sandbox: str = Field("none", description="What it runs in: none, bwrap or container.")
+    worktree: Worktree | None = Field(None, description="Its own git worktree, if it has one.")
+    race: str = Field("", description="The race it takes part in.")
     model: str | None = None
     mode: str | None = None
     usage: Usage | None = None

@@ -12,7 +12,7 @@ from rookery.client.reading import excerpt
 from rookery.client.work_tree import git
 from rookery.client.work_tree.changes import Changes, NoDiff, changes, commit_at, commit_of
 from rookery.client.work_tree.commit import hooks
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked, masked_json
 from rookery.daemon.api.work_tree import directory_of, problem_of
 from rookery.daemon.errors import Problem
@@ -109,7 +109,8 @@ def _edits(daemon: State, session: str) -> list[Json]:
 
 def _with_places(daemon: State, shown: pieces.Shown, cwd: str, found: Changes) -> pieces.Shown:
     head = fleet.head_of_session(daemon.home, shown.session) or {}
-    began = commit_at(cwd, int(head.get("created", 0)) // 1000)
+    began = lenient.text(head.get("worktree"), "base")
+    began = began or commit_at(cwd, int(head.get("created", 0)) // 1000)
     last = commit_of(cwd, "")
     named = git.run(cwd, ["symbolic-ref", "--quiet", "--short", "HEAD"])
     branch = named.data.decode("utf-8", "replace").strip() if named else ""

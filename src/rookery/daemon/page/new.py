@@ -47,7 +47,8 @@ async def create(daemon: Daemon, request: Request) -> Response:
         raise Problem(400, "bad_request", "This is not a form.", "Use the page's form.") from None
     given = Given(**{name: fields.get(name, "") for name in Given._fields})
     try:
-        made = await create_session(daemon, New.model_validate(given._asdict()), "")
+        wanted = given._asdict() | {"worktree": given.worktree == new_form.OWN_TREE}
+        made = await create_session(daemon, New.model_validate(wanted), "")
     except ValidationError as error:
         first = error.errors()[0]
         words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

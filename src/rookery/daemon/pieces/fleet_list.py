@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from rookery.agents.registry import title_of
-from rookery.core import units
+from rookery.core import units, worktree
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
@@ -270,11 +270,14 @@ def _doing(row: Row) -> str:
 
 
 def _about(head: Json) -> str:
-    place = with_tilde(clean_line(str(head["cwd"])))
+    tree = head.get("worktree")
+    place = with_tilde(clean_line(lenient.text(tree, "origin") or str(head["cwd"])))
     short = place if len(place) <= SHORT else f"…/{place.rsplit('/', 1)[-1]}"
     found = [tag("span", esc_line(title_of(str(head["agent"]))))]
     if (kind := lenient.text(head, "sandbox")) not in ("", NONE):
         found.append(tag("span", esc_line(f"in {kind}")))
+    if branch := worktree.brief(tree):
+        found.append(tag("span", esc_line(branch, 60)))
     if place:
         found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
     done, steps = [*lenient.sequence(head, "plan"), 0, 0][:2]

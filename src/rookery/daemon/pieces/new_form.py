@@ -20,6 +20,7 @@ class Given(NamedTuple):
     agent: str = ""
     confirm: str = ""
     sandbox: str = ""
+    worktree: str = ""
     prompt: str = ""
 
 
@@ -34,7 +35,7 @@ def rendered(
         + _prompt(given.prompt)
         + _directory(given.cwd, recent)
         + tag("div", _agents(given.agent, ready) + _confirm(given.confirm), "two")
-        + tag("div", _sandbox(given.sandbox), "two")
+        + tag("div", _sandbox(given.sandbox) + _worktree(given.worktree), "two")
         + '<div class="send"><button class="primary">Start</button>'
         '<span class="soft"><kbd>Enter</kbd> starts, <kbd>Shift+Enter</kbd> breaks the line</span>'
         "</div>"
@@ -108,6 +109,19 @@ def _confirm(chosen: str) -> str:
     return _named(
         "When it asks", "confirm", f'<select id="new-confirm" name="confirm">{options}</select>'
     )
+
+
+OWN_TREE = "own"
+
+
+def _worktree(chosen: str) -> str:
+    known = [("", "In the directory itself"), (OWN_TREE, "In a git worktree of its own")]
+    options = "".join(
+        f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
+        for value, title in known
+    )
+    select = f'<select id="new-worktree" name="worktree">{options}</select>'
+    return _named("Where it works", "worktree", select)
 
 
 def _sandbox(chosen: str) -> str:

@@ -5,7 +5,7 @@ import json
 from zlib import crc32
 
 from rookery.agents import registry
-from rookery.core import units
+from rookery.core import units, worktree
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.export.html.text import esc_line, tag
@@ -132,6 +132,8 @@ def _chips(header: Json, read_only: bool) -> str:
             found.append(_chip(pin, pin.capitalize(), esc_line(value, 40), True))
     if kind := lenient.text(header, "sandbox"):
         found.append(_chip("sandbox", "Sandbox", f"in {esc_line(kind, 40)}", True))
+    if branch := worktree.brief(header["worktree"]):
+        found.append(_chip("worktree", "Worktree", esc_line(branch, 60), True))
     found.append(_confirm(header, read_only))
     if not read_only:  # where there is no room for its own button
         kind = 'class="chip only-narrow"'

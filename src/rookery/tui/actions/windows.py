@@ -192,10 +192,11 @@ class Windows(Shell):
         def remove() -> str:
             from rookery.client import fleet
             from rookery.client.daemon.errors import RemoteError
+            from rookery.client.worktrees.repository import NoWorktree
 
             try:
                 rookery.remove(session, lambda _: None)
-            except (OSError, fleet.StillAlive, RemoteError) as error:
+            except (OSError, fleet.StillAlive, NoWorktree, RemoteError) as error:
                 return str(error)
             return ""
 

@@ -278,6 +278,8 @@ def _details(block: Block, look: Look, width: int) -> Line:
     words = [clean_line(block["agent"])]
     if (kind := lenient.text(block, "sandbox")) not in ("", NONE):
         words.append(f"in {kind}")
+    if branch := clean_line(lenient.text(block, "branch")):
+        words.append(branch)
     if block["queue"]:
         words.append(f"{block['queue']} queued")
     done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]

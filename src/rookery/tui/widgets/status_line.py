@@ -6,7 +6,7 @@ Where the line is too narrow for all of it, what matters least goes first.
 from itertools import islice
 from typing import NamedTuple
 
-from rookery.core import units
+from rookery.core import units, worktree
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, captions
 from rookery.core.json import Json, lenient
@@ -189,6 +189,7 @@ def _who(header: Json) -> list[Field]:
         Field(5, clean_line(lenient.text(header, "mode"))),
         Field(1, f"in {clean_line(kind)}") if kind else Field(4, guard),
         Field(6, clean_line(lenient.text(header, "effort"))),
+        Field(3, clean_line(worktree.brief(header["worktree"]))),
         Field(1, asks),
         Field(1, _refinement(header)),
         Field(0, "settings need you" if header["settings"]["held"] else ""),
