@@ -41,9 +41,9 @@ def _through(served: Served, tree: Tree) -> None:
     status, diff = ask("GET", "/diff")
     assert (status, [file["path"] for file in diff["files"]]) == (200, ["a.txt"])
     assert "+two" in diff["patch"]
-    page = served.ask("GET", f"/sessions/{session}/changes").text
+    page = served.ask("GET", f"/sessions/{session}/changes").body.decode()
     assert "a.txt" in page
-    assert "rookery/login" in served.ask("GET", f"/sessions/{session}").text
+    assert "rookery/login" in served.ask("GET", f"/sessions/{session}").body.decode()
     tree.put({"a.txt": "mine\n"})
     status, plan = ask("GET", "/merge")
     assert (plan["in_the_way"], plan["conflicts"], plan["added"]) == (["a.txt"], [], 1)
@@ -68,7 +68,7 @@ def _through(served: Served, tree: Tree) -> None:
 
 
 def _by_the_page(served: Served, tree: Tree) -> None:
-    form = served.ask("GET", "/new").text
+    form = served.ask("GET", "/new").body.decode()
     assert 'name="worktree"' in form
     session = served.create(cwd=tree.cwd, worktree=True)
     assert served.ask("DELETE", f"/api/sessions/{session}?force=true").status == 200
