@@ -15,7 +15,7 @@ import pytest
 from rookery.client.create import create_session
 from rookery.log.reader import Reader
 from rookery.processes import tree
-from tests.sandbox.cage import caged, configure, said
+from tests.sandbox.cage import ROOT, caged, configure, said
 from tests.worker.aviary import Aviary, Bird, is_agent, text_of
 
 
@@ -113,6 +113,14 @@ async def test_no_socket_and_no_log_of_ours_is_inside(aviary: Aviary) -> None:
     assert "CONNECTED" not in told
     assert "log.db" not in told
     assert "sessions" not in told.replace(bird.socket, "")
+
+
+async def test_rookerys_home_is_hidden_whatever_is_readable(aviary: Aviary) -> None:
+    configure(aviary, read=f"{shlex.quote(str(aviary.root))} {shlex.quote(str(ROOT / 'tests'))}")
+    (aviary.root / "seen").touch()
+    told = await said(caged(aviary), f"ls {shlex.quote(str(aviary.root))}; cat {aviary.home}/*")
+    assert "seen" in told
+    assert "[sandbox]" not in told
 
 
 async def test_the_agent_itself_is_inside(aviary: Aviary) -> None:

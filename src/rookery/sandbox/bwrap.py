@@ -13,7 +13,7 @@ from rookery.core.settings.sandbox import LISTED, ON
 from rookery.processes import LINUX, landlock
 from rookery.sandbox import visible
 from rookery.sandbox.limit import ProcessLimit
-from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.plan import Place, Sandbox, SandboxError, Spawn, Wish
 from rookery.sandbox.visible import is_in
 
 if TYPE_CHECKING:
@@ -146,12 +146,13 @@ class Bwrap(Sandbox):
             if os.path.exists(path) and not is_in(path, known):
                 rows[path] = ["--ro-bind", os.path.realpath(path), path]
                 known.append(path)
-        rows |= {path: _masked(path) for path in self._hidden if is_in(path, known)}
-        git = [Bind(path, path, writable=True) for path in visible.repositories(self._roots)]
-        for host, inside, writable in (*self.place.binds, *git):
+        git = visible.repositories(self._roots, [each.inside for each in self.place.binds])
+        for host, inside, writable in (*git, *self.place.binds):
             if os.path.exists(host) and not is_in(inside, self._roots):
                 how = "--bind" if writable else "--ro-bind"
                 rows[inside] = [how, os.path.realpath(host), inside]
+                known.append(inside)
+        rows |= {path: _masked(path) for path in self._hidden if is_in(path, known)}
         for given, root in zip(self._placed, self._roots, strict=True):
             rows |= {path: ["--bind", root, path] for path in (root, given)}
         return [word for path in sorted(rows, key=_depth) for word in rows[path]]

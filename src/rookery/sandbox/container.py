@@ -191,10 +191,11 @@ def _roots(place: Place, workspace: str) -> list[Bind]:
 
 def _binds(place: Place, roots: Sequence[Bind]) -> list[Bind]:
     """With what else the session has inside. Raises SandboxError."""
-    git = [Bind(path, path, writable=True) for path in repositories([bind.host for bind in roots])]
+    own, given = [bind.inside for bind in roots], [bind.inside for bind in place.binds]
+    git = repositories([bind.host for bind in roots], given)
     known = {bind.inside: bind for bind in roots}
-    for bind in (*place.binds, *git):
-        if os.path.exists(bind.host) and not is_in(bind.inside, known):
+    for bind in (*git, *place.binds):
+        if os.path.exists(bind.host) and not is_in(bind.inside, own):
             known[bind.inside] = bind
     if odd := [path for bind in known.values() for path in bind[:2] if set(path) & set(',"\n')]:
         raise SandboxError(

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rookery.sandbox.plan import Place, SandboxError
+from rookery.sandbox.plan import Bind, Place, SandboxError
 
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
@@ -67,6 +67,15 @@ def check_roots(place: Place) -> None:
                 f"A sandbox cannot be around {root}: {holds[0]} is in it. Start the session in "
                 "a directory below."
             )
+
+
+def settled(cwd: str, others: Sequence[str]) -> list[str]:
+    """The session's directories, its own first, without those in another one. Raises
+    SandboxError."""
+    outer = outermost([cwd, *others])
+    if not is_in(os.path.realpath(cwd), [os.path.realpath(each) for each in outer]):
+        raise SandboxError(f"{cwd} has become a link that leaves the session's directories.")
+    return [cwd, *(each for each in outer if each != os.path.normpath(cwd))]
 
 
 def resolver() -> list[str]:
@@ -137,9 +146,11 @@ def _interpreter(path: str) -> str:
     return words[0] if words and os.path.isabs(words[0]) else ""
 
 
-def repositories(roots: Sequence[str]) -> list[str]:
-    """The git directories outside of the roots that work trees in them belong to."""
-    found: list[str] = []
+def repositories(roots: Sequence[str], known: Iterable[str] = ()) -> list[Bind]:
+    """Of the git directories outside of the roots that work trees in them belong to, what a commit
+    needs. Hooks and settings are only read: they name programs that the user's own git runs.
+    `known`: those that are seen to otherwise."""
+    found: list[Bind] = []
     for root in roots:
         try:
             with open(os.path.join(root, ".git"), encoding="utf-8", errors="replace") as file:
@@ -156,8 +167,9 @@ def repositories(roots: Sequence[str]) -> list[str]:
             continue
         above, name = os.path.split(os.path.dirname(own))
         is_one = all(os.path.exists(os.path.join(above, each)) for each in ("HEAD", "objects"))
-        if name == "worktrees" and is_one and not is_in(above, roots):
-            found.append(above)
+        if name == "worktrees" and is_one and not is_in(above, (*roots, *known)):
+            written = (own, *(os.path.join(above, each) for each in ("objects", "refs", "logs")))
+            found += [Bind(above, above), *(Bind(each, each, True) for each in written)]
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.agents import registry
+from rookery.core import worktree
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
 from rookery.core.settings.sandbox import Sandbox as Settings
@@ -109,11 +110,12 @@ class SessionSandbox:
 
     def _place(self, subject: Subject) -> "Place":
         from rookery.sandbox.plan import Place
+        from rookery.sandbox.visible import settled
 
         header, home = self._header(), os.path.dirname(os.path.dirname(self._directory))
         user = self._environment.get("HOME") or os.path.expanduser("~")
         return Place(
-            roots=[header["cwd"], *header["roots"]],
+            roots=settled(header["cwd"], header["roots"]),
             user=user,
             hidden=[home, os.path.dirname(paths.socket_path(self._directory))],
             scratch=scratch.folder(home, "sandbox-"),
@@ -121,6 +123,7 @@ class SessionSandbox:
                 *_kept(subject.profile, user, self._environment),
                 *_readable(subject.settings, user),
                 *_of_home(home, self._directory, subject.argv),
+                *_of_worktree(header.get("worktree")),
             ],
             mark=os.environ.get(MARK, ""),
         )
@@ -152,6 +155,18 @@ def _readable(settings: Settings, user: str) -> "list[Bind]":
     named = shlex.split(settings.read)
     paths = [os.path.join(user, word[2:]) if word.startswith("~/") else word for word in named]
     return [Bind(path, path) for path in paths if os.path.isabs(path)]
+
+
+def _of_worktree(tree: Json | None) -> "list[Bind]":
+    """What a commit in the session's own worktree needs of the repository."""
+    if tree is None or not worktree.exists(tree):
+        return []
+    from rookery.client.worktrees.sandbox import git_places
+    from rookery.sandbox.plan import Bind
+
+    found = git_places(tree)
+    readable = [Bind(path, path) for path in found.readable]
+    return [*readable, *(Bind(path, path, writable=True) for path in found.writable)]
 
 
 def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":
