@@ -52,7 +52,7 @@ def measure() -> dict[str, float]:
         cwd, scratch = os.path.join(folder, "work"), os.path.join(folder, "scratch")
         os.mkdir(cwd)
         os.mkdir(scratch)
-        place = Place([cwd], os.path.expanduser("~"), [], scratch)
+        place = Place([cwd], os.path.expanduser("~"), [], scratch, programs=[sys.executable])
         caged, free = prepare(Wish(BWRAP, NETWORKS[0]), place), Sandbox(Wish(), place)
         for sandbox in (caged, free):  # what a first start reads from the disk is there afterwards
             start_seconds(sandbox, cwd)

@@ -94,6 +94,21 @@ async def test_the_home_is_hidden_but_for_what_is_named(aviary: Aviary) -> None:
     assert (user / ".gitconfig").read_text().endswith("Robin\n")
 
 
+async def test_a_terminals_path_opens_no_directory(aviary: Aviary) -> None:
+    """What is visible follows from how the session was made, never from what the agent says."""
+    configure(aviary)
+    secret = aviary.root / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("a private key")
+    (secret / "run").write_text("#!/bin/sh\ncat $(dirname $0)/key\n")
+    (secret / "run").chmod(0o755)
+    bird = caged(aviary)
+    path = [{"name": "PATH", "value": f"{secret}:/usr/bin:/bin"}]
+    for command in (f"cat {shlex.quote(str(secret))}/key", "run", str(secret / "run")):
+        events = await bird.turn([{"command": command, "env": path}, {"text": "$output"}])
+        assert "private key" not in text_of(events), command
+
+
 async def test_no_socket_and_no_log_of_ours_is_inside(aviary: Aviary) -> None:
     """P10: neither by a path nor, with the network on, by an abstract name."""
     configure(aviary)

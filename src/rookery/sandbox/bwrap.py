@@ -74,10 +74,11 @@ class Bwrap(Sandbox):
         if wish.network == ON and not landlock.available():
             self.notes.append(SHARED)
         visible.check_roots(place)
+        self._readable = self._read()
+        self._visible = [*visible.SYSTEM, *self._readable, *(bind.inside for bind in place.binds)]
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
-        program = self._located(argv[0], environment, cwd)
-        binds = self._binds(program, environment)
+        program, binds = self._located(argv[0], environment, cwd), self._binds()
         inside = {name: value for name, value in environment.items() if name not in USELESS}
         command = [*self._limit.before, program, *argv[1:]]
         words = [self._program, *SEALED]
@@ -116,18 +117,17 @@ class Bwrap(Sandbox):
 
     def _located(self, program: str, environment: Mapping[str, str], cwd: str) -> str:
         """bwrap itself could only say that there is no such program."""
-        path = os.path.join(cwd, program) if "/" in program else ""
-        for place in environment.get("PATH", os.defpath).split(os.pathsep) if not path else ():
-            if place and os.access(found := os.path.join(place, program), os.X_OK):
-                path = found
-                break
-        if not path or not (os.path.isfile(path) or is_in(path, OWN)):
-            raise FileNotFoundError(2, "No such file or directory", program)
-        return path
+        named = environment.get("PATH", os.defpath).split(os.pathsep)
+        for place in [cwd] if "/" in program else filter(None, named):
+            path = os.path.normpath(os.path.join(place, program))
+            there = os.path.isfile(path) and os.access(path, os.X_OK)
+            if is_in(path, OWN) or (there and is_in(path, (*self._visible, *self._roots))):
+                return path
+        raise FileNotFoundError(2, "No such file or directory", program)
 
     # --- files -----------------------------------------------------------------------------------
 
-    def _binds(self, program: str, environment: Mapping[str, str]) -> list[str]:
+    def _binds(self) -> list[str]:
         """What is mounted, outer places before what lies in them."""
         rows: dict[str, list[str]] = {}
         for path in visible.SYSTEM:
@@ -142,7 +142,7 @@ class Bwrap(Sandbox):
         closed = [f"/proc/{name}" for name in READ_ONLY if os.path.exists(f"/proc/{name}")]
         rows |= {path: ["--ro-bind", path, path] for path in closed}
         known = [*visible.SYSTEM, *self._roots]
-        for path in sorted(set(self._read(program, environment)), key=_depth):
+        for path in sorted(self._readable, key=_depth):
             if os.path.exists(path) and not is_in(path, known):
                 rows[path] = ["--ro-bind", os.path.realpath(path), path]
                 known.append(path)
@@ -157,14 +157,16 @@ class Bwrap(Sandbox):
             rows |= {path: ["--bind", root, path] for path in (root, given)}
         return [word for path in sorted(rows, key=_depth) for word in rows[path]]
 
-    def _read(self, program: str, environment: Mapping[str, str]) -> list[str]:
-        return [
-            *visible.of_path(environment, self._user),
-            *visible.of_program(program, self._user),
+    def _read(self) -> set[str]:
+        """By what the session was made with: nothing here may follow from what an agent says."""
+        place, user = self.place, self._user
+        return {
+            *visible.of_path(place.path, user),
+            *(path for each in place.programs for path in visible.of_program(each, user)),
             *visible.of_python(),
-            *visible.tools(self._user),
+            *visible.tools(user),
             *(visible.resolver() if self.wish.network == ON else ()),
-        ]
+        }
 
 
 def _masked(path: str) -> list[str]:

@@ -43,6 +43,10 @@ class Place(NamedTuple):
     """What names the session's processes (ROOKERY_MARK)."""
     binds: Sequence[Bind] = ()
     """What else is inside: what the agent keeps in the user's home, and what the user added."""
+    path: Sequence[str] = ()
+    """The directories of PATH, as the session was made: an agent may name others for a terminal."""
+    programs: Sequence[str] = ()
+    """The agent's program, and what else its command names by a whole path."""
 
 
 class Spawn(NamedTuple):

@@ -3,7 +3,7 @@ that lies in the user's home."""
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rookery.sandbox.plan import Bind, Place, SandboxError
 
@@ -83,10 +83,10 @@ def resolver() -> list[str]:
     return [os.path.realpath("/etc/resolv.conf")]
 
 
-def of_path(environment: Mapping[str, str], user: str) -> list[str]:
+def of_path(path: Sequence[str], user: str) -> list[str]:
     """The directories of PATH, with the libraries beside them; not the user's home itself."""
     found: list[str] = []
-    for place in environment.get("PATH", "").split(os.pathsep):
+    for place in path:
         if os.path.isabs(place) and not is_in(user, [place]) and os.path.isdir(place):
             found += _of_folder(os.path.normpath(place), user)
     return found

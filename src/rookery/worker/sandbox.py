@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rookery.agents import registry
+from rookery.agents import programs, registry
 from rookery.core import worktree
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
@@ -35,6 +35,8 @@ class Subject(NamedTuple):
     """What a sandbox is for."""
 
     argv: list[str]
+    environment: Mapping[str, str]
+    """Of the agent."""
     profile: Profile
     settings: Settings
 
@@ -125,8 +127,17 @@ class SessionSandbox:
                 *_of_home(home, self._directory, subject.argv),
                 *_of_worktree(header.get("worktree")),
             ],
+            path=subject.environment.get("PATH", os.defpath).split(os.pathsep),
+            programs=_programs(subject, header["cwd"]),
             mark=os.environ.get(MARK, ""),
         )
+
+
+def _programs(subject: Subject, cwd: str) -> list[str]:
+    """What the agent's command names: its program, and files by a whole path."""
+    found = programs.find(subject.argv[0], subject.environment, cwd) if subject.argv else None
+    named = [word for word in subject.argv[1:] if os.path.isabs(word) and os.path.isfile(word)]
+    return [os.path.join(cwd, each) for each in (found, *named) if each]
 
 
 def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[Bind]":

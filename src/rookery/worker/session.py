@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 
 import rookery
-from rookery.agents import registry
+from rookery.agents import programs, registry
 from rookery.client.config.in_force import InForce
 from rookery.core import budgets, spending
 from rookery.core.agent import machine as agent_machine
@@ -261,7 +261,10 @@ class Session:
         )
 
     def _remote(self) -> Remote:
-        return self.config.extras.get(self.header["agent"], Extras()).remote
+        return self._extras().remote
+
+    def _extras(self) -> Extras:
+        return self.config.extras.get(self.header["agent"], Extras())
 
     def _guard(self) -> str:
         """Of the agent that runs, or of the one that would be started now; "": it has no process
@@ -277,7 +280,10 @@ class Session:
         return self.sandbox.kind != NONE or self.header["agent"] not in self.config.unconfined
 
     def _subject(self) -> Subject:
-        return Subject(self.argv(), self.profile(), self.config.sandbox)
+        environment = self.surroundings.environment
+        argv = programs.located(self.argv(), environment, self.config.node_path)
+        environment = programs.beside(argv, {**environment, **self._extras().env})
+        return Subject(argv, environment, self.profile(), self.config.sandbox)
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""
