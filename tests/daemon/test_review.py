@@ -6,9 +6,11 @@ import pytest
 
 from rookery.client.work_tree.changes import changes
 from rookery.core.json import Draft, Event
+from rookery.daemon import tail
 from rookery.daemon.page import timeline as page
 from rookery.daemon.pieces.review import changes as pieces
 from rookery.daemon.pieces.review import hits, timeline
+from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from rookery.render.diff import of_hunk
 from rookery.search.query import Hit
@@ -130,3 +132,23 @@ def test_V12_a_page_of_a_long_session_reads_that_page(tmp_path: Path) -> None:
     first = page.page(str(tmp_path), "s", 50)
     assert [first.turns[0].n, first.turns[-1].n] == [1, 100]
     assert page.page(str(tmp_path), "s", 10**9).turns == last.turns
+
+
+def test_V12_what_follows_a_hit_comes_without_a_gap(tmp_path: Path) -> None:
+    """V10: also of one turn that is too long to be read at once."""
+    step = {"sessionUpdate": "tool_call", "kind": "edit", "status": "completed"}
+    text = [{"type": "content", "content": {"type": "text", "text": "x" * 4000}}]
+    with Writer.open(str(tmp_path), create=True) as log:
+        log.append([Draft({"sessionUpdate": "_prompt", "prompt": []})])
+        log.append([Draft({**step, "toolCallId": str(n), "content": text}) for n in range(600)])
+    with Reader.open(str(tmp_path)) as read:
+        last, end = read.last_seq(), tail.tail(read, read.last_seq())
+        found, upto = tail.around(read, 5, last)
+        assert found.first <= 5
+        shown = dict.fromkeys(found.document.blocks)
+        while end.first > upto + 1:
+            more, further = tail.after(read, upto, last)
+            assert more.first <= upto + 1 < further + 1
+            shown |= dict.fromkeys(more.document.blocks)
+            upto = further
+    assert len(shown | dict.fromkeys(end.document.blocks)) >= 600

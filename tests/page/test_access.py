@@ -4,7 +4,7 @@ is to read can be read without JavaScript.
 axe-core comes from npm when the tests run; it is no part of Rookery.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -110,6 +110,20 @@ def test_V9_in_every_width_and_theme(
     site: Site, sessions: list[str], viewport: dict[str, int], theme: str
 ) -> None:
     check(site, [*SCREENS, *sessions], viewport, theme)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("viewport", "theme"), [(LAPTOP, "light"), (PHONE, "dark")])
+def test_V9_what_is_seen_rarely_is_for_everybody_too(
+    serving: Callable[..., Site], viewport: dict[str, int], theme: str
+) -> None:
+    """What is not there, and a daemon that only shows."""
+    site = serving(read_only=True)
+    site.expected = ("404",)
+    shown = f"/sessions/{site.session()}"
+    lacking = ["/nowhere", "/sessions/0000000000", "/search?q=nothing", "/login"]
+    paths = [*lacking, "/", "/inbox", "/new", "/settings", "/settings/limits", "/settings/devices"]
+    check(site, [*paths, shown, f"{shown}/changes", f"{shown}/timeline"], viewport, theme)
 
 
 def test_V9_no_screen_is_forgotten() -> None:

@@ -18,8 +18,8 @@ FEWEST = 40
 """Blocks: turns are added above until there are as many."""
 TURNS = 20
 """Turns that are read for that at most."""
-STEP = 200
-"""Events that are read of a turn that is long."""
+STEPS = (200, 40, 8, 0)
+"""Events after one that are read with it, of a turn that is long."""
 LATER = 2_000
 """Events behind a piece that may tell how something in it ended."""
 
@@ -60,35 +60,39 @@ def before(log: Reader, seq: int) -> Piece:
 
 def around(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
     """The piece that holds an event, and where it ends."""
-    turn = log.turn_of(seq)
-    end = (log.first_seq(turn + 1) or last + 1) - 1
-    upto = min(end, last)
-    found = tail(log, upto)
-    if found.first > seq:  # its turn is long
-        upto = min(seq + STEP, upto)
+    for upto in _ends(seq, _end(log, seq, last)):
         found = tail(log, upto)
+        if found.first <= seq:
+            break
     return found, upto
 
 
 def after(log: Reader, seq: int, last: int) -> tuple[Piece, int]:
     """What follows an event, turn by turn, and where it ends. It may begin above the event: a turn
     is read from its beginning, or from where one that is long can be read."""
-    upto, document, first = seq, Document(), 0
-    while upto < last and len(document.blocks) < FEWEST:
-        turn = log.turn_of(upto + 1)
-        end = (log.first_seq(turn + 1) or last + 1) - 1
-        found = excerpt(log, end, ROOM)
-        long = found.first > upto + 1
+    upto, document, first, long = seq, Document(), 0, False
+    while upto < last and len(document.blocks) < FEWEST and not long:
+        whole = _end(log, upto + 1, last)
+        for end in _ends(upto + 1, whole):
+            found = excerpt(log, end, ROOM)
+            if found.first <= upto + 1:
+                break
+        long = end < whole
         if long and first:
             break
-        if long:
-            end = min(upto + STEP, end)
-            found = excerpt(log, end, ROOM)
         document = join(document, found.document) if first else found.document
         upto, first = end, first or found.first
-        if long:
-            break
     return Piece(document, first, first > 1), upto
+
+
+def _end(log: Reader, seq: int, last: int) -> int:
+    """Of the turn that an event belongs to."""
+    return min(last, (log.first_seq(log.turn_of(seq) + 1) or last + 1) - 1)
+
+
+def _ends(seq: int, end: int) -> list[int]:
+    """Up to where a piece is read that is to hold an event: `end`, or less where that is long."""
+    return [end, *(min(end, seq + step) for step in STEPS)]
 
 
 def live_of(
