@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from rookery.client import fleet, warm_agent
 from rookery.home import paths
@@ -27,7 +27,13 @@ SECONDS = 120.0  # within which an ended process must be gone
 
 # How long an example takes says more about the machine than about us; and a run that fails says
 # something about the change, not about the dice.
-settings.register_profile("untimed", deadline=None, derandomize=True)
+settings.register_profile(
+    "untimed",
+    deadline=None,
+    derandomize=True,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 settings.load_profile("untimed")
 
 # A run that a shell put into the background ignores it, and so would all that the run starts.

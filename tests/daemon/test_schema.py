@@ -118,7 +118,7 @@ def test_I14_a_parameter_that_is_given_twice_is_refused(tried: Tried) -> None:
 
 
 def test_I14_the_document_is_true(tried: Tried) -> None:
-    one(tried, 2, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+    one(tried, 1, [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 
 
 @pytest.mark.long
