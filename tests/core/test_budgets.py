@@ -74,6 +74,13 @@ def test_P10_a_looser_budget_in_the_file_waits_for_the_user(
     assert bool(loosened(old, new)) is looser
 
 
+def test_P10_only_a_user_sets_a_budget_or_answers_for_one() -> None:
+    from rookery.core.commands import is_guarded
+
+    assert is_guarded({"do": "set", "option": "budget_session", "value": "off"})
+    assert is_guarded({"do": "answer", "ask": "a1", "option": budgets.MORE})
+
+
 # --- what was used -------------------------------------------------------------------------------
 
 

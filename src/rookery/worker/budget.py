@@ -158,8 +158,8 @@ class BudgetWatch:
         header = self._session.header
         spent, counts = header["spent"], header["_spent"].get("counts")
         found = ["cost"] if counts or spent["cost"] else []
-        streamed = self._letters // LETTERS
-        return (*found, "tokens") if spent["turn"]["tokens"] > streamed else tuple(found)
+        told = header["usage"].get("used") or spent["tokens"] > self._letters // LETTERS
+        return (*found, "tokens") if told else tuple(found)
 
     def _tell_unmeasured(
         self, limits: dict[str, budgets.Budget], known: tuple[str, ...] | None
