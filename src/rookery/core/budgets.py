@@ -32,11 +32,11 @@ CONTINUE: list[Json] = [
 
 _SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
 _FACTORS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
-_PART = re.compile(
-    r"(?P<sign>[$€£¥]?)\s*(?P<number>\d[\d_]{0,18}(?:\.\d{0,9})?|\.\d{1,9})\s*"
-    r"(?P<factor>[kmgb]?)\s*(?P<unit>tokens?|[a-z]{3})?",
-    re.IGNORECASE | re.ASCII,
+_PART = (
+    r"(?ai)(?P<sign>[$€£¥]?)\s*(?P<number>\d[\d_]{0,18}(?:\.\d{0,9})?|\.\d{1,9})\s*"
+    r"(?P<factor>[kmgb]?)\s*(?P<unit>tokens?|[a-z]{3})?"
 )
+"""Compiled at its first use: a worker without a budget does not need it."""
 _LARGEST = 1e15
 
 
@@ -79,7 +79,7 @@ def parse(text: str) -> Budget:
         return Budget()
     found = Budget()
     for part in re.split(r"\s*(?:[,;+]|\band\b)\s*", bare):
-        match = _PART.fullmatch(part)
+        match = re.fullmatch(_PART, part)
         value = _value(match) if match else None
         if value is None or (found.tokens and value.tokens) or (found.amount and value.amount):
             raise BadBudget(f"must be {EXAMPLE}, or {OFF}")

@@ -6,7 +6,6 @@ after a kill, the next worker adds what is missing. Days before yesterday are re
 """
 
 import os
-import shutil
 import time
 from contextlib import suppress
 from typing import NamedTuple
@@ -78,6 +77,8 @@ class Ledger:
 
     def _begin(self, directory: str) -> None:
         """A new day."""
+        import shutil  # once a day, and not in a worker's start
+
         paths.make_private(self._place)
         paths.make_private(directory)
         for name in sorted(os.listdir(self._place))[:-2]:
