@@ -76,8 +76,9 @@ async def test_S5_to_any_turn_and_undone(aviary: Aviary, count: int) -> None:
 
 async def test_S5_the_conversation_is_hidden_and_comes_back(aviary: Aviary) -> None:
     bird = aviary.hatch()
-    for number in (1, 2, 3):
+    for number in (1, 2):
         await turn(bird, f"word{number}", number)
+    await turn(bird, [{"command": ["true"]}, {"text": "word3"}], 3)
     before = bird.header()
     done = await bird.send("rewind", turn=1, files=False)
     assert (done.update["memory"], bird.header()["agentSession"]) == ("lost", None)
@@ -85,6 +86,7 @@ async def test_S5_the_conversation_is_hidden_and_comes_back(aviary: Aviary) -> N
         assert "word3" in text_of(bird.events()), "nothing is lost"
         shown = reading.excerpt(log).document
         recap = reading.recap(log).text()
+    assert shown.terminals.keys() <= shown.blocks.keys()
     titles = [block["title"] for block in shown.blocks.values()]
     assert titles[-1] == "Conversation rewound to turn 1"
     assert "word1" in recap

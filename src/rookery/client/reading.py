@@ -46,9 +46,9 @@ def excerpt(
         carried.carry(document, header, log.some(missing.values()) if missing else [])
         if len(document.blocks) == before:
             break
-    hidden = document.header["hidden"] if hidden is None else hidden
+    hidden = document.header.get("hidden", []) if hidden is None else hidden
     for name in [name for name in document.blocks if rewinding.hides_block(hidden, name)]:
-        del document.blocks[name]
+        document.apply([["drop", name]])
     cut = folded and carried.clip(document, room)
     first, last = (events[0].seq, events[-1].seq) if events else (0, 0)
     return Excerpt(document, first, last, above, cut)
@@ -93,7 +93,7 @@ def recap(log: History, before: int | None = None) -> Recap:
 
 def _pages(log: History, before: int) -> Iterator[Document]:
     """Newest first, each up to there, without what a rewind hides; read as they are asked for."""
-    hidden = log.header()["hidden"]
+    hidden = log.header().get("hidden", [])
     numbers = range(1, log.turns() + 1)
     last = bisect_left(numbers, before, key=log.first_seq)
     for n in range(last, 0, -1):

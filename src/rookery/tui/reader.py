@@ -308,12 +308,12 @@ class ReaderThread:
             self._tell(News(client.session, ops))
 
         pace = Pace(tell, self._spacing, self._key_first)
-        turn, hidden = document.header["turn"], document.header["hidden"]
+        turn, hidden = document.header["turn"], document.header.get("hidden", [])
         async with aclosing(client.follow(seq)) as events:  # type: ignore[type-var]
             async for event in events:
                 ops = reduce(document, event)
                 pace.add(ops)
-                if document.header["hidden"] != hidden:
+                if document.header.get("hidden", []) != hidden:
                     return
                 if document.header["turn"] != turn:
                     # The screen has the blocks of the turn that is over.

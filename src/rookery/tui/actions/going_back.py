@@ -27,7 +27,7 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
     rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
-    if app.window.header["rewound"]:
+    if app.window.header.get("rewound"):
         rows = [Row(UNDO, "Undo the last rewind"), *rows]
     words = "Files and conversation become what they were after that turn. It can be undone."
     screen = ChoiceScreen("Rewind to", rows, words)

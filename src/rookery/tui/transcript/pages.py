@@ -27,7 +27,7 @@ def last_pages(log: History) -> tuple[Document, int, list[Page]]:
     page.blocks = {name: dict(block) for name, block in document.blocks.items()}
     page.carried = {name: dict(fields) for name, fields in document.carried.items()}
     room = 0 if page.above else FIRST - len(page.blocks)
-    hidden = document.header["hidden"]
+    hidden = document.header.get("hidden", [])
     return document, opened.last, [*older_pages(log, page.first, room, hidden), page]
 
 
@@ -38,7 +38,7 @@ def older_pages(
     of a long one. `hidden`: what a rewind hides, where that is known."""
     found: list[Page] = []
     if hidden is None and before > 1 and enough > 0:
-        hidden = log.header()["hidden"]
+        hidden = log.header().get("hidden", [])
     while before > 1 and enough > 0 and len(found) < MOST_PAGES:
         page = page_of(excerpt(log, before - 1, hidden=hidden))
         if not page.first:
