@@ -57,8 +57,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
 
     `session`: the id that it is to have; what an earlier try for it left is removed.
     `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
-    `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine,
-    where the user chose them for the session.
+    `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine.
     `worktree`: the name of its own branch; "": the session's id. `told` gets what is said.
     `history`: what its log begins with.
     """
@@ -85,9 +84,8 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "argv": list(argv),
             "created": time.time_ns() // 1_000_000,
         }
-        kind = sandbox or default_sandbox(home, agent, argv)
-        said: Json = {"title": title.strip() and title, "sandbox": kind if kind != NONE else ""}
-        said |= {"race": race, "budget": dict(budget)} | tree
+        said: Json = {"title": title.strip() and title, "race": race, "budget": dict(budget)} | tree
+        said |= _in_sandbox(sandbox or default_sandbox(home, agent, argv))
         update |= {key: value for key, value in said.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write(directory, [*_first_events(home, update, confirm, order), *history])
@@ -176,6 +174,10 @@ def default_confirm(home: str) -> Json:
         found = config.Config()
     by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"
     return {"confirm": found.confirm, "confirmBy": by}
+
+
+def _in_sandbox(kind: str) -> Json:
+    return {} if kind == NONE else {"sandbox": kind}
 
 
 def default_sandbox(home: str, agent: str, argv: Sequence[str]) -> str:
