@@ -1,7 +1,8 @@
 """Which tests a process of a parallel run takes together, in what order, and which are long.
 
-A file's tests stay together, since they may share a fixture. So do all of tests/agent: they share
-an agent that takes seconds to start. What takes long comes first, so that short tests fill the end.
+A file's tests stay together, since they may share a fixture. So do all of tests/agent, which share
+an agent that takes seconds to start, and all of tests/page, which share a browser. What takes long
+comes first, so that short tests fill the end.
 
 Where every test starts processes, each of its cases costs half a second: the first is played in
 every run, the others in the long one. So is a test that goes straight to the player, where there is
@@ -17,7 +18,7 @@ from zlib import crc32
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = "tests/agent/"
+TOGETHER = ("tests/agent/", "tests/page/")
 CASES = {"tests/worker/": 1, "tests/cli/": 1, "tests/acp/": 1, "tests/agent/dialects/": 2}
 """Of each test, in every run."""
 DIRECT, BRIDGED = "player", "bridge"
@@ -26,9 +27,9 @@ FIRST = tuple(
     f"tests/{folder}/"
     for folder in [
         "agent",
+        "page",
         "e2e",
         "daemon",
-        "page",
         "transport",
         "clients",
         "worker",
@@ -42,7 +43,8 @@ FIRST = tuple(
 class Sharing(LoadFileScheduling):
     @override
     def _split_scope(self, nodeid: str) -> str:
-        return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+        found = next(filter(nodeid.startswith, TOGETHER), None)
+        return super()._split_scope(nodeid) if found is None else found
 
 
 def rank(nodeid: str) -> int:

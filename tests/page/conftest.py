@@ -4,6 +4,7 @@ fails the test."""
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.conftest import temporary_home
 from tests.daemon.served import Served, serve
 from tests.rigs.player import player
 
+HERE = "tests/page/"
 PATIENCE = 60_000.0
 """Milliseconds until a test that waits for the page gives up."""
 expect.set_options(PATIENCE)
@@ -109,16 +111,33 @@ def _runs(page: Page) -> bool:
         return False
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Of a file of tests: while it runs, no other loop may in this process."""
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.fail("there is no chromium: scripts/tools installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
-        yield browser
-        browser.close()
+_running: list[tuple[ExitStack, Browser]] = []
+"""The browser of all tests here: to start one takes seconds of processor time."""
+
+
+@pytest.fixture
+def browser() -> Browser:
+    if not _running:
+        program = next(filter(None, map(shutil.which, NAMES)), None)
+        if program is None:
+            pytest.fail("there is no chromium: scripts/tools installs it")
+        ends = ExitStack()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("ROOKERY_HOME", raising=False)  # it belongs to no home
+            playwright = ends.enter_context(sync_playwright())
+            made = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        ends.callback(made.close)
+        _running.append((ends, made))
+    return _running[0][1]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """It ends with the last of them: while it runs, no other loop may in this process."""
+    yield
+    if _running and (nextitem is None or not nextitem.nodeid.startswith(HERE)):
+        ends, _ = _running.pop()
+        ends.close()
 
 
 @pytest.fixture(scope="module")
