@@ -276,7 +276,7 @@ class Rookery(Focus, TranscriptTools):
             self._show_splash()
 
     def on_made(self, message: messages.Made) -> None:
-        self.start.once = ""
+        self.start.once, self.start.worktree = "", None
         self.open_session(message.session)
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:

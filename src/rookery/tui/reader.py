@@ -182,6 +182,7 @@ class ReaderThread:
         prompt: list[Json],
         files: "Sequence[Attachment]" = (),
         confirm: str = "",
+        worktree: str | None = None,
     ) -> None:
         """A new session, and its first prompt if there is one."""
         command: Json = {"do": "prompt", "prompt": prompt}
@@ -189,7 +190,7 @@ class ReaderThread:
         async def make() -> None:
             rookery = self.rookery
             session, why = await asyncio.to_thread(
-                _made, rookery, self.home, agent=agent, cwd=cwd, confirm=confirm
+                _made, rookery, self.home, agent, cwd=cwd, confirm=confirm, worktree=worktree
             )
             if why:
                 self._tell(Sent("", command, why, files=files))
@@ -369,11 +370,12 @@ def _drop_older(document: Document, turn: int) -> None:
     document.late, document.carried = {}, {}
 
 
-def _made(rookery: "Rookery", home: str, *, agent: str, cwd: str, confirm: str) -> tuple[str, str]:
+def _made(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[str, str]:
     """A new session's id, or why there is none and what helps."""
     from rookery.agents import registry
     from rookery.client.config import in_force
     from rookery.client.daemon.errors import RemoteError
+    from rookery.client.worktrees.repository import NoWorktree
     from rookery.home import config
     from rookery.log.errors import LogError
     from rookery.models.choice import chosen_agent
@@ -381,8 +383,10 @@ def _made(rookery: "Rookery", home: str, *, agent: str, cwd: str, confirm: str) 
     try:
         name = agent  # another machine knows its own
         if not rookery.url:
-            name = chosen_agent(home, in_force.load(home), cwd, agent).name
-        return rookery.create(agent=name, cwd=cwd, confirm=confirm), ""
+            name = chosen_agent(home, in_force.load(home), given["cwd"], agent).name
+        return rookery.create(agent=name, **given), ""
+    except NoWorktree as error:
+        return "", f"{error} {error.remedy}".strip()
     except RemoteError as error:
         return "", str(error)
     except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:

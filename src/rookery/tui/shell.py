@@ -45,6 +45,8 @@ class Start:
     clock: Callable[[], int] = now
     once: str = ""
     """As `confirm`, for the next session only."""
+    worktree: str | None = None
+    """The next session gets one, whose branch has this name; "": the session's id."""
     rookery: "RemoteRookery | None" = None
     """Of another machine; None: this one's."""
 

@@ -188,4 +188,12 @@ def _leftovers(home: str) -> list[Row]:
         found = end_leftovers(home, heads(home))
     except OSError:
         return []  # it is no home: said above
-    return [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in found]
+    rows = [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in found]
+    return [*rows, *_worktrees(home)]
+
+
+def _worktrees(home: str) -> list[Row]:
+    """What killed processes left of worktrees is removed here, unless there is work in it."""
+    from rookery.client.worktrees.upkeep import mend
+
+    return [Row("worktrees", NOT_TOLD, words) for words in mend(home)]

@@ -79,7 +79,8 @@ class ComposerActions:
             self._app.send(command, session, files)
         else:
             start = self._app.start
-            self._app.reader.make(start.agent, start.cwd, prompt, files, start.confirms(""))
+            chosen = (start.confirms(""), start.worktree)
+            self._app.reader.make(start.agent, start.cwd, prompt, files, *chosen)
 
     def give_back(self, command: Json, session: str, files: "list[Attachment]") -> None:
         """Put a prompt that was not accepted back."""

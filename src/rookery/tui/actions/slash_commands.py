@@ -1,5 +1,7 @@
 """What our slash commands do."""
 
+from typing import Any
+
 from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.tui.actions import going_back
@@ -21,6 +23,8 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         _theme(app, rest)
     elif name == "confirm":
         _confirm(app, rest)
+    elif name == "worktree":
+        _worktree(app, rest)
     elif not app.session:
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     else:
@@ -48,12 +52,47 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             going_back.rewind_to(app, rest)
         case "fork":
             going_back.fork_at(app, rest)
+        case "merge":
+            _merge(app, rest or "merge")
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":
             app.send({"do": "set", "option": name, "value": rest})
         case _:
             app.send({"do": name})
+
+
+def _worktree(app: Shell, name: str) -> None:
+    app.start.worktree = name
+    if app.session:
+        _act(app, "new")
+    app.notify("The next session works in a git worktree of its own.", markup=False)
+
+
+def _merge(app: Shell, how: str) -> None:
+    """In the reader's thread: it may take a while."""
+    session, home = app.session, app.start.home
+    if app.start.url:
+        app.notify("Merge it there: rookery merge", severity="warning", markup=False)
+        return
+
+    def merge() -> tuple[str, str]:
+        from rookery.client.branches.session import merge_session, told
+        from rookery.client.guard import FromAgent
+        from rookery.client.worktrees.repository import NoWorktree
+
+        title = str(app.window.header["title"])
+        try:
+            said = told(merge_session(home, session, how, title))
+        except (NoWorktree, FromAgent, OSError) as error:
+            return f"Not merged: {error}", "error"
+        return f"Merged into {said['into']}: {said['files']} files. The worktree is gone.", ""
+
+    def say(words: tuple[str, str]) -> None:
+        severity: Any = words[1] or "information"
+        app.notify(words[0], severity=severity, markup=False)
+
+    app.reader.fetch(merge, say)
 
 
 def _confirm(app: Shell, given: str) -> None:

@@ -29,6 +29,7 @@ OURS = (
     Command("fork", "fork the session at a turn, or here", "turn"),
     Command("help", "list every key", action="keys"),
     Command("mcp", "manage MCP servers", action="servers"),
+    Command("merge", "merge the session's worktree", "rebase, squash or apply"),
     Command("mode", "set the agent's mode", "value", "pick('mode')"),
     Command("model", "choose the model", "name", "pick('model')"),
     Command("new", "start a new session", action="new"),
@@ -40,6 +41,7 @@ OURS = (
     Command("settings", "model, key and other settings", action="settings"),
     Command("stop", "put the session to sleep; the next prompt wakes it"),
     Command("theme", "the next theme, or a named one", "dark, light or contrast", "theme"),
+    Command("worktree", "start a session in a git worktree of its own", "name"),
 )
 NAMES = {command.name: command for command in OURS}
 
