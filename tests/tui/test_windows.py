@@ -496,7 +496,7 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
         assert "asks you" in every.more
         for row in (risky, all_):
             assert "claude decides on its own; your rules apply only" in row.more
-        assert "A sandbox" in told(app)
+        assert "kept in a sandbox" in told(app)
 
 
 @pytest.mark.parametrize(
