@@ -10,7 +10,6 @@ from time import monotonic, perf_counter
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Event, Key, Paste
-from textual.widget import Widget
 
 from rookery.tui import messages
 from rookery.tui.actions.composer import ComposerActions
@@ -38,10 +37,7 @@ from rookery.tui.widgets.feedback import Feedback
 from rookery.tui.widgets.find_bar import FindBar
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.session_list import Fleet
-from rookery.tui.widgets.shell_panel import ShellPanel
-from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Keys, Status
-from rookery.tui.widgets.suggestions import Suggestions
 from rookery.tui.writing.drafts import keep as keep_drafts
 from rookery.tui.writing.drafts import read as read_drafts
 
@@ -88,18 +84,6 @@ class Rookery(Focus, TranscriptTools):
         yield Status(self.start.clock, id="status")
         yield Keys(id="keys")
 
-    def _compose_rest(self) -> None:
-        """What shows nothing at first."""
-        rest = (FindBar(id="find"), Feedback(id="feedback"), ShellPanel(id="shell"))
-        lists = (Queue(id="queue"), Suggestions(id="suggestions"), Chips(id="chips"))
-        stage = self.screen_stack[0].query_one("#stage")
-        stage.mount(*rest, *lists, before="#composer")
-        assert isinstance(stage.parent, Widget)
-        panel = SidePanel(id="panel")
-        stage.parent.mount(panel)
-        panel.fit()
-        self._show_header()
-
     def on_mount(self) -> None:
         self.title = "rookery"
         self.transcript.split = self.taste.diff == "split"
@@ -108,9 +92,13 @@ class Rookery(Focus, TranscriptTools):
         self.composer.focus()
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
         self.show_hint()
-        self.call_after_refresh(self._compose_rest)
+        self.call_after_refresh(self._finish_screen)
         self.call_after_refresh(self._begin)
         self.call_after_refresh(self._take_early)
+
+    def _finish_screen(self) -> None:
+        self.surroundings.mount()
+        self._show_header()
 
     async def _take_early(self) -> None:
         while self._early:

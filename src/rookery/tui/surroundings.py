@@ -3,17 +3,23 @@ critic's feedback, the side panel; and which news were seen."""
 
 from collections.abc import Callable
 
+from textual.widget import Widget
+
 from rookery.core.blocks import Op
 from rookery.core.json import lenient
 from rookery.home.paths import with_tilde
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
 from rookery.tui.splash import SetUp, Way, way_in, window_of
+from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.feedback import Feedback
+from rookery.tui.widgets.find_bar import FindBar
 from rookery.tui.widgets.queue import Queue
+from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Status
 from rookery.tui.widgets.status_line import Place, doing
+from rookery.tui.widgets.suggestions import Suggestions
 
 
 class Surroundings:
@@ -28,6 +34,17 @@ class Surroundings:
         """Where the first screen's key leads."""
         self.new_wanted = False
         """A new session was asked for, by its key."""
+
+    def mount(self) -> None:
+        """What shows nothing at first, after the first paint."""
+        stage = self._app.screen_stack[0].query_one("#stage")
+        above = (FindBar(id="find"), Feedback(id="feedback"), ShellPanel(id="shell"))
+        lists = (Queue(id="queue"), Suggestions(id="suggestions"), Chips(id="chips"))
+        stage.mount(*above, *lists, before="#composer")
+        panel = SidePanel(id="panel")
+        assert isinstance(stage.parent, Widget)
+        stage.parent.mount(panel)
+        panel.fit()
 
     def begin(self) -> None:
         """The reader can be asked from now on."""
