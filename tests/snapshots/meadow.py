@@ -34,6 +34,7 @@ class Meadow:
         self.root.mkdir()
         self.place = place
         self.most = MOST
+        self.session = "store"
         if repository:
             git(self.root, "init", "-q")
             (self.root / ".gitignore").write_text("*.ign\n")
@@ -47,7 +48,7 @@ class Meadow:
         found = shutil.which("git")
         assert found
         env = {"PATH": os.environ["PATH"], "HOME": str(self.place)}
-        given: tuple[Any, ...] = (str(self.place / "store"), found, str(self.root))
+        given: tuple[Any, ...] = (str(self.place / self.session), found, str(self.root))
         with Store.opened(*given, str(self.place / "home"), env) as store:
             yield store
 

@@ -1,7 +1,10 @@
 """A snapshot is the directory, byte for byte, and the user's own git never hears of it (row S5)."""
 
 import os
+import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from random import Random
 
@@ -218,3 +221,61 @@ def test_S5_tidied_what_the_log_knows_stays(tmp_path: Path) -> None:
         ["git", "--git-dir", str(tmp_path / "store"), "fsck"], capture_output=True, check=False
     )
     assert held.returncode == 0, held.stderr
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_S5_a_second_session_begins_with_what_the_first_one_kept(
+    tmp_path: Path, packed: bool
+) -> None:
+    """It reads no file again, has nothing of the first one's earlier snapshots, and needs it no
+    more."""
+    meadow = Meadow(tmp_path)
+    (meadow.root / "a").write_text("a secret that was taken back")
+    earlier = meadow.take()
+    (meadow.root / "a").write_text("one")
+    first = meadow.take()
+    with meadow.store() as store:
+        secret = store.git("rev-parse", f"{earlier.id}:a").decode().strip()
+        if packed:
+            store.tidy([earlier.id], whole=True)
+    meadow.session = "second"
+    second = meadow.take()
+    assert (second.tree, second.changed) == (first.tree, 1), "it is a snapshot of its own"
+    shutil.rmtree(tmp_path / "store")
+    with meadow.store() as store:
+        held = store.git("cat-file", "--batch-all-objects", "--batch-check")
+        assert secret not in held.decode()
+        store.git("fsck", "--full")
+    (meadow.root / "a").write_text("two")
+    meadow.restore(second.id)
+    assert (meadow.root / "a").read_text() == "one"
+
+
+def test_S5_sessions_that_begin_at_once_read_the_files_once(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    for number in range(50):
+        (meadow.root / f"f{number}").write_text(str(number))
+
+    def taken(session: str) -> str:
+        there = copy(meadow)
+        there.session = session
+        return there.take().tree
+
+    with ThreadPoolExecutor() as pool:
+        trees = set(pool.map(taken, ("one", "two", "three", "four")))
+    assert len(trees) == 1
+    objects = [(tmp_path / session).glob("objects/??/*") for session in ("one", "two", "three")]
+    known = [{each.stat().st_ino for each in found} for found in objects]
+    assert len(known[0] & known[1] & known[2]) >= 50
+
+
+def test_S5_another_sessions_store_that_is_damaged_is_not_needed(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    (meadow.root / "a").write_text("one")
+    tree = meadow.take().tree
+    for each in (tmp_path / "store/objects").glob("??"):
+        shutil.rmtree(each)
+    meadow.session = "second"
+    assert meadow.take().tree == tree
+    with meadow.store() as store:
+        store.git("fsck", "--full")

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Self
 
 from rookery.snapshots import scope as scopes
+from rookery.snapshots import seed
 from rookery.snapshots.job import EMPTY
 from rookery.snapshots.scope import Scope, Unfit
 
@@ -74,6 +75,7 @@ class Store:
 
     def __init__(self, place: str, git: str, root: str, home: str, env: Mapping[str, str]) -> None:
         self.place = place
+        self._home = home
         self._git = git
         self._environment = env
         self.scope: Scope = scopes.find(git, root, env, home)
@@ -178,6 +180,22 @@ class Store:
 
     def take(self, most: int) -> Snapshot:
         """`most`: bytes of a file that is kept. Raises Unfit, OSError."""
+        if os.path.exists(self._at("index")):
+            return self._retaken(most)
+        directory = os.path.join(self.scope.top, self.scope.below)
+        with seed.planted(self._home, directory, self.place, self._blobs) as packed:
+            taken = self._retaken(most)
+        if packed:
+            self.tidy((), whole=True)
+        return taken
+
+    def _blobs(self) -> list[str]:
+        """What the index names."""
+        rows = self.git("ls-files", "-s", "-z").split(b"\0")
+        return [row.split(b" ", 2)[1].decode() for row in rows if row]
+
+    def _retaken(self, most: int) -> Snapshot:
+        """What does not work is tried again, at last without what the store knew."""
         try:
             return self._take(most)
         except Unfit as error:
@@ -214,7 +232,7 @@ class Store:
         commit = self.git("commit-tree", tree, "-F", "-", given=said).decode().strip()
         self._write(f"{REFS}/{commit}", f"{commit}\n".encode())
         self._write(LAST, f"{commit} {tree}\n".encode())
-        return self._told(commit, tree, len(taken) + len(dropped), meta)
+        return self._told(commit, tree, len(taken) + len(dropped) or 1, meta)
 
     def _told(self, commit: str, tree: str, changed: int, meta: "_Meta") -> Snapshot:
         large = sorted(path for path, why in meta.left.items() if why == "large")
