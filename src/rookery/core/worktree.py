@@ -39,8 +39,13 @@ def brief(tree: object) -> str:
     """For a list: its branch, and what became of it."""
     if not isinstance(tree, dict):
         return ""
-    state = lenient.text(tree, "state")
-    return lenient.text(tree, "branch") + (f" ({state})" if state in (MERGED, DROPPED) else "")
+    return fate(tree) or lenient.text(tree, "branch")
+
+
+def fate(tree: object) -> str:
+    """The same of one that is merged or dropped; "": its branch is that of its directory."""
+    state = lenient.text(tree, "state") if isinstance(tree, dict) else ""
+    return f"{lenient.text(tree, 'branch')} ({state})" if state in (MERGED, DROPPED) else ""
 
 
 def check(command: Json, _most: int) -> Refusal | None:

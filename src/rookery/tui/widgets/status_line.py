@@ -189,7 +189,7 @@ def _who(header: Json) -> list[Field]:
         Field(5, clean_line(lenient.text(header, "mode"))),
         Field(1, f"in {clean_line(kind)}") if kind else Field(4, guard),
         Field(6, clean_line(lenient.text(header, "effort"))),
-        Field(3, clean_line(worktree.brief(header["worktree"]))),
+        Field(3, clean_line(worktree.fate(header["worktree"]))),
         Field(1, asks),
         Field(1, _refinement(header)),
         Field(0, "settings need you" if header["settings"]["held"] else ""),
