@@ -4,7 +4,6 @@ from typing import Any
 
 from rookery.core.json import Json
 from rookery.core.policy import modes
-from rookery.tui.actions import going_back
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.composer import Composer
@@ -48,10 +47,11 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             app.ask(screen, lambda title: app.send({"do": "rename", "title": title}))
         case "rename":
             app.send({"do": "rename", "title": rest})
-        case "rewind":
-            going_back.rewind_to(app, rest)
-        case "fork":
-            going_back.fork_at(app, rest)
+        case "rewind" | "fork":
+            from rookery.tui.actions import going_back  # the first paint does without
+
+            go = going_back.rewind_to if name == "rewind" else going_back.fork_at
+            go(app, rest)
         case "merge":
             _merge(app, rest or "merge")
         case "agent":
