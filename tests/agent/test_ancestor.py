@@ -27,7 +27,7 @@ FLAWS = {
     "retries in silence": "failures: test_retries_are_seen",
     "a process that outlives its stdin": "process: test_T14_it_ends_with_its_stdin",
     "shells and tmux sessions left behind": "process: test_T14_it_ends_with_its_stdin",
-    "overrides of the environment ignored": "process: test_the_environment_over_nothing_saved",
+    "overrides of the environment ignored": "inherited: test_the_environment_over_nothing_saved",
     "a key that everybody can read": "secrets: test_the_file_of_the_key_is_its_owners_alone",
     "a key in what is kept": "secrets: test_a_provider_that_repeats_the_key",
     "markup in a command that breaks a run": "prompts: test_G5_markup_is_just_text",

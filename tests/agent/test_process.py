@@ -60,7 +60,8 @@ async def test_G1_initialize_before_the_sdk(start: Start, empty_home: Path) -> N
     assert not before
     assert answer["protocolVersion"] == 1
     assert answer["agentInfo"]["name"] == "rookery-agent"
-    assert answer["_meta"] == {"steering": {"supported": True}, "rookery": {"continue": True}}
+    ours = {"continue": True, "forkAt": True}
+    assert answer["_meta"] == {"steering": {"supported": True}, "rookery": ours}
     sessions = answer["agentCapabilities"]["sessionCapabilities"]
     assert set(sessions) == {
         *("list", "delete", "resume", "close", "fork", "additionalDirectories"),

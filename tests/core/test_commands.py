@@ -37,6 +37,7 @@ FINE: list[Json] = [
     {"do": "snooze", "until": 1_900_000_000_000},
     *({"do": name} for name in ("clear", "delete")),
     {"do": "settings", "take": "0123456789abcdef"},
+    {"do": "worktree", "state": "merged"},
 ]
 
 

@@ -6,7 +6,7 @@ from rookery.core import commands
 from rookery.core.json.events import Json
 from rookery.core.policy import confinement
 
-GUARDED = ("answer", "set", "settings", "switch")
+GUARDED = ("answer", "set", "settings", "switch", "rewind", "worktree")
 
 
 def prompt(*texts: str, do: str = "prompt") -> Json:
@@ -19,6 +19,9 @@ def prompt(*texts: str, do: str = "prompt") -> Json:
         {"do": "answer", "ask": "x", "defer": True},
         {"do": "switch", "agent": "x"},
         {"do": "settings", "take": "x"},
+        {"do": "rewind", "turn": 1},
+        {"do": "worktree", "state": "dropped"},
+        {"do": "set", "option": "budget_turn", "value": "9 USD"},
         *({"do": "set", "option": name, "value": "x"} for name in ("confirm", "mode", "critic")),
         {"do": "set", "option": "yolo", "value": True},
         prompt("/confirm all"),
