@@ -101,6 +101,8 @@ def test_I10_13_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> Non
 
 def test_I10_13_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> None:
     """The agent asks, and talks on for longer than what opens."""
+    no_wait = "[worker]\nsnapshots = false\n"  # else the ask waits for one, and comes later
+    (home / "config.toml").write_text(no_wait)
     options = [{"optionId": "y", "name": "Yes, do", "kind": "allow_once"}]
     call = {"toolCallId": "c9", "title": "Water the plants"}
     params = {"sessionId": "$session", "toolCall": call, "options": options}
