@@ -27,14 +27,18 @@ class Way(NamedTuple):
     rookery: Rookery
     interrupt: Callable[[], object]
     """What stands between is killed and comes back; of this machine's there is nothing."""
+    work: str
+    """An empty directory."""
 
 
 @pytest.fixture(scope="module", params=["local", "remote"])
-def way(request: pytest.FixtureRequest, module_home: Path) -> Iterator[Way]:
+def way(
+    request: pytest.FixtureRequest, module_home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Way]:
     """One for all tests of a file."""
-    home = module_home
+    home, work = module_home, str(tmp_path_factory.mktemp("work"))
     if request.param == "local":
-        yield Way(LocalRookery(str(home)), lambda: None)
+        yield Way(LocalRookery(str(home)), lambda: None, work)
         return
     served = serve(home)
     rookery = distant(served)
@@ -44,6 +48,6 @@ def way(request: pytest.FixtureRequest, module_home: Path) -> Iterator[Way]:
         served.kill()
         served.record = serve(home, port=port).record
 
-    yield Way(rookery, interrupt)
+    yield Way(rookery, interrupt, work)
     rookery.close()
     served.stop()

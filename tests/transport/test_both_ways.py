@@ -29,7 +29,7 @@ def play(*steps: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def create(way: Way, **given: Any) -> str:
-    return way.rookery.create(**{"agent": "demo", "cwd": "/tmp", **given})
+    return way.rookery.create(**{"agent": "demo", "cwd": way.work, **given})
 
 
 def is_end(event: Event) -> bool:
@@ -239,7 +239,8 @@ async def test_D10_killed_in_mid_stream_nothing_is_lost_or_doubled(way: Way) -> 
                         await asyncio.to_thread(way.interrupt)
                     if is_end(event):
                         break
-        assert found == list(client.log.events())
+        kept = list(client.log.events())  # a snapshot may follow the turn
+        assert kept[: len(found)] == found
         broken = [words for words in links if words]
         assert bool(broken) == bool(way.rookery.url)
         assert not links or not links[-1]
