@@ -36,9 +36,9 @@ test: .venv/.rewritten ## run the tests
 	@scripts/tools
 	@scripts/test $(ARGS)
 
-# 5 is pytest's word for "none selected": there may be no long test.
+# 5 is pytest's word for "none selected": there may be no long test. Hypothesis tries more examples.
 test-all: test ## run the tests, then the long ones
-	scripts/pytest -m long $(ARGS) || [ $$? -eq 5 ]
+	scripts/pytest -m "long or hypothesis" $(ARGS) || [ $$? -eq 5 ]
 
 check: setup ## format, lint, types, layers and shape
 	.venv/bin/ruff format --check

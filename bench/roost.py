@@ -89,9 +89,18 @@ async def take_turn(client: SessionClient, prompt: list[Json]) -> Event:
 
 def private_mb(*pids: int) -> float:
     """Memory that the processes share with nobody, together, in MB (10^6 bytes). Linux alone."""
+    return _memory_mb("Private_", *pids)
+
+
+def proportional_mb(*pids: int) -> float:
+    """All their memory, what is shared counted once (PSS)."""
+    return _memory_mb("Pss:", *pids)
+
+
+def _memory_mb(rows: str, *pids: int) -> float:
     kilobytes = 0
     for pid in pids:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-            rows = [line.split() for line in file]
-        kilobytes += sum(int(row[1]) for row in rows if row[0].startswith("Private_"))
+            words = [line.split() for line in file]
+        kilobytes += sum(int(row[1]) for row in words if row[0].startswith(rows))
     return kilobytes * 1024 / 1e6

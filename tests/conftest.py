@@ -28,13 +28,13 @@ SECONDS = 120.0  # within which an ended process must be gone
 # How long an example takes says more about the machine than about us; and a run that fails says
 # something about the change, not about the dice.
 settings.register_profile(
-    "untimed",
+    "quick",
     deadline=None,
     derandomize=True,
-    max_examples=60,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.load_profile("untimed")
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=60)
 
 # A run that a shell put into the background ignores it, and so would all that the run starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -77,6 +77,7 @@ class Telling:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("thorough" if "hypothesis" in config.option.markexpr else "quick")
     if not hasattr(config, "workerinput"):  # in a process of a parallel run nobody reads it
         config.pluginmanager.register(Telling(config))
 
@@ -87,8 +88,11 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def temporary_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """ROOKERY_HOME, short enough for its sockets. Every process that belongs to it is ended."""
+    """ROOKERY_HOME, short enough for its sockets. Every process that belongs to it is ended. A test
+    begins in an empty directory: each turn in the repository would take a snapshot of its files."""
     directory = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
+    work = Path(tempfile.mkdtemp(prefix="rkw-", dir="/tmp"))
+    monkeypatch.chdir(work)
     monkeypatch.setenv("ROOKERY_HOME", str(directory))
     monkeypatch.delenv("ROOKERY_DEBUG", raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -97,6 +101,7 @@ def temporary_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         end_all(directory)
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 @pytest.fixture
@@ -136,9 +141,12 @@ def _names(pid: int, home: Path) -> bool:
     word = os.fsencode(home)
     for file in ("cmdline", "environ"):
         try:
-            parts = Path(f"/proc/{pid}/{file}").read_bytes().split(b"\0")
+            data = Path(f"/proc/{pid}/{file}").read_bytes()
         except OSError:
             continue
+        if word not in data:  # there are hundreds of processes
+            continue
+        parts = data.split(b"\0")
         if word in parts or b"ROOKERY_HOME=" + word in parts:
             return True
     return False

@@ -19,7 +19,16 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 TOGETHER = ("tests/agent/", "tests/page/")
-CASES = {"tests/worker/": 1, "tests/cli/": 1, "tests/acp/": 1, "tests/agent/dialects/": 2}
+CASES = {
+    "tests/worker/": 1,
+    "tests/cli/": 1,
+    "tests/acp/": 1,
+    "tests/agent/dialects/": 2,
+    "tests/agent/test_failures.py": 2,
+    "tests/agent/test_judged_by_worker.py": 1,
+    "tests/agent/test_judgement.py": 1,
+    "tests/tui/test_answering.py": 1,
+}
 """Of each test, in every run."""
 DIRECT, BRIDGED = "player", "bridge"
 """In the names of cases: the way in."""

@@ -46,6 +46,7 @@ async def told(agent: Agent, session: str) -> str:
     return str(line["params"]["update"]["content"]["text"])
 
 
+@pytest.mark.long
 async def test_I11_clients_an_editor_says_that_a_worker_hangs(bridge: Door) -> None:
     """H5: a prompt that nobody takes, and a turn that stands still; with what helps, and it does
     help: what waited goes on, and the turn that was killed is over."""

@@ -122,11 +122,12 @@ async def test_acp_X6_when_there_is_nothing(door: Door) -> None:
     assert len(ids) == len(set(ids)) == len(agent.asked)
 
 
-async def test_acp_X7_racing_with_the_end(door: Door) -> None:
+@pytest.mark.parametrize("times", [9, 30])
+async def test_acp_X7_racing_with_the_end(door: Door, times: int) -> None:
     """Exactly one answer, either way; and the next turn is untouched."""
     agent = await door.start()
     session = await agent.begin()
-    for number in range(30):
+    for number in range(times):
         id = agent.prompt(session, [{"text": "on"}, {"wait": 0.002}])
         if number % 3 != 1:
             await agent.until(lambda line: "agent_message_chunk" in str(line))

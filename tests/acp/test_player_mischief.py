@@ -84,6 +84,7 @@ async def test_raw(start: Start) -> None:
     assert {"sessionUpdate": "_turn"} in agent.news()
 
 
+@pytest.mark.long
 async def test_flood(start: Start) -> None:
     """All of it, numbered, in order, remembered, and cancellable on the way."""
     agent = await start()

@@ -418,11 +418,14 @@ async def test_acp_P4_every_update_names_its_session(agent: Agent, tmp_path: Pat
     assert told == {session}
 
 
-async def test_acp_P5_all_is_said_before_the_answer(agent: Agent, tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.long)])
+async def test_acp_P5_all_is_said_before_the_answer(
+    agent: Agent, tmp_path: Path, times: int
+) -> None:
     """By the order of bytes on the pipe, with a large last chunk."""
     session = await agent.new(str(tmp_path))
     text = "one " + " ".join(map(str, range(500))) + " end"
-    for _ in range(20):
+    for _ in range(times):
         seen = len(agent.raw)
         id = agent.prompt(session, [{"text": text, "chunks": 4}])
         await agent.answer(id)
@@ -526,9 +529,10 @@ async def test_acp_X6_when_there_is_nothing(agent: Agent, tmp_path: Path) -> Non
     assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
 
 
-async def test_acp_X7_racing_with_the_end(agent: Agent, tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [6, pytest.param(12, marks=pytest.mark.long)])
+async def test_acp_X7_racing_with_the_end(agent: Agent, tmp_path: Path, times: int) -> None:
     session = await agent.new(str(tmp_path))
-    for number in range(12):
+    for number in range(times):
         id = agent.prompt(session, [{"text": "on"}])
         if number % 3:
             await agent.until(lambda line: "agent_message_chunk" in str(line))

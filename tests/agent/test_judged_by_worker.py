@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 type Json = dict[str, Any]
 
-MODES = ("every", "risky", "all")
+MODES = ("all", "risky", "every")
 LOW = {"security_risk": "LOW"}
 
 
@@ -227,7 +227,7 @@ def task(*steps: Json) -> Json:
     return {"call": {"name": "task", "arguments": arguments}}
 
 
-@pytest.mark.parametrize("mode", ["risky", "all"])
+@pytest.mark.parametrize("mode", ["all", "risky"])
 async def test_I9_2_a_sub_agent_is_judged_too(nest: Nest, model: ScriptedModel, mode: str) -> None:
     """P11: its deny rule, with the reason for its own model; its `rm -rf`; and what is plain runs
     without a question, the start of the sub-agent too."""

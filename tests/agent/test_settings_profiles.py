@@ -98,7 +98,7 @@ KNOWN = {
     "api_key",
     "base_url",
 }
-KNOWN |= {"timeout", "enabled", "max_size", "keep_first", "profile"}
+KNOWN |= {"timeout", "enabled", "share", "max_size", "keep_first", "profile"}
 unknown = st.dictionaries(texts.filter(lambda key: key not in KNOWN), values, max_size=3)
 trimmed = texts.map(str.strip)
 
@@ -119,7 +119,7 @@ def documents_of_settings(draw: st.DrawFn) -> dict[str, Any]:
         **draw(unknown),
         "profiles": {name: {**draw(unknown), **draw(profile)} for name in names},
         "default": draw(st.none() | st.sampled_from(names) if names else st.none()),
-        "condenser": {**draw(unknown), "max_size": draw(st.integers(10, 500))},
+        "condenser": {**draw(unknown), "share": 60, "max_size": draw(st.integers(10, 500))},
     }
 
 
@@ -168,6 +168,7 @@ def test_an_edit_keeps_what_it_does_not_know(tmp_path: Path) -> None:
         ('{"profiles": {"a": {"model": "x/y", "timeout": -1}}}', ["profiles.a.timeout"]),
         ('{"profiles": {"a": "x"}}', ["profiles.a"]),
         ('{"condenser": {"max_size": 3}}', ["condenser.max_size", "10"]),
+        ('{"condenser": {"share": 99}}', ["condenser.share", "95"]),
         ('{"condenser": {"max_size": 10, "keep_first": 9}}', ["keep_first", "half"]),
         ('{"condenser": {"enabled": 1}}', ["condenser.enabled"]),
         ('{"critic": []}', ["critic must be an object"]),
@@ -237,7 +238,7 @@ def test_the_openhands_shape_is_migrated_once_and_saved(tmp_path: Path) -> None:
     found = profiles.load(str(tmp_path))
     extras = {"num_retries": 3}
     assert found.chosen == Profile("default", "anthropic/claude-x", Secret(KEY), "", 300, extras)
-    assert found.condenser == Condenser(True, 120, 6)
+    assert found.condenser == Condenser(True, 75, 120, 6)
     now = json.loads(path.read_text())
     assert now["default"] == "default"
     assert "llm" not in now

@@ -161,6 +161,7 @@ def test_G6_who_ignores_the_interrupt_is_killed_with_its_tree(session: Session) 
     assert run(session, "echo still here").text == "still here"
 
 
+@pytest.mark.long
 def test_G6_a_shell_that_cannot_be_interrupted_is_made_anew(
     session: Session, tmp_path: Path
 ) -> None:

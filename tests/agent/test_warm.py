@@ -182,11 +182,11 @@ async def test_the_doors_end_is_the_agents(warm: Warm, tmp_path: Path, number: i
 
 @pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
-async def test_another_key_is_a_cold_start(warm: Warm, tmp_path: Path) -> None:
+async def test_another_key_is_another_warm_process(warm: Warm, tmp_path: Path) -> None:
     async with warm.door(OPENHANDS_ANYTHING="1") as agent:
         session = await agent.begin(str(tmp_path))
         pid = int(await told(agent, session, "echo $PPID"))
-        assert warm.parent_of(pid) == agent.process.pid  # its keeper
+        assert warm.parent_of(pid) not in (agent.process.pid, warm.pid)
 
 
 @pytest.mark.asyncio(loop_scope="session")
@@ -233,7 +233,7 @@ async def test_a_spare_serves_once_and_the_next_one_comes(
 @pytest.mark.long
 @pytest.mark.asyncio(loop_scope="session")
 async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> None:
-    """The last of this file. The next door starts cold, and another warm one for later."""
+    """The last of this file. The next door starts another one, and waits for it."""
     async with warm.door() as agent:
         session = await agent.begin(str(tmp_path))
         before = warm.pid
@@ -242,8 +242,7 @@ async def test_killed_it_takes_no_agent_with_it(warm: Warm, tmp_path: Path) -> N
         async with warm.door() as cold:
             session = await cold.begin(str(tmp_path))
             pid = int(await told(cold, session, "echo $PPID"))
-            assert warm.parent_of(pid) == cold.process.pid
-        until(lambda: warm.pid != before, "no other warm process was started")
+            assert warm.parent_of(pid) == warm.pid != before
         assert await agent.close() == 0
     later = warm.pid
     warm_agent.end(str(warm.home))  # as `rookery uninstall` does

@@ -1,8 +1,10 @@
-"""A warm process that is killed while it loads the SDK, and the next one."""
+"""A warm process while it loads the SDK: killed, ended, waited for."""
 
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.processes import cgroups, home_tag, roots, tree
-from tests.agent.conftest import write_settings
+from tests.agent.conftest import ARGV, surroundings, write_settings
 from tests.agent.test_warm import PATIENCE, Warm, until
 
 LONG = pytest.mark.long
@@ -44,6 +46,7 @@ def test_I10_what_it_loads_with_goes_though_it_is_killed(warm: Warm) -> None:
     assert not place.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "loading", [pytest.param(False, id="waits"), pytest.param(True, id="loads", marks=LONG)]
 )
@@ -66,3 +69,53 @@ def test_I10_one_that_is_ended_before_it_listens_leaves_nothing(warm: Warm, load
         for name in os.listdir(parent)
         if name.startswith(group)
     ]
+
+
+NOTES = """
+import os, sys
+def note(event, given):
+    if event == "import" and given[0] == "openhands.sdk":
+        with open(os.environ["WHO_IMPORTS"], "a") as file:
+            file.write(f"{os.getpid()}\\n")
+sys.addaudithook(note)
+"""
+"""As sitecustomize: who imports the SDK."""
+
+
+@pytest.mark.long
+def test_I17_cold_imports_is_one_on_a_busy_machine(warm: Warm, tmp_path: Path) -> None:
+    """The first `rookery run` of a home, with two processes that take all the time they get: the
+    agent's door waits for the warm process instead of loading the same beside it."""
+    (tmp_path / "sitecustomize.py").write_text(NOTES)
+    noted = tmp_path / "noted"
+    hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        more = {"WHO_IMPORTS": str(noted), "PYTHONPATH": str(tmp_path), "NO_COLOR": "1"}
+        ran = subprocess.run(
+            [*ARGV[:-1], "run", "--agent", "rookery", "hello"],
+            env=surroundings(warm.home, **more),
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    assert "You said: hello" in ran.stdout, ran.stdout + ran.stderr
+    assert len(set(noted.read_text().split())) == 1
+
+
+def test_I17_a_door_does_not_wait_for_who_is_gone(warm: Warm) -> None:
+    """Under a worker, which may start none: the lock of a dead process is free."""
+    from rookery.client import warm_agent
+
+    warm.begin("600")
+    assert warm_agent.is_held(str(warm.socket))
+    process = tree.process(warm.pid)
+    assert process
+    os.kill(process.pid, signal.SIGKILL)
+    assert not tree.wait_gone([process], PATIENCE)
+    assert not warm_agent.is_held(str(warm.socket))

@@ -71,6 +71,19 @@ def head() -> bool:
             return state.leaf_event_id != json.loads(stored.read_text()).get("leaf_event_id")
 
 
+def imports() -> bool:
+    """What no turn needs is loaded with the SDK."""
+    import openhands.sdk
+    import openhands.tools.terminal
+
+    from rookery.agent.sdk_patches.imports import UNNEEDED
+
+    later = {"openai.resources.admin"}  # with the first client
+    return {openhands.sdk.__name__, openhands.tools.terminal.__name__, *UNNEEDED} <= (
+        sys.modules.keys() | later
+    )
+
+
 def identity() -> bool:
     from openhands.sdk.agent import base
 
@@ -369,7 +382,7 @@ def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
 
 
 PATCHES: tuple[Callable[[], bool], ...] = (
-    *(answers, environment, gate, head, identity, llm, lost_events, mcp_calls, outgoing),
+    *(imports, answers, environment, gate, head, identity, llm, lost_events, mcp_calls, outgoing),
     *(refused_images, sdk_files, subagent_tasks, terminal_tool, usage),
 )
 

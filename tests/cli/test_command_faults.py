@@ -177,6 +177,7 @@ def test_I13_15_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> 
     assert "SINCE" in lines[0]
 
 
+@pytest.mark.long
 def test_I13_15_completions_show_titles_beside_ids(home: Path) -> None:
     sessions = {rookery("new", "--title", f"Title {n}").out.strip(): f"Title {n}" for n in (1, 2)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

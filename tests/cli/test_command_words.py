@@ -157,6 +157,7 @@ def test_I13_14_every_error_begins_with_the_same_word(home: Path, arguments: lis
     assert [line for line in done.err.splitlines() if line.startswith("rookery: ")], done.err
 
 
+@pytest.mark.long
 def test_I13_14_open_shows_a_session_in_the_terminal_interface(home: Path) -> None:
     session = made({"text": "Good morning."}, title="Birds")
     elsewhere = rookery("open", session)

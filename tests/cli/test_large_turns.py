@@ -99,6 +99,7 @@ def test_I10_13_a_session_killed_in_mid_turn_opens_at_its_end(home: Path) -> Non
         assert "interrupted" in [e.update.get("reason") for e in log.page(1)]
 
 
+@pytest.mark.long
 def test_I10_13_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> None:
     """The agent asks, and talks on for longer than what opens."""
     no_wait = "[worker]\nsnapshots = false\n"  # else the ask waits for one, and comes later
@@ -126,6 +127,7 @@ def test_I10_13_an_ask_from_far_above_can_be_seen_and_answered(home: Path) -> No
     assert "No open questions" in rookery("asks").err
 
 
+@pytest.mark.long
 def test_I10_13_the_terminal_interface_opens_at_the_end_and_grows_upward(
     home: Path, session: str
 ) -> None:

@@ -76,27 +76,47 @@ def test_U12_it_is_what_the_whole_file_says(
     assert taste_of(str(tmp_path)) == config.load(str(tmp_path)).interface
 
 
+OURS_MOST = 80
+"""Modules of ours that the first picture may load (`tui_paint_ratio`)."""
+
+HEAVY = (
+    *("click", "tomllib", "openhands", "pydantic", "markdown_it", "pygments.lexers", "sqlite3"),
+    *("rookery.home.config", "rookery.core.policy.rules", "rookery.core.vendors.profiles"),
+    *("rookery.core.json.secrets", "rookery.core.turn", "rookery.core.asks.asks"),
+    *("rookery.render.session_state", "rookery.render.terminal", "rookery.tui.look.block"),
+    *("rookery.tui.splash", "rookery.tui.surroundings", "rookery.tui.actions.composer"),
+    *("rookery.tui.widgets.side_panel", "rookery.tui.widgets.suggestions"),
+    *("rookery.tui.windows", "rookery.tui.windows.parts.modals"),
+)
+
+
 def test_U12_the_first_picture_waits_for_no_parser_and_no_rules(tmp_path: Path) -> None:
+    """What a key, a session or a window needs is loaded after it (tui/actions/parts.py)."""
     (tmp_path / "config.toml").write_text(PLAIN)
-    heavy = (
-        "click",
-        "tomllib",
-        "rookery.home.config",
-        "rookery.core.policy.rules",
-        "openhands",
-        "pydantic",
-    )
-    heavy += (
-        "markdown_it",
-        "pygments.lexers",
-        "rookery.tui.windows",
-        "rookery.tui.windows.parts.modals",
-    )
-    code = (
-        "import sys\nfrom rookery.cli import tui_launch as screening\nimport rookery.tui.entry\n"
-        "from rookery.tui.app import Rookery\nfrom rookery.tui.shell import Start\n"
-        f"Rookery(Start({str(tmp_path)!r}, taste=screening.taste_of({str(tmp_path)!r})))\n"
-        f"print([name for name in {heavy} if name in sys.modules])"
-    )
+    code = f"""
+import sys
+from rookery.cli.tui_launch import taste_of
+from rookery.tui import entry
+from rookery.tui.app import Rookery
+from rookery.tui.shell import Start
+
+class First(Rookery):
+    def _finish_screen(self):
+        known = list(sys.modules)
+        ours = [name for name in known if name.split(".")[0] == "rookery"]
+        print([name for name in {HEAVY} if name in known], len(ours), file=sys.__stdout__)
+        self.exit()
+
+    def _begin(self):
+        pass
+
+    async def _take_early(self):
+        pass
+
+home = {str(tmp_path)!r}
+First(Start(home, taste=taste_of(home))).run(headless=True, size=(160, 50))
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    loaded, _, ours = done.stdout.strip().rpartition(" ")
+    assert loaded == "[]", "load them after the first picture"
+    assert int(ours) <= OURS_MOST

@@ -298,10 +298,14 @@ def test_U6_an_address_and_a_timeout_are_taken_back(home: Path) -> None:
 
 
 def test_U6_the_condenser_is_told_and_changed(home: Path) -> None:
-    assert "over 80 events are shortened: all but the first 4" in setup("condenser").out
+    assert (
+        "over 75 % of the model's window are shortened: all but the first 4"
+        in setup("condenser").out
+    )
     assert setup("condenser", "--max-size", "120", "--keep-first", "6").code == 0
     kept = json.loads((home / profiles.FILE).read_text())["condenser"]
-    assert (kept["max_size"], kept["keep_first"]) == (120, 6)
+    assert (kept["share"], kept["max_size"], kept["keep_first"]) == (75, 120, 6)
+    assert "over 60 % of the model's window or 120" in setup("condenser", "--share", "60").out
     bad = setup("condenser", "--keep-first", "60")
     assert bad.code == 2
     assert "less than half of max_size" in bad.err

@@ -66,8 +66,32 @@ def test_a_session_works_on_a_copy_and_its_work_is_merged(home: Path, tree: Tree
     assert head_of(session)["worktree"]["state"] == "merged"
     gone = rookery("prompt", session, "--wait", "more")
     assert "worktree was merged and is gone" in gone.out + gone.err
-    assert rookery("remove", "--yes", session).code == 0
+    removed = rookery("remove", "--yes", session)
+    assert removed.code == 0
+    assert "could not be" not in removed.err
     nothing_is_left(home, tree)
+
+
+def test_of_several_words_none_is_a_name(home: Path, tree: Tree) -> None:
+    """`rookery run --worktree fix the login` is a task, not a branch called fix."""
+    for words, branch, task in (
+        (["--worktree", "fix", "the", "login"], "", "fix the login"),
+        (["--worktree=fix", "the", "login"], "rookery/fix", "the login"),
+        (["--worktree", "parser", "the login"], "rookery/parser", "the login"),
+    ):
+        done = rookery("run", "--agent", "demo", *words, cwd=tree.place)
+        assert done.code in (0, 3), done.err
+        assert (branch in done.err) if branch else ("branch:" not in done.err)
+        newest = max(map(json.loads, rookery("ps", "--json").out.splitlines()), key=_created)
+        assert f"{task}\n" in rookery("show", newest["id"]).out
+        found = newest["worktree"]["branch"]
+        assert found == branch or (not branch and found == f"rookery/{newest['id']}")
+        assert rookery("remove", "--yes", "--force", newest["id"]).code == 0
+    nothing_is_left(home, tree)
+
+
+def _created(row: dict[str, Any]) -> int:
+    return int(row["created"])
 
 
 def test_a_terminal_asks_for_the_message_and_before_work_is_lost(home: Path, tree: Tree) -> None:
@@ -150,6 +174,7 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     nothing_is_left(home, tree)
 
 
+@pytest.mark.long
 def test_a_race_goes_on_without_the_one_who_started_it(home: Path, tree: Tree) -> None:
     hold = home / "hold"
     os.mkfifo(hold)
@@ -164,4 +189,21 @@ def test_a_race_goes_on_without_the_one_who_started_it(home: Path, tree: Tree) -
     name = json.loads(rookery("race", "show", "--json").out.splitlines()[0])["race"]
     assert "running" in rookery("race", "show", name).out
     assert rookery("race", "drop", name, "--yes").code == 0
+    nothing_is_left(home, tree)
+
+
+def test_a_fork_in_a_worktree_has_the_files_of_its_turn(home: Path, tree: Tree) -> None:
+    """S5: the first session goes on in its directory; nothing of it is touched."""
+    first = play({"write": "a.txt", "content": "first\n"}, {"write": "new", "content": "n\n"})
+    assert rookery("run", "--agent", "demo", first, cwd=tree.place).code == 0
+    (session,) = [json.loads(line)["id"] for line in rookery("ps", "--json").out.splitlines()]
+    second = play({"write": "a.txt", "content": "second\n"})
+    assert rookery("prompt", session, "--wait", second).code == 0
+    made = rookery("fork", session, "1", "--worktree")
+    assert made.code == 0, made.err
+    top = Path(head_of(made.out.strip())["cwd"])
+    assert str(top) in made.err
+    assert ((top / "a.txt").read_text(), (top / "new").read_text()) == ("first\n", "n\n")
+    assert tree.read("a.txt") == b"second\n"
+    assert rookery("remove", "--yes", "--force", made.out.strip()).code == 0
     nothing_is_left(home, tree)

@@ -76,6 +76,41 @@ def test_P5_a_rule_in_the_middle_goes_with_its_lines_alone(tmp_path: Path) -> No
         assert comment in text
 
 
+def test_I15_a_rule_is_changed_where_it_stands(tmp_path: Path) -> None:
+    """Its comments stay, and so does a key that is not known."""
+    file = write(tmp_path, MINE.replace("# always", '# always\nmaybe = "x"'))
+    new = Rule("status", "deny", command=("git push *",), path=("/x",), reason="no")
+    rules.change(str(tmp_path), "status", lambda others, number: new)
+    text = file.read_text()
+    told = {"name": "status", "do": "deny", "maybe": "x", "command": "git push *"}
+    assert tomllib.loads(text)["policy"]["rules"] == [told | {"path": "/x", "reason": "no"}]
+    for line in ("# why I trust it\n[[policy.rules]]", "# always", "\n\n# agents of mine\n[agents"):
+        assert line in text
+    rules.change(str(tmp_path), "1", lambda others, number: LS)
+    assert load(str(tmp_path)).rules == (LS._replace(left_out=True),)
+    with pytest.raises(KeyError):
+        rules.change(str(tmp_path), "status", lambda others, number: LS)
+
+
+def test_I15_rules_change_places_with_their_comments(tmp_path: Path) -> None:
+    more = '\n# look\n[[policy.rules]]\ndo = "allow"\ncommand = "ls *"\n\n# agents of mine'
+    file = write(tmp_path, MINE.replace("\n# agents of mine", more))
+    unnamed = load(str(tmp_path)).rules[1]
+    key = rules.key_of(unnamed)
+    moved = rules.move(str(tmp_path), key, -1)
+    assert [rule.do for rule in load(str(tmp_path)).rules] == ["allow", "allow"]
+    assert load(str(tmp_path)).rules[0] == moved == unnamed._replace(name="1")
+    text = file.read_text()
+    order = ["# look", "ls *", "# why I trust it", '"status"', "# agents of mine", "[agents.mine]"]
+    assert [text.index(word) for word in order] == sorted(text.index(word) for word in order)
+    with pytest.raises(KeyError):
+        rules.move(str(tmp_path), key, -1)  # another rule is there now
+    rules.move(str(tmp_path), "status", 1)  # it is the last
+    assert file.read_text() == text
+    rules.move(str(tmp_path), "1", 1)
+    assert file.read_text() == MINE.replace("\n# agents of mine", more)
+
+
 def test_P5_an_empty_home_gets_a_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
     rules.add(str(home), lambda known: LS)

@@ -32,7 +32,10 @@ SECRET = f"correct horse {os.urandom(4).hex()}"
 # --- an agent's process ------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["token", "passphrase", "none"])
+LONG = [pytest.param(each, marks=pytest.mark.long) for each in ("token", "passphrase")]
+
+
+@pytest.fixture(params=["none", *LONG])
 def guarded(aviary: Aviary, request: pytest.FixtureRequest) -> Iterator[Served]:
     kept = passphrase.hashed(SECRET) if request.param == "passphrase" else ""
     daemon = serve(Path(aviary.home), auth=request.param, passphrase=kept)

@@ -202,6 +202,7 @@ def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -
     assert "Traceback" not in said.stderr
 
 
+@pytest.mark.long
 def test_two_started_at_once_are_one_daemon(home: Path) -> None:
     words = [sys.executable, "-m", "rookery", "serve", "--background", "--port", "0"]
     both = [

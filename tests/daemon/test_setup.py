@@ -77,6 +77,18 @@ def test_V8_servers_rules_and_agents(served: Served) -> None:
     assert served.ask("POST", f"{LISTS}/servers?name=notes", {"do": "remove"}).status == 404
     assert save(served, "rules", {"do": "deny", "path": "**/.env", "name": "no"})["done"]
     assert deed(served, "rules", "no", "remove")["loosens"]
+    ask = {"do": "ask", "path": "/etc/**", "first": True}
+    assert save(served, "rules", ask, confirm=True)["done"]
+    [first, second] = served.ask("GET", f"{LISTS}/rules").json()["rows"]
+    again = f"rules?name={first['name']}"
+    drawn = served.ask("GET", f"{FORMS}/{again}").json()
+    assert drawn["values"] == {"do": "ask", "path": "/etc/**", "destructive": False}
+    assert save(served, again, {"do": "allow"})["loosens"]
+    assert save(served, again, {"path": "/etc/*.conf"}, confirm=True)["done"]
+    assert served.ask("GET", f"{FORMS}/{again}").status == 404  # another rule by now
+    assert deed(served, "rules", second["name"], "up", confirm=True)["done"]
+    assert [rule.do for rule in config.load(served.home).rules] == ["deny", "ask"]
+    assert deed(served, "rules", "2", "remove", confirm=True)["done"]
     assert deed(served, "rules", "no", "remove", confirm=True)["done"]
     own = {"name": "mine", "kind": "command", "command": "true", "confined": True}
     assert save(served, "agents", own, confirm=True)["done"]

@@ -246,6 +246,7 @@ async def test_server_sent_events_resume_by_their_id(aviary: Aviary, here: Serve
     assert again[-1][0] == last(bird)
 
 
+@pytest.mark.long
 async def test_a_client_that_does_not_listen_is_told_that_it_lags(
     aviary: Aviary, here: Served
 ) -> None:

@@ -1,12 +1,21 @@
 """Issue 16: worktrees through the daemon: created, compared, merged, dropped."""
 
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rookery.client import fleet
+from rookery.client.daemon import logins
+from rookery.client.daemon.logins import Login
+from tests.cli.driving import rookery
 from tests.client.work_tree.trees import WHO, Tree
-from tests.daemon.served import Served, serve
+from tests.daemon.served import Served, awaited, serve
+
+PLAY = [sys.executable, "-m", "rookery", "play"]
 
 
 def test_worktrees_through_the_daemon(
@@ -19,6 +28,7 @@ def test_worktrees_through_the_daemon(
     try:
         _through(served, tree)
         _by_the_page(served, tree)
+        _race(served, tree, home)
     finally:
         served.stop()
     assert tree.git("worktree", "list").count("\n") == 1
@@ -65,6 +75,72 @@ def _through(served: Served, tree: Tree) -> None:
     assert served.ask("POST", f"/api/sessions/{other}/drop", {}).status == 200
     refused = served.ask("POST", "/api/sessions", {"cwd": "/", "worktree": True}).json()
     assert refused["error"] == "no_repository"
+
+
+def _race(served: Served, tree: Tree, home: Path) -> None:
+    """Started, compared and decided through the daemon, and by the command line over it."""
+    for name, text in (("good", "good\n"), ("bad", "bad\n")):
+        script = home / f"{name}.json"
+        script.write_text(json.dumps({"otherwise": [{"write": "a.txt", "content": text}]}))
+        command = json.dumps([*PLAY, str(script)])
+        with (home / "config.toml").open("a") as file:
+            file.write(f"[agents.{name}]\ncommand = {command}\n")
+    body = {"agents": ["good", "bad", "nobody"], "cwd": tree.cwd, "prompt": "Go", "confirm": "all"}
+    key = {"Idempotency_Key": "race-1"}
+    started = served.ask("POST", "/api/races", body, **key)
+    assert started.status == 201, started.body
+    assert served.ask("POST", "/api/races", body, **key).json() == started.json()
+    race, entries = started.json()["id"], started.json()["entries"]
+    assert [bool(each["session"]) for each in entries] == [True, True, False]
+    assert "nobody" in entries[2]["why"]
+
+    def rows() -> Any:
+        return served.ask("GET", "/api/races/latest").json()["sessions"]
+
+    awaited(lambda: [row["state"] for row in rows()] == ["done", "done"])
+    screen = served.ask("GET", f"/races/{race}").body.decode()
+    assert screen.count('data-do="race-pick"') == 2
+    logins.save(str(home), Login(served.address, served.token))
+    away = {"ROOKERY_URL": served.address}
+    shown = rookery("race", "show", "--json", **away)
+    assert [json.loads(line)["files"] for line in shown.out.splitlines()] == [1, 1], shown.err
+    picked = rookery("race", "pick", entries[0]["session"], "--yes", "--squash", **away)
+    assert picked.code == 0, picked.err
+    assert f"Dropped {entries[1]['session']} (bad)." in picked.err
+    assert tree.read("a.txt") == b"good\n"
+    again = served.ask("POST", "/api/races/pick", {"session": entries[0]["session"]}).json()
+    assert again["error"] == "no_worktree"
+    dropped = served.ask("POST", "/api/races/drop", {"race": race}, Idempotency_Key="d").json()
+    assert dropped == {"dropped": []}
+    for head in fleet.heads(str(home)):
+        fleet.remove(str(home), head["id"], force=True)
+
+
+def test_a_merge_that_is_sent_twice_runs_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    tree = Tree(tmp_path / "tree", a__txt="one\n")
+    served = serve(home)
+    try:
+        session = served.create(cwd=tree.cwd, worktree="twice", title="Twice")
+        place = served.ask("GET", f"/api/sessions/{session}").json()["cwd"]
+        Path(place, "a.txt").write_text("two\n")
+        token = served.token
+
+        def merge(_: int) -> Any:
+            path, body = f"/api/sessions/{session}/merge", {"how": "squash"}
+            answer = served.ask("POST", path, body, token=token, Idempotency_Key="m1")
+            return answer.status, answer.json()
+
+        with ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(merge, range(4)))
+        assert all(each == answers[0] for each in answers)
+        assert answers[0][0] == 200
+        assert tree.git("rev-list", "--count", "HEAD") == "2\n"
+    finally:
+        served.stop()
 
 
 def _by_the_page(served: Served, tree: Tree) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.client.config import rules as files
 from rookery.core.asks.forms import NEEDED
 from rookery.forms import agents, lists, models, rules, servers
 from rookery.forms.form import about, complaint, hinted, is_secret, is_shown, spelled, typed
@@ -13,6 +14,7 @@ from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsFo
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.models.secrets import Secret
+from rookery.processes.lineage import MARK, home_tag
 
 
 @pytest.fixture
@@ -144,6 +146,28 @@ class TestServers:
         assert "NAME=VALUE" in form.check({**base, "command": "a", "pairs": "b"})["pairs"]
 
 
+RULES = """\
+[[policy.rules]]
+name = "git"
+do = "allow"
+command = ["git status *", "git log *", 'say "x"']
+agent = "claude"
+kind = ["execute", "read"]
+destructive = true
+
+[[policy.rules]]
+do = "deny"
+path = "C:\\\\it's here"
+exact = ["make 'all'", "make"]
+reason = "no"
+
+[[policy.rules]]
+do = "ask"
+exact = "cat <<E\\nx\\nE"
+tool = " odd "
+"""
+
+
 class TestRules:
     def test_added_and_removed(self, home: str) -> None:
         form = rules.RuleForm()
@@ -158,13 +182,58 @@ class TestRules:
         assert form.save(home, deny).ok
         assert [each.do for each in config.load(home).rules] == ["deny", "allow"]
         assert form.save(home, deny).wrong == {"name": "is another rule's"}
-        assert rules.removal_loosens(home, "secrets")
+        assert rules.loosened_by(home, "secrets", None)
         assert rules.removed(home, "secrets").ok
         assert "already" in rules.removed(home, "secrets").words
 
     def test_a_rule_needs_grounds(self) -> None:
         assert "needs at least one" in rules.RuleForm().check({"do": "allow"})["command"]
         assert "quote" in rules.RuleForm().check({"do": "ask", "command": "'a"})["command"]
+
+    def test_I15_a_rule_is_opened_and_changed(self, home: str) -> None:
+        """Every ground comes back as it was; what is no single line stays without being shown."""
+        (Path(home) / "config.toml").write_text(RULES)
+        before = config.load(home).rules
+        for rule in before:
+            form = rules.RuleForm(home, files.key_of(rule))
+            assert form.check(form.values) == {}
+            assert form.loosens(home, form.values) == []
+            assert form.save(home, form.values).ok
+        assert config.load(home).rules == before
+        form = rules.RuleForm(home, "git")
+        assert form.values["command"] == '"git status *" "git log *" "say \\"x\\""'
+        assert "first" not in form.fields
+        wider = {**form.values, "command": "git *", "name": "mine"}
+        assert form.loosens(home, wider) != []
+        assert form.save(home, wider).name == "mine"
+        assert config.load(home).rules[0].command == ("git *",)
+        assert form.save(home, wider).words == rules.GONE
+        taken = rules.RuleForm(home, "2")
+        assert taken.save(home, {**taken.values, "name": "mine"}).wrong
+
+    def test_I15_rules_are_tried_in_an_order_that_can_be_changed(self, home: str) -> None:
+        (Path(home) / "config.toml").write_text(RULES)
+        assert rules.loosened_by(home, "2", -1) == ["The order of the rules changed."]
+        told = rules.moved(home, "2", -1)
+        assert (told.ok, told.name) == (True, files.key_of(config.load(home).rules[0]))
+        assert [rule.do for rule in config.load(home).rules] == ["deny", "allow", "ask"]
+        assert not rules.moved(home, "gone", 1).ok
+        assert isinstance(rules.opened(home, "gone"), str)
+
+    def test_I15_an_agents_process_changes_no_rule(
+        self, home: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (Path(home) / "config.toml").write_text(RULES)
+        form = rules.RuleForm(home, "git")
+        monkeypatch.setenv(MARK, f"{home_tag(home)}.x")
+        tried = [
+            form.save(home, {**form.values, "command": "*"}),
+            rules.RuleForm().save(home, {"do": "allow", "command": "*"}),
+            rules.moved(home, "2", -1),
+            rules.removed(home, "2"),
+        ]
+        assert [("An agent cannot" in each.words, each.ok) for each in tried] == [(True, False)] * 4
+        assert (Path(home) / "config.toml").read_text() == RULES
 
 
 class TestAgents:

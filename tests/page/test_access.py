@@ -27,14 +27,24 @@ SCREENS = (
     "/settings",
     "/settings/models",
     "/settings/models/new",
+    "/settings/servers",
     "/settings/servers/new",
     "/settings/agents",
+    "/settings/rules",
     "/settings/rules/new",
+    "/settings/rules/edit?name=no-secrets",
+    "/settings/worker",
+    "/settings/sandbox",
     "/settings/limits",
+    "/settings/critic",
+    "/settings/condenser",
+    "/settings/interface",
     "/settings/notify",
     "/settings/devices",
+    "/api/docs",
 )
 NOT_SCREENS = (
+    "/races/",  # of a race: the page of one has a test of its own
     "/offline",  # it leaves by itself where Rookery is there
     "/assets/",
     "/pieces/",
@@ -46,7 +56,10 @@ NOT_SCREENS = (
 )
 RUN = """async () => {
   const found = await axe.run(document, {resultTypes: ["violations"]});
-  return found.violations.map((each) =>
+  // The arrows of the field that has the suggestions scroll them.
+  const scrolled = (each) => each.id === "scrollable-region-focusable"
+    && each.nodes.every((node) => node.html.includes('class="offers"'));
+  return found.violations.filter((each) => !scrolled(each)).map((each) =>
     `${each.id}: ${each.help}: ` + each.nodes.slice(0, 5).map((node) => node.html.slice(0, 160)
       + " " + (node.any[0]?.message ?? "")).join(" | "));
 }"""
@@ -73,6 +86,9 @@ def sessions(site: Site) -> list[str]:
 
 
 def _made(site: Site) -> list[str]:
+    for do, name in (("deny", "no-secrets"), ("allow", "mine")):
+        rule = {"do": do, "path": "**/.env", "name": name}
+        site.served.ask("PATCH", "/api/setup/forms/rules", {"values": rule, "confirm": True})
     told = [{"thought": "Hm."}, {"plan": ["a", "b"], "done": 1}, {"text": DARK}]
     done = read(site, told, "Dark mode for settings", "The switch follows the system")
     asks = read(site, LOGIN, "Fix flaky login test", "--count 50")
@@ -115,7 +131,9 @@ def test_V9_in_every_width_and_theme(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("viewport", "theme"), [(LAPTOP, "light"), (PHONE, "dark")])
+@pytest.mark.parametrize(
+    ("viewport", "theme"), [(LAPTOP, "light"), (TABLET, "dark"), (PHONE, "light")]
+)
 def test_V9_what_is_seen_rarely_is_for_everybody_too(
     serving: Callable[..., Site], viewport: dict[str, int], theme: str
 ) -> None:
@@ -126,6 +144,75 @@ def test_V9_what_is_seen_rarely_is_for_everybody_too(
     lacking = ["/nowhere", "/sessions/0000000000", "/search?q=nothing", "/login"]
     paths = [*lacking, "/", "/inbox", "/new", "/settings", "/settings/limits", "/settings/devices"]
     check(site, [*paths, shown, f"{shown}/changes", f"{shown}/timeline"], viewport, theme)
+
+
+LONG = "x" * 180
+WIDER = """() => [document.documentElement, document.querySelector("#main")]
+  .filter((each) => each && each.scrollWidth > each.clientWidth).map((each) => each.localName)"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "viewport",
+    [{"width": 320, "height": 640}, {"width": 512, "height": 384}],
+    ids=["320", "1024-at-200-percent"],
+)
+def test_I15_nothing_reaches_beyond_the_window(site: Site, viewport: dict[str, int]) -> None:
+    """With names and texts without a place to break, and with right-to-left ones."""
+    told = f"Hello {LONG}\n\n```\n{LONG}{LONG}\n```\n\n| a | b |\n|-|-|\n| {LONG} | x |"
+    session = read(site, [{"text": told}, {"plan": [LONG], "done": 0}], LONG, "Hello")
+    rtl = read(site, [{"text": "ok"}], "مرحبا بالعالم \u202e <b>", "ok")
+    page = site.page(viewport=viewport)
+    found = {}
+    shown = [f"/sessions/{session}{part}" for part in ("", "/changes", "/timeline")]
+    screens = [each for each in SCREENS if "edit" not in each]
+    for path in [*screens, *shown, f"/sessions/{rtl}"]:
+        page.goto(site.served.address + path)
+        page.wait_for_load_state("networkidle")
+        if wider := page.evaluate(WIDER):
+            found[path] = wider
+    assert not found
+
+
+OPENED: dict[str, Callable[[Page], object]] = {
+    "keys": lambda page: page.keyboard.press("?"),
+    "agent": lambda page: page.locator("#bar [data-option=agent]").first.click(),
+    "mode": lambda page: page.locator("#bar [data-option=confirm]").first.click(),
+    "more": lambda page: page.locator("#bar [data-do=more]:visible").first.click(),
+    "rename": lambda page: page.locator("#bar [data-do=rename]").click(),
+    "changes": lambda page: page.keyboard.press("d"),
+    "timeline": lambda page: page.keyboard.press("t"),
+    "find": lambda page: page.keyboard.press("f"),
+    "commands": lambda page: page.locator("#composer textarea").fill("/"),
+}
+"""What opens over a session or beside it."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("viewport", "theme"),
+    [(LAPTOP, "dark"), (TABLET, "light"), (TABLET, "dark"), (PHONE, "light")],
+    ids=["1440-dark", "1024-light", "1024-dark", "390-light"],
+)
+def test_V9_what_opens_over_a_session_is_for_everybody(
+    site: Site, sessions: list[str], viewport: dict[str, int], theme: str
+) -> None:
+    source = (node_modules(AXE) / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    page = site.page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
+    found: list[str] = []
+    for name, act in OPENED.items():
+        page.goto(site.served.address + sessions[0])
+        page.wait_for_load_state("networkidle")
+        folded = page.locator("#bar [data-do=options]")
+        if folded.is_visible() and name in ("agent", "mode", "more"):
+            folded.click()
+        page.evaluate("document.activeElement.blur()")
+        act(page)
+        page.wait_for_load_state("networkidle")
+        expect(page.locator("[aria-busy=true]")).to_have_count(0)
+        page.evaluate(source)
+        found += [f"{name}: {each}" for each in page.evaluate(RUN)]
+    assert not found, "\n".join(found)
 
 
 def test_V9_no_screen_is_forgotten() -> None:
@@ -156,11 +243,13 @@ def test_without_javascript_sessions_and_transcripts_are_read(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("path", ["/", "/settings", "/settings/models/new", "/new", "/inbox"])
-@pytest.mark.usefixtures("sessions")
-def test_V9_keys_alone_reach_everything(site: Site, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/settings", "/settings/models/new", "/settings/rules", "/new", "/inbox", "session"],
+)
+def test_V9_keys_alone_reach_everything(site: Site, sessions: list[str], path: str) -> None:
     """Tab goes to each thing that can be used, once round, and each shows that it has the focus."""
-    page = site.page(path)
+    page = site.page(sessions[1] if path == "session" else path)
     page.wait_for_load_state("networkidle")
     wanted = page.evaluate(
         """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
@@ -173,7 +262,7 @@ def test_V9_keys_alone_reach_everything(site: Site, path: str) -> None:
         page.keyboard.press("Tab")
         at, seen = page.evaluate(
             """() => { const here = document.activeElement, style = getComputedStyle(here);
-            const box = here.closest("label, .choice, .find, #composer") ?? here;
+            const box = here.closest("label, .choice, .find, .composer") ?? here;
             const ring = [here, box].some((each) => { const s = getComputedStyle(each);
               return s.outlineStyle !== "none" || s.boxShadow !== "none"; });
             return [Number(here.dataset.number ?? -1), ring || here === document.body]; }"""

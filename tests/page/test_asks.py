@@ -1,5 +1,6 @@
 """Asks in the browser: answered by one key or one tap, by the first who answers."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -99,6 +100,7 @@ def test_what_cannot_be_undone_is_typed(site: Site) -> None:
     expect(page.locator("#transcript").get_by_text("removed: allow")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_question_is_a_form(site: Site) -> None:
     """V3, V5: its fields are checked here and by the daemon."""
     session = site.session(FORM, title="Ask me")
@@ -115,6 +117,20 @@ def test_a_question_is_a_form(site: Site) -> None:
     expect(said).to_contain_text("crow")
     expect(said).to_contain_text("3")
     expect(page.locator(".answers")).to_have_count(0)
+
+
+def test_T12_a_reached_budget_is_a_card_like_any_other(site: Site) -> None:
+    """Row T12: seen in the bar and in the list; one click raises it, and the session goes on."""
+    steps = [{"usage": 900}, {"text": "spent"}, {"until": "cancel"}]
+    session = site.session(title="Spend", budget={"turn": "500 tokens"})
+    site.say(session, json.dumps({"play": steps}))
+    page = opened(site, session)
+    expect(page.locator(".asked")).to_contain_text("This turn has used 900 of 500 tokens.")
+    expect(page.locator(".bar .now")).to_contain_text("budget reached")
+    expect(page.locator(f"#s-{session} .doing")).to_contain_text("budget reached: This turn")
+    page.get_by_role("button", name="Raise it to 1k tokens").click()
+    expect(page.locator(".answers")).to_have_count(0)
+    expect(page.locator("#transcript").get_by_text("Go on where").first).to_be_visible()
 
 
 # --- variants ------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ def prompt(page: Page, words: str) -> None:
     expect(page.locator("#transcript")).to_contain_text(f"Heard: {words}")
 
 
+@pytest.mark.long
 def test_V2_another_agent_takes_over_with_a_recap(site: Site) -> None:
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
     prompt(page, "remember the word heron")

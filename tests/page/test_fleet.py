@@ -123,6 +123,21 @@ def test_the_list_lives_and_obeys_keys(site: Site) -> None:
     page.wait_for_url(f"**/sessions/{quick}")
 
 
+def test_I15_a_second_ask_and_the_end_are_spoken(site: Site) -> None:
+    """V9: also where the session does not seem to have changed between two looks at it."""
+    asks = [
+        {"ask": line, "kind": "execute", "rawInput": {"command": line}}
+        for line in ("make one", "make two")
+    ]
+    session = site.session({"turns": [[*asks, {"text": "Both made."}]]}, title="Two asks")
+    page = site.page(f"/sessions/{session}")
+    site.say(session, "go")
+    for line in ("make one", "make two"):
+        expect(page.locator("#assertive")).to_contain_text(f"wants to run {line}")
+        page.locator(".asked", has_text=line).locator(".answers button").first.click()
+    expect(page.locator("#polite")).to_contain_text("Two asks is done")
+
+
 # --- variants ------------------------------------------------------------------------------------
 
 

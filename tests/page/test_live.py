@@ -14,7 +14,7 @@ from rookery.log.store import Writer
 from tests.daemon.served import serve
 from tests.export.sessions import chunk, prompt, session, turn
 from tests.export.test_hostile_html import WORDS, everywhere
-from tests.page.conftest import PATIENCE, Site
+from tests.page.conftest import PATIENCE, PHONE, Site
 
 SAME = """
 async () => {
@@ -201,6 +201,7 @@ INERT = """
 """What could run or load something, in all that was said."""
 
 
+@pytest.mark.long
 def test_V3_hostile_words_are_inert_in_every_block(site: Site) -> None:
     updates = [each for words in WORDS for each in everywhere(words)]
     page = site.page(logged(site, "bad1", updates))
@@ -232,6 +233,7 @@ def test_V3_hostile_words_are_inert_in_every_block(site: Site) -> None:
     assert page.evaluate(INERT) == []
 
 
+@pytest.mark.long
 def test_V10_older_turns_come_in_above_and_the_place_is_held(site: Site) -> None:
     words = "\n\n".join(["Some words of an answer."] * 5)
     updates = [session()]
@@ -294,3 +296,37 @@ def test_V3_a_long_output_is_bounded_and_followed(site: Site) -> None:
     settled(page)
     assert page.locator("#transcript .lines > span").count() <= 2_000
     expect(page.locator("#transcript .lines > span").last).to_have_text("30000")
+
+
+def test_I15_a_session_that_is_deleted_while_it_is_open(site: Site) -> None:
+    """What is shown and what was typed stays; nothing more can be sent."""
+    session = site.session({"turns": [[{"text": "Here I was."}]]}, title="Short life")
+    site.say(session, "Hello")
+    page = site.page(f"/sessions/{session}")
+    expect(said(page, "Here I was.")).to_be_visible()
+    field = page.get_by_label("Prompt", exact=True)
+    field.fill("half a prompt")
+    assert site.served.ask("DELETE", f"/api/sessions/{session}").status == 200
+    expect(page.get_by_role("alert")).to_contain_text("The session was deleted.")
+    expect(page.locator("#bar .now")).to_be_hidden()
+    field.press("Enter")
+    expect(field).to_have_value("half a prompt")
+    expect(said(page, "Here I was.")).to_be_visible()
+    page.get_by_role("button", name="All sessions").click()
+    expect(page.locator("#list")).to_be_visible()
+
+
+@pytest.mark.long
+def test_I15_what_loads_covers_a_phone_and_can_be_closed(site: Site) -> None:
+    session = site.session()
+    page = site.page(f"/sessions/{session}", viewport=PHONE, has_touch=True)
+    page.route("**/changes?*", lambda route: None)
+    page.route("**/changes", lambda route: None)
+    page.locator("#bar [data-do=changes]").click()
+    side = page.locator("#side")
+    expect(side).to_contain_text("Loading…")
+    box = side.bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"]) == (0, 390)
+    side.get_by_role("button", name="Close").click()
+    expect(side).to_be_hidden()

@@ -37,6 +37,7 @@ def test_the_page_can_be_installed(served: Served) -> None:
     assert b"not reachable" in served.ask("GET", "/offline").body
 
 
+@pytest.mark.long
 def test_a_name_without_https_says_what_is_lacking(site: Site) -> None:
     """V13: on plain http at another address there are no notifications, and the page says so."""
     page = site.page()

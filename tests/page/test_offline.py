@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Route, expect
 
+from rookery.daemon.access.gate import COOKIE
 from tests.daemon.served import awaited
 from tests.page.conftest import Site
 
@@ -86,3 +87,19 @@ def test_V11_a_refused_prompt_comes_back_with_the_reason(site: Site) -> None:
     expect(page.locator(".toast.failed")).to_be_visible()
     assert len(field.input_value()) == len(long)
     assert prompts(site, session) == []
+
+
+def test_V11_who_was_logged_out_meanwhile_is_led_to_the_login(site: Site) -> None:
+    """As by a laptop that slept while its token was revoked: its stream is refused when it wakes,
+    which a browser does not tell from a daemon that is gone."""
+    site.expected = ("WebSocket", "401")
+    session = site.session()
+    page = site.page(f"/sessions/{session}")
+    page.get_by_label("Prompt", exact=True).fill("half a prompt")
+    page.context.clear_cookies()
+    page.evaluate("dispatchEvent(new Event('online'))")
+    page.wait_for_url(f"**/login?next=%2Fsessions%2F{session}")
+    token = {"name": COOKIE, "value": site.served.token, "url": site.served.address}
+    page.context.add_cookies([{**token, "httpOnly": True, "sameSite": "Strict"}])
+    page.goto(f"{site.served.address}/sessions/{session}")
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value("half a prompt")

@@ -1,6 +1,7 @@
 """V4: while a turn runs, prompts wait in a queue that can be changed; a turn is steered and
 cancelled."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Site
@@ -65,3 +66,28 @@ def test_V4_the_queue_is_changed_and_the_turn_steered_and_cancelled(site: Site) 
     press(page, "three", "Send now")
     expect(answer).to_contain_text("Done: three")
     expect(stop).to_be_hidden()
+
+
+@pytest.mark.long
+def test_I15_what_is_sent_now_during_a_cancel_goes_when_it_is_over(site: Site) -> None:
+    """T3, T5: the agent ignores the cancel, is ended after `cancel_grace`, and started again for
+    what was sent meanwhile; the rest follows when that is done."""
+    deaf = [{"text": "Working."}, {"deaf": True}, {"silence": True}]
+    script = {"match": [{"contains": "long work", "steps": deaf}], "otherwise": SCRIPT["otherwise"]}
+    page = site.page(f"/sessions/{site.session(script)}")
+    field = page.get_by_label("Prompt", exact=True)
+    answer = page.locator("#transcript")
+    field.fill("long work")
+    field.press("Enter")
+    expect(answer).to_contain_text("Working.")
+    for words in ("one", "two"):
+        field.fill(words)
+        field.press("Enter")
+        expect(page.locator("#queue")).to_contain_text(words)
+    page.get_by_role("button", name="Stop the turn").click()
+    press(page, "two", "Send now")
+    expect(answer).to_contain_text("Done: two")
+    expect(answer).to_contain_text("Done: one")
+    text = answer.inner_text()
+    assert text.index("Done: two") < text.index("Done: one")
+    queued(page)

@@ -31,6 +31,7 @@ def said(site: Site, session: str, words: str) -> None:
     awaited(lambda: site.served.ask("GET", place).json()["state"] == "idle", within=60.0)
 
 
+@pytest.mark.long
 def test_V8_search_opens_a_hit_at_its_place(site: Site) -> None:
     """V12: the timeline jumps there, too."""
     session = talked(site, "birds")

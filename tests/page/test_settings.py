@@ -89,6 +89,30 @@ def test_V8_servers_and_rules_by_keyboard_on_a_phone(site: Site) -> None:
 
 
 @pytest.mark.long
+def test_I15_rules_are_changed_and_put_in_order(site: Site) -> None:
+    """By keyboard; what then allows more than before is confirmed."""
+    for rule in (
+        {"do": "deny", "path": "/etc/**"},
+        {"do": "ask", "command": '"git log *" "git show *"'},
+    ):
+        body = {"values": {**rule, "name": f"i15-{rule['do']}"}, "confirm": True}
+        site.served.ask("PATCH", "/api/setup/forms/rules", body)
+    page = site.page("/settings/rules")
+    page.get_by_role("link", name="ask git log").press("Enter")
+    field = page.get_by_label("Command", exact=True)
+    expect(field).to_have_value('"git log *" "git show *"')
+    field.fill("git log *")
+    field.press("Enter")
+    page.get_by_role("button", name="Save it").press("Enter")
+    expect(page.get_by_text("The rule applies.")).to_be_visible()
+    page.get_by_role("button", name="Earlier: ask git log *").press("Enter")
+    page.get_by_role("button", name="Save it").press("Enter")
+    expect(page.get_by_text("The rule is tried earlier.")).to_be_visible()
+    names = [rule.name for rule in config.load(site.served.home).rules]
+    assert names.index("i15-ask") == names.index("i15-deny") - 1
+
+
+@pytest.mark.long
 def test_V8_unsaved_changes_are_not_lost_unasked(site: Site) -> None:
     page = site.page("/settings/limits")
     page.get_by_label("Cancel grace").fill("14")

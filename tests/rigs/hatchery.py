@@ -257,7 +257,7 @@ def main(kind: str, file: int) -> None:
             *given, answer = files
             wish = json.loads(request.decode("utf-8", "surrogateescape"))
             if kind not in WAITED_FOR:
-                os.write(answer, str(_fork(wish, given)).encode())
+                _tell(answer, _fork(wish, given))
             elif os.fork() == 0:
                 connection.close()
                 _keep(wish, given, answer)
@@ -295,13 +295,19 @@ def _fork(wish: list[Any], files: list[int]) -> int:
     return child
 
 
+def _tell(answer: int, child: int) -> None:
+    """Whoever asked may have been killed meanwhile."""
+    with suppress(BrokenPipeError):
+        os.write(answer, str(child).encode())
+
+
 def _keep(wish: list[Any], files: list[int], answer: int) -> None:
     """Wait for it, and say how it ended: whoever forks it may not wait."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     *streams, status = files
     *targets, _ = wish[3]
     child = _fork([*wish[:3], targets], streams)
-    os.write(answer, str(child).encode())
+    _tell(answer, child)
     for file in (*streams, answer):
         os.close(file)
     _, ended = os.waitpid(child, 0)

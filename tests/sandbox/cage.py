@@ -24,7 +24,7 @@ def caged(aviary: Aviary, before: Sequence[str] = (), **fields: Any) -> Bird:
     comes before the player's command."""
     place = Path(fields.get("cwd", aviary.work))
     script = place / ".script.json"
-    script.write_text("{}")
+    script.write_text(json.dumps(fields.pop("script", {})))
     argv = [*before, *player(str(script), "--state", str(place / ".state"))]
     return aviary.hatch(argv=argv, **{"sandbox": "bwrap", **fields})
 

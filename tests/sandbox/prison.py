@@ -46,6 +46,7 @@ WAYS = tuple(
     for name in part
     if name not in LAST and name not in PROXY
 )
+PLANTED = tuple(name for name in WAYS if "plant-" in name)
 NEIGHBOUR = """
 import ctypes, signal, sys
 secret = ctypes.create_string_buffer(bytes.fromhex(sys.argv[1]), 32)
@@ -81,6 +82,7 @@ class Prison:
         """Ways whose success shows elsewhere."""
         self._ends = ExitStack()
         self.work.mkdir(exist_ok=True)
+        self._found()
         shutil.copytree(PRISONER, self.work / "prisoner", ignore=shutil.ignore_patterns("__py*"))
 
     def close(self) -> None:
@@ -151,6 +153,21 @@ class Prison:
         }
         for name, folder in {"write-etc": "/etc", "write-usr": "/usr"}.items():
             self._made(name, os.path.join(folder, self.token), os.unlink)
+
+    def _found(self) -> None:
+        """A repository of the user's, in which the session works. What is planted there, git would
+        run: each hook has the name of the way to it."""
+        repository = self.work / ".git"
+        for name in ("hooks", "objects", "refs"):
+            (repository / name).mkdir(parents=True)
+        (repository / "HEAD").write_text("ref: refs/heads/main\n")
+        (repository / "config").write_text("[core]\n")
+        for name in PLANTED:
+            self.special[name] = lambda name=name: any(self.work.glob(f".git*/hooks*/{name}"))
+        files = ".git*/config"
+        self.special["plant-setting"] = lambda: any(
+            "fsmonitor" in path.read_text() for path in self.work.glob(files)
+        )
 
     def _made(self, name: str, path: str, remove: Callable[[str], None]) -> None:
         def undo() -> None:

@@ -158,6 +158,19 @@ def test_S5_a_home_or_the_system_is_never_walked(tmp_path: Path, root: str) -> N
         meadow.take()
 
 
+@pytest.mark.parametrize("root", ["home", "home/sessions", "home/sessions/0a/files"])
+def test_S5_what_rookery_keeps_is_never_walked(tmp_path: Path, root: str) -> None:
+    """Stores are there: each snapshot would have all others in it."""
+    meadow = Meadow(tmp_path)
+    meadow.root = tmp_path / root
+    meadow.root.mkdir(parents=True)
+    with pytest.raises(Unfit, match="what Rookery keeps"):
+        meadow.take()
+    meadow.root = tmp_path / "home" / "worktrees" / "w"
+    meadow.root.mkdir(parents=True)
+    assert meadow.take().id
+
+
 def test_S5_what_others_change_meanwhile_stays(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     for name in ("a", "b"):

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rookery.client.daemon import logins
 from rookery.client.daemon.logins import Login
 from tests.cli.driving import ROOKERY, play
@@ -39,6 +41,7 @@ def test_D10_a_session_elsewhere_is_opened_prompted_and_answered(
     assert len(prompts) == 2
 
 
+@pytest.mark.long
 def test_D10_search_finds_what_was_said_there(daemon: Served, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     daemon.create(title="Far away")

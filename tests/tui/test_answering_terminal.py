@@ -1,6 +1,7 @@
 """Asks in a real terminal: what somebody types while one arrives never answers it (issue 13)."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,19 @@ from tests.tui.tmux import Tmux
 from tests.worker.aviary import trust
 
 TYPED = "yes please"
+EVERY = [(0, 5), pytest.param(range(len(TYPED)), marks=pytest.mark.long)]
 ASK = {"ask": "Edit b.py", "kind": "edit", "allowed": [{"text": "APPROVED"}]}
 
 
-def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(home: Path) -> None:
+@pytest.mark.parametrize("offsets", EVERY)
+def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(
+    home: Path, offsets: Sequence[int]
+) -> None:
     """At every offset: some letters before it, the others as soon as it is there, in one burst and
     one by one."""
     with Tmux(home) as screen:
         screen.ready()
-        for offset in range(len(TYPED)):
+        for offset in offsets:
             go = home / f"go{offset}"
             wait = {"command": f"until [ -e {go} ]; do sleep 0.05; done"}
             screen.say(play(wait, ASK | {"allowed": [{"command": f"touch {home}/approved"}]}))
@@ -57,6 +62,7 @@ def test_I13_1_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
     assert head["asks"] == 0
 
 
+@pytest.mark.long
 def test_I13_2_I13_3_a_destructive_ask_and_its_rejected_call(home: Path) -> None:
     deletes = {"ask": "Clean up", "kind": "execute", "rawInput": {"command": "rm -rf build"}}
     with Tmux(home, size=(80, 24)) as screen:
@@ -73,6 +79,7 @@ def test_I13_2_I13_3_a_destructive_ask_and_its_rejected_call(home: Path) -> None
     assert head["asks"] == 0
 
 
+@pytest.mark.long
 def test_I13_5_a_draft_and_a_pasted_text_survive_leaving(home: Path) -> None:
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()
@@ -125,6 +132,7 @@ def test_I13_1_from_ask_to_ask_in_all_sessions(home: Path) -> None:
     assert [head["asks"] for head in heads(str(home))] == [0, 0]
 
 
+@pytest.mark.long
 def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(home: Path) -> None:
     """While a turn runs Enter queues, as the line below says; the queue's letters act only in it,
     and once it is empty typing writes again."""
@@ -151,6 +159,7 @@ def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(ho
     assert head["queue"] == 0
 
 
+@pytest.mark.long
 def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
     script = home / "script.json"
     script.write_text(json.dumps({"agent": {"steering": True}}))
@@ -168,3 +177,15 @@ def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
         screen.wait_for("got: to the left", "ready")
     (head,) = heads(str(home))
     assert head["turn"] == 1
+
+
+def test_T12_a_reached_budget_is_seen_and_answered(home: Path) -> None:
+    (home / "config.toml").write_text('[session]\nbudget_turn = "500 tokens"\n')
+    with Tmux(home, size=(80, 24)) as screen:
+        screen.ready()
+        screen.say(play({"usage": 900}, {"text": "spent"}, {"until": "cancel"}))
+        screen.wait_for("This turn has used 900 of 500 tokens. Continue?", "budget reached")
+        screen.press_until("y", "ready")
+        screen.wait_for("Continue: 500 tokens", "continued after the budget pause")
+    (head,) = heads(str(home))
+    assert (head["paused"], head["turn"]) == ("", 2)

@@ -53,7 +53,11 @@ def in_sight(app: Still) -> str:
     return "\n".join(shown.render_line(y).text for y in range(shown.size.height))
 
 
-@pytest.mark.parametrize("spoof", SPOOFS, ids=lambda spoof: spoof.name)
+FEW = [*SPOOFS[:4], *(pytest.param(each, marks=pytest.mark.long) for each in SPOOFS[4:])]
+"""All of them are shown by `tests/acp` in every run."""
+
+
+@pytest.mark.parametrize("spoof", FEW, ids=lambda spoof: spoof.name)
 async def test_I9_6_no_title_hides_what_runs(spoof: Spoof) -> None:
     updates = asked({"title": spoof.title, "rawInput": spoof.given})
     async with showing(updates, (80, 24)) as (app, pilot):
@@ -171,6 +175,7 @@ async def test_I9_5_pictures(snapshot: SnapshotAssertion, tmp_path: Path, name: 
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, act, looks=looks)
 
 
+@pytest.mark.long
 def test_I9_5_I9_6_in_a_real_terminal(home: Path) -> None:
     """A command of thirty thousand letters and a harmless title, from the agent to the screen."""
     text = "".join(f"echo {n:05d}-{'x' * 20}\n" for n in range(1000)) + EVIL

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.driving import ROOKERY
 from tests.cli.test_hung import awake, stopped
 from tests.tui.tmux import Tmux
 
 
+@pytest.mark.long
 def test_I10_6_the_screen_says_that_a_worker_hangs_and_that_it_does_no_more(home: Path) -> None:
     """In the status line and in the transcript, at 80×24; without a command having been sent."""
     session = awake()

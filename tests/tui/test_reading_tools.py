@@ -163,6 +163,7 @@ async def test_I13_9_find_goes_through_the_matches_and_opens_what_is_folded() ->
         assert not app.composer.text
 
 
+@pytest.mark.long
 def test_I13_9_find_loads_older_pages(home: Path) -> None:
     session = made({"text": "the very first words"})
     steps = [step for n in range(30) for step in ({"thought": f"{n}?"}, {"text": f"part {n}\n\n"})]
@@ -221,6 +222,7 @@ def test_I13_9_export(home: Path, tmp_path: Path) -> None:
     assert to_new_file(str(home), session, "", str(tmp_path)) == str(tmp_path / "a-walk-2.md")
 
 
+@pytest.mark.long
 def test_I13_9_export_from_the_terminal(home: Path, tmp_path: Path) -> None:
     with Tmux(home, size=(200, 60), cwd=tmp_path) as screen:
         screen.ready()

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 
@@ -113,6 +114,7 @@ def test_I13_8_a_failed_session_that_was_read_sinks() -> None:
 FAILED = (("runs", "running", ""), ("failed", "idle", "failed"))
 
 
+@pytest.mark.long
 def test_I13_8_filter_and_delete_in_a_real_terminal(home: Path) -> None:
     made({"text": "One."}, title="first thing")
     made({"text": "Two."}, title="second thing")

@@ -20,6 +20,7 @@ def retry(said: str, **about: object) -> dict[str, Any]:
     return {"update": {**update, "_meta": {"rookery": {"retry": about}}}}
 
 
+@pytest.mark.long
 def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
     """Once that is over, the note about it is gone."""
     waits = retry("The model is overloaded.", attempt=3, of=5, **{"in": 600.0}, kind="overloaded")
@@ -32,7 +33,7 @@ def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
         screen.wait_for("ready")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 48), marks=pytest.mark.long)])
 def test_U7_a_model_that_cannot_be_reached_and_what_helps(
     home: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -46,6 +47,7 @@ def test_U7_a_model_that_cannot_be_reached_and_what_helps(
         screen.wait_without("model unreachable")
 
 
+@pytest.mark.long
 def test_U12_a_screen_without_colours(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +63,7 @@ def test_U12_a_screen_without_colours(
         assert not re.findall(r"\x1b\[[\d;]*[34]8[;:]", screen.coloured()), "no colour is set"
 
 
+@pytest.mark.long
 def test_I13_9_a_hit_opens_its_session_at_the_place(home: Path, tmp_path: Path) -> None:
     """From Ctrl+P, over all sessions; and by `rookery open --at`, with the event of `search`."""
     birds = made({"text": "A kestrel hovers."}, title="Birds")

@@ -140,6 +140,7 @@ def test_I13_7_the_branch_of_a_directory(project: Path, tmp_path: Path) -> None:
     assert branch_of(str(project)) == ""
 
 
+@pytest.mark.long
 def test_I13_7_in_a_real_terminal(home: Path, project: Path) -> None:
     with Tmux(home, size=(200, 60), cwd=project) as screen:
         screen.ready()

@@ -48,6 +48,7 @@ def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
         screen.wait_for("ready", "4.2k of 200k")
 
 
+@pytest.mark.long
 def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()

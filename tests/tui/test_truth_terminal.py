@@ -5,6 +5,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from rookery.client.fleet import heads
 from tests.cli.driving import ROOKERY, play, rookery
 from tests.tui.tmux import Tmux
@@ -24,6 +26,7 @@ def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
         assert head["confirm"] == "risky"
 
 
+@pytest.mark.long
 def test_I9_13_every_before_the_first_prompt_is_stricter_than_the_flag(home: Path) -> None:
     with Tmux(home, *ROOKERY, "--yolo") as screen:
         screen.ready()
@@ -47,6 +50,7 @@ def kept(home: Path) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_I9_13_a_word_on_the_critic_in_a_real_terminal(home: Path) -> None:
     judged(home)
     with Tmux(home) as screen:
@@ -64,6 +68,7 @@ def test_I9_13_a_word_on_the_critic_in_a_real_terminal(home: Path) -> None:
     assert kept(home) == ["too kind"]
 
 
+@pytest.mark.long
 def test_I9_13_keys_of_ones_own_still_speak_of_the_critic(home: Path) -> None:
     judged(home, '[keys]\n"critic.1" = "f12"\n"critic.2" = "alt+2"\n"critic.3" = "ctrl+l"\n')
     with Tmux(home) as screen:

@@ -182,6 +182,7 @@ def test_I13_10_a_line_keeps_cd_and_its_output_goes_to_the_agent(
     assert prompt[0]["text"].endswith("(exit 0):\n\n```\n$ echo told-$((6*7))\ntold-42\n```")
 
 
+@pytest.mark.long
 def test_I13_10_a_running_line_is_typed_to(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()

@@ -22,7 +22,7 @@ from rookery.tui.messages import Made, SetUpFound
 from rookery.tui.widgets.status import Status
 from rookery.tui.windows.model import ModelForm
 from rookery.tui.windows.parts.fields import Ticks
-from rookery.tui.windows.parts.form import FormScreen
+from rookery.tui.windows.parts.form import FormScreen, SavedForm
 from rookery.tui.windows.parts.rows import RowsScreen
 from rookery.tui.windows.rule import RulesScreen
 from tests.tui import gallery
@@ -128,6 +128,7 @@ async def test_U6_settings_are_written_and_comments_stay(home: str) -> None:
 async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "down", "enter")
+        put(app, "max_size", "80")
         put(app, "keep_first", "40")
         await pilot.press("ctrl+s")
         assert wrong(app) == {
@@ -137,7 +138,8 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
         put(app, "keep_first", "6")
         await pilot.press("ctrl+s")
         assert told(app).startswith(
-            "Conversations over 80 events are shortened: all but the first 6"
+            "Conversations over 75 % of the model's window or 80 events are shortened: all but the "
+            "first 6"
         )
     saved = json.loads(Path(home, "agent_settings.json").read_text())
     assert saved["condenser"]["keep_first"] == 6
@@ -523,12 +525,45 @@ async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:
     async with showing(home) as (app, pilot):
         app.push_screen(RulesScreen())
         await pilot.pause()
-        assert [row.name for row in app.screen.rows] == ["1", "no-net"]  # type: ignore[attr-defined]
+        assert [row.title for row in app.screen.rows] == [  # type: ignore[attr-defined]
+            "allow git status*",
+            "deny fetch",
+        ]
         await pilot.press("end", "x", "y")
         await pilot.pause()
-        assert told(app) == "Removed rule no-net."
+        assert told(app) == "Removed the rule."
     assert [rule.name for rule in config.load(home).rules] == ["1"]
     assert "cancel_grace = 5  # short" in Path(home, "config.toml").read_text()
+
+
+async def test_I15_rules_are_made_changed_and_moved(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        app.push_screen(RulesScreen())
+        await pilot.pause()
+        await pilot.press("K")  # the first stays
+        await pilot.press("J")
+        await pilot.pause()
+        assert [rule.do for rule in config.load(home).rules] == ["deny", "allow"]
+        assert app.screen.current.title == "allow git status*"  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(app.screen, SavedForm)
+        assert app.screen.control("command").value == "git status*"  # type: ignore[attr-defined]
+        app.screen.control("command").value = "git log *"  # type: ignore[attr-defined]
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        assert told(app) == "The rule applies."
+        await pilot.press("n")
+        await pilot.pause()
+        app.screen.control("do").value = "ask"  # type: ignore[attr-defined]
+        app.screen.control("path").value = "/etc/**"  # type: ignore[attr-defined]
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+    found = config.load(home).rules
+    assert [(rule.do, rule.command, rule.path) for rule in found[1:]] == [
+        ("allow", ("git log *",), ()),
+        ("ask", (), ("/etc/**",)),
+    ]
 
 
 # --- actions of blocks -------------------------------------------------------------------------

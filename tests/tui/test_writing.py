@@ -287,3 +287,29 @@ def test_U12_whoever_looks_elsewhere_is_called() -> None:
     assert any("]777;" in each for each in _heard({"TERM": "foot"}, focused=False))
     inside = {"TERM": "xterm-kitty", "TMUX": "/x"}
     assert not any("]99;" in each for each in _heard(inside, focused=False))
+
+
+async def test_F3_the_next_session_runs_in_a_chosen_sandbox() -> None:
+    """By its name or from a list; a session that there is keeps its own."""
+    made: list[tuple[object, ...]] = []
+    async with showing(gallery.TALK) as (app, pilot):
+        app.reader.make = lambda *given: made.append(given)  # type: ignore[method-assign]
+        app.composer.put("/sandbox jail")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.start.sandbox == ""
+        assert "none, bwrap, container" in [*app._notifications][-1].message
+        app.composer.put("/sandbox container")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.session == ""
+        app.composer.put("/sandbox")
+        await pilot.press("enter")
+        await pilot.pause()
+        await pilot.press("home", "down", "enter")
+        await pilot.pause()
+        assert "in a sandbox (bwrap)" in [*app._notifications][-1].message
+        await pilot.press(*"go", "enter")
+        await pilot.pause()
+        assert [given[-1] for given in made] == ["bwrap"]
+        assert app.sent == []

@@ -46,6 +46,7 @@ def test_U4_a_file_is_found_named_and_sent_as_a_link(home: Path) -> None:
     assert link["uri"] == f"file://{home}/notes-of-mine.md"
 
 
+@pytest.mark.long
 def test_U4_a_shell_line_runs_here_and_ends_with_escape(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
@@ -86,6 +87,7 @@ def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path
     assert [image["bytes"] for image in images] == [72, 73, 73]
 
 
+@pytest.mark.long
 def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
     editor = home / "editor.sh"
     editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")

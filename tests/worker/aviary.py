@@ -217,13 +217,13 @@ class Aviary:
         return [row for row in rows if row and not row.dead]
 
     def _pids(self) -> Iterator[int]:
-        entry = f"ROOKERY_HOME={self.home}".encode()
+        entry = f"\0ROOKERY_HOME={self.home}\0".encode()
         for name in os.listdir("/proc"):
             with suppress(OSError):
-                if name.isdecimal() and entry in Path("/proc", name, "environ").read_bytes().split(
-                    b"\0"
-                ):
-                    yield int(name)
+                if name.isdecimal():
+                    found = Path(f"/proc/{name}/environ").read_bytes()
+                    if entry in b"\0" + found + b"\0":
+                        yield int(name)
 
     def wait_empty(self) -> list[Process]:
         """Who is still there when the patience is over."""

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import shlex
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from rookery.client import fleet, waking
 from rookery.client.session import Rejected
 from rookery.core import budgets
 from rookery.core.json.events import Event, kind_of
@@ -209,3 +212,92 @@ def test_T12_a_bad_budget_in_the_file_is_refused_with_its_line(aviary: Aviary) -
     configure(aviary, budget_day="2 dollars a day")
     with pytest.raises(config.ConfigError, match="budget_day must be"):
         config.load(aviary.home)
+
+
+# --- without an answer ---------------------------------------------------------------------------
+
+
+def is_lifted(event: Event) -> bool:
+    outcome = event.update.get("outcome")
+    return isinstance(outcome, dict) and outcome.get("outcome") == "lifted"
+
+
+async def test_T12_a_budget_that_is_raised_closes_its_ask_and_goes_on(aviary: Aviary) -> None:
+    """By `set`, awake and asleep; a value that is reached, too, changes nothing."""
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    end, ask = await paused(bird, await bird.prompt(SPENDS))
+    await bird.send("set", option="budget_turn", value="800 tokens")
+    assert list(bird.header()["asks"]) == [ask["id"]]
+    await bird.send("set", option="budget_turn", value="950 tokens")
+    lifted = await bird.until(is_lifted, end.seq)
+    assert lifted.update["name"] == "Continued: the budget was raised"
+    second = await bird.until(lambda e: is_idle(e, 2), end.seq)
+    assert not bird.header()["asks"]
+    spends = [{"usage": 3000}, {"until": "cancel"}]
+    _, ask = await paused(bird, await bird.prompt(spends))
+    worker = bird.worker
+    tree.kill([worker])
+    await bird.gone(worker)
+    await bird.send("set", option="budget_turn", value="off")
+    await bird.until(lambda e: is_idle(e, 4), second.seq)
+    assert not bird.header()["asks"]
+
+
+async def test_T12_a_raised_setting_and_a_new_day_wake_what_sleeps(aviary: Aviary) -> None:
+    """The day's total falls when a day begins; here, what another session used is taken away."""
+    configure(aviary, budget_day="1000 tokens")
+    other = Path(aviary.home, ledger.DIRECTORY, ledger.today(), "other")
+    other.parent.mkdir(parents=True)
+    other.write_text('{"tokens": 2000}')
+    bird = aviary.hatch()
+    queued = await bird.prompt([{"text": "later"}])
+    ask = await bird.ask(queued)
+    assert waking.resumption(aviary.home, bird.id) == ledger.midnight()
+    worker = bird.worker
+    tree.kill([worker])
+    await bird.gone(worker)
+    (head,) = fleet.heads(aviary.home)
+    assert head["paused"] == "day"
+    assert head["doing"] == f"budget reached: {budgets.sentence(ask)}"
+    other.unlink()
+    assert waking.resumption(aviary.home, bird.id) == 0.0
+    waking.look_after(aviary.home, [head])
+    await bird.until(lambda e: is_text(e, "later"), queued.seq)
+    assert not bird.header()["asks"]
+
+
+async def test_T12_a_setting_that_is_raised_goes_on_by_itself(aviary: Aviary) -> None:
+    configure(aviary, budget_session="500 tokens")
+    bird = aviary.hatch()
+    end, _ = await paused(bird, await bird.prompt(SPENDS))
+    configure(aviary, budget_session="5000 tokens")
+    aviary.trust()
+    await bird.send("rename", title="seen")  # which looks at the settings
+    await bird.until(is_lifted, end.seq)
+    await bird.until(lambda e: is_idle(e, 2), end.seq)
+
+
+async def test_T12_what_an_agent_starts_cannot_raise_a_budget(aviary: Aviary) -> None:
+    """Nor choose one for a new session, nor answer. By the daemon: tests/daemon/test_budgets.py."""
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    out = aviary.root / "came"
+    own = f"{shlex.quote(sys.executable)} -P -m rookery"
+    tries = [
+        f"{own} set {bird.id} budget_turn off",
+        f"{own} set {bird.id} budget_session '9 USD'",
+        f"{own} config set session.budget_turn off",
+        f"{own} new --budget 'turn=9 USD' --agent player",
+        f"{own} run --budget off --agent player hello",
+        f"{own} answer {bird.id} continue",
+    ]
+    line = "; ".join(f"{each} >>{out} 2>&1; echo $? >>{out}.codes" for each in tries)
+    begun = await bird.prompt([{"command": line}, {"text": "tried"}])
+    await bird.ended(begun)
+    codes = Path(f"{out}.codes").read_text().split()
+    assert len(codes) == len(tries), out.read_text()
+    assert "0" not in codes, out.read_text()
+    assert bird.header()["budget"] == {}
+    assert len(fleet.heads(aviary.home)) == 1
+    assert config.load(aviary.home).budget_turn == "500 tokens"

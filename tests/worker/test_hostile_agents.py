@@ -164,6 +164,7 @@ async def test_flood_of_20_000_chunks_is_heard_to_the_end_a7(aviary: Aviary) -> 
     assert text_of(events) == "word " * 20_000 + "well"
 
 
+@pytest.mark.long
 async def test_20_mb_of_stderr_and_stdout_noise_hold_nobody_up_a3_a7(aviary: Aviary) -> None:
     bird = hatch(aviary)
     noise = ["repeat", "chatter\n", 100_000]
@@ -271,6 +272,7 @@ async def test_answers_that_are_not_read_do_not_pile_up_a7(aviary: Aviary) -> No
     assert peak(bird) < MOST
 
 
+@pytest.mark.long
 async def test_an_agent_that_never_reads_is_not_heard_for_ever_a7_t5(aviary: Aviary) -> None:
     """Nor does it hear the cancel: it is ended, and the next prompt finds another."""
     bird = hatch(aviary)

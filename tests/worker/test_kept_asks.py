@@ -290,7 +290,8 @@ async def test_I9_10_defer_ends_the_turn_and_an_answer_goes_on(aviary: Aviary) -
     assert head is not None
     assert (head["asks"], head["awake"]) == (1, False)
     kept = await bird.answer(ask, "allow")
-    assert kept.update["state"] == "answered"
+    # The worker that it wakes may have asked again before the answer came to it.
+    assert kept.update["state"] in ("answered", "closed")
     await bird.until(lambda event: "went" in text_of([event]), kept.seq)
     assert text_of(bird.events()) == "went"
 

@@ -187,6 +187,7 @@ async def test_D9_its_files_are_its_own_unless_offered(aviary: Aviary, far: Far)
     assert head["cwd"] == str(there)
 
 
+@pytest.mark.long
 async def test_D9_agents_and_doctor_say_whether_it_answers(
     aviary: Aviary, far: Far, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,13 +9,15 @@ from random import Random
 
 import pytest
 
-from rookery.client import reading
+from rookery.client import fleet, reading
 from rookery.client.rewind.fork import fork
 from rookery.client.rewind.turns import preview, turns
 from rookery.client.session import Rejected
 from rookery.core.json.events import Event, kind_of
 from rookery.log.reader import Reader
 from rookery.processes import tree
+from rookery.search.query import query
+from rookery.search.update import update
 from tests.snapshots.meadow import Meadow, git
 from tests.snapshots.test_store import own
 from tests.worker.aviary import Aviary, Bird, is_agent, is_text, text_of
@@ -188,3 +190,62 @@ async def test_S5_a_fork_begins_with_the_turns_and_goes_its_own_way(aviary: Avia
         assert "word1" in reading.recap(log, found[0].seq).text()
     with pytest.raises(Rejected, match="no finished turn 9"):
         fork(aviary.home, bird.id, 9)
+
+
+async def test_S5_a_fork_has_the_snapshots_of_its_turns(aviary: Aviary) -> None:
+    """It can be rewound like the session it comes from, also when that is deleted."""
+    bird, file = aviary.hatch(), aviary.work / "a"
+    for number in (1, 2):
+        await turn(bird, [{"write": "a", "content": str(number)}], number)
+    branch = Bird(aviary.home, fork(aviary.home, bird.id, 2))
+    aviary.birds.append(branch)
+    fleet.remove(aviary.home, bird.id)
+    aviary.birds.remove(bird)
+    assert [row["files"] for row in turns(aviary.home, branch.id)] == [True, True, True]
+    assert preview(aviary.home, branch.id, 1) == [("changed", "a")]
+    await branch.send("rewind", turn=1)
+    assert file.read_text() == "1"
+    await branch.send("rewind", undo=True)
+    assert file.read_text() == "2"
+
+
+async def test_S5_a_list_shows_no_line_of_a_hidden_turn(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    for number in (1, 2):
+        await turn(bird, [{"text": f"said{number}"}], number)
+    await bird.send("rewind", turn=1, files=False)
+    assert bird.header()["last"] == "said1"
+    assert update(aviary.home).done
+    assert [hit.snippet.text for hit in query(aviary.home, "said2").hits] == []
+    assert len(query(aviary.home, "said1").hits) == 2, "the answer and the prompt"
+    await bird.send("rewind", undo=True)
+    assert bird.header()["last"] == "said2"
+
+
+async def test_S5_a_preview_knows_the_size_that_is_configured(aviary: Aviary) -> None:
+    aviary.configure(snapshot_file_bytes=1000)
+    aviary.trust()
+    bird = aviary.hatch()
+    await turn(bird, [{"write": "a", "content": "1"}], 1)
+    (aviary.work / "large").write_bytes(bytes(2000))
+    assert preview(aviary.home, bird.id, 0) == [("removed", "a")]
+
+
+async def test_S5_a_worker_killed_during_a_snapshot_loses_nothing(aviary: Aviary) -> None:
+    """With the process that takes it, at some moments of it; the next snapshot works."""
+    bird = aviary.hatch()
+    await turn(bird, [{"write": "a", "content": "0"}], 1)
+    for number in range(2, 5):
+        for each in range(200):
+            (aviary.work / f"f{each}").write_text(f"{number} {each}")
+        await bird.turn([{"write": "a", "content": str(number)}])
+        worker = bird.worker
+        await asyncio.sleep(0.05 * (number - 2))  # whatever it does then
+        tree.kill([worker])
+        await bird.gone(worker)
+    await turn(bird, [{"write": "a", "content": "end"}], 5)
+    await bird.send("rewind", turn=1, conversation=False)
+    assert (aviary.work / "a").read_text() == "0"
+    await bird.send("rewind", undo=True)
+    assert (aviary.work / "a").read_text() == "end"
+    assert (aviary.work / "f199").read_text() == "4 199"

@@ -107,6 +107,7 @@ async def test_D5_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> No
     assert bird.header()["process"]["stderr"][-1] == "no such module"
 
 
+@pytest.mark.long
 async def test_D5_the_daemon_says_so_and_its_restart_tries_again(aviary: Aviary) -> None:
     def ask(method: str, path: str, body: Any = None) -> Any:
         return daemon.ask(method, f"/api/sessions/{bird.id}{path}", body)

@@ -2,6 +2,8 @@
 
 The table goes to stdout, and its rows into docs/vendors.md. With --record, what each agent and its
 worker said goes to fixtures/recordings. `--step NAME` takes some steps only, and writes no row.
+With --sandbox KIND its sessions run in one, and the rows go into the second table of the page; with
+--network listed, through Rookery's proxy, and no row is written.
 Exit codes: 0 all went well, 1 something did not (stderr says what), 2 there is no such vendor.
 """
 
@@ -15,7 +17,9 @@ import time
 import traceback
 from pathlib import Path
 
-from tools.vendors.drive import FAILURES, STEPS, Cell, drive
+from rookery.core.settings.sandbox import KINDS, LISTED, NONE, ON
+from tools.vendors.drive import FAILURES, IN_SANDBOX, STEPS, Cell, drive
+from tools.vendors.perch import OPEN, Cage
 from tools.vendors.roster import UnknownVendor, chosen
 from tools.vendors.table import rendered
 from tools.vendors.vendor import Vendor
@@ -23,15 +27,14 @@ from tools.vendors.vendor import Vendor
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "vendors.md"
 RECORDINGS = ROOT / "fixtures" / "recordings"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 async def driven(
-    vendor: Vendor, root: Path, record: Path | None, steps: frozenset[str]
+    vendor: Vendor, root: Path, record: Path | None, steps: frozenset[str], cage: Cage
 ) -> list[Cell]:
     found: list[Cell] = []
     begun = time.monotonic()
-    async for cell in drive(vendor, root, record, steps):
+    async for cell in drive(vendor, root, record, steps, cage):
         words = cell.said or f"its own fault: {cell.fault}" if not cell.error else cell.error
         print(
             f"{vendor.name} {time.monotonic() - begun:5.1f} {cell.step}: {words}", file=sys.stderr
@@ -41,12 +44,12 @@ async def driven(
     return found
 
 
-def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str]) -> list[Cell]:
+def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str], cage: Cage) -> list[Cell]:
     """The scenario in a home of its own."""
     root = tempfile.mkdtemp(prefix="rkv-")
     os.environ["ROOKERY_HOME"] = os.path.join(root, "home")
     try:
-        return asyncio.run(driven(vendor, Path(root), record, steps))
+        return asyncio.run(driven(vendor, Path(root), record, steps, cage))
     except FAILURES:  # the first that cannot be installed must not hide how the others do
         traceback.print_exc()
         return [Cell("start", "", "it did not come to a start")]
@@ -55,33 +58,42 @@ def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str]) -> list[
             shutil.rmtree(root, ignore_errors=True)
 
 
-def write(found: list[tuple[Vendor, list[Cell]]]) -> None:
+def write(found: list[tuple[Vendor, list[Cell]]], cage: Cage) -> None:
+    name = "measured" if cage == OPEN else "sandboxed"
+    begin, end = (f"<!-- {name}: {word} -->" for word in ("begin", "end"))
     page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    earlier, mark, after = rest.partition(END)
+    before, _, rest = page.partition(begin)
+    earlier, mark, after = rest.partition(end)
     assert mark, f"{PAGE.name} has lost its marks"
-    text = rendered(found, earlier)
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+    text = rendered(found, earlier, columns(cage))
+    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+def columns(cage: Cage) -> list[str]:
+    return list(STEPS if cage == OPEN else IN_SANDBOX)
 
 
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.vendors")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("--step", action="append", default=[], choices=list(STEPS))
+    parser.add_argument("--step", action="append", default=[], choices=[*STEPS, "inside"])
+    parser.add_argument("--sandbox", default=NONE, choices=KINDS)
+    parser.add_argument("--network", default=ON, choices=(ON, LISTED))
     given = parser.parse_args(words)
     try:
         vendors = chosen(given.names)
     except UnknownVendor as error:
         print(error, file=sys.stderr)
         return 2
+    cage = Cage(given.sandbox, given.network)
     found: list[tuple[Vendor, list[Cell]]] = []
     for vendor in vendors:
         record = RECORDINGS / f"{vendor.name}-scenario.jsonl" if given.record else None
-        found.append((vendor, attempt(vendor, record, frozenset(given.step))))
-    print(rendered(found))
-    if not given.step:
-        write(found)
+        found.append((vendor, attempt(vendor, record, frozenset(given.step), cage)))
+    print(rendered(found, steps=columns(cage)))
+    if not given.step and cage.network == ON:
+        write(found, cage)
     return int(any(cell.error for _, cells in found for cell in cells))
 
 

@@ -9,7 +9,7 @@ from rookery.client.session import Rejected
 from rookery.client.start import StartError
 from tools.vendors import successions, trials
 from tools.vendors.install import CannotInstall
-from tools.vendors.perch import Perch, perched
+from tools.vendors.perch import OPEN, Cage, Perch, perched
 from tools.vendors.vendor import Vendor
 
 type Step = Callable[[Perch], Awaitable[str]]
@@ -35,6 +35,15 @@ STEPS: dict[str, Step] = {
 }
 """By the name under which a vendor's own fault is stated. All but the switch in one session."""
 
+IN_SANDBOX: dict[str, Step] = {
+    name: STEPS.get(name, trials.inside)
+    for name in (
+        *("start", "stream", "approve", "reject", "edit", "command", "mcp", "inside"),
+        *("cancel", "kill_agent", "kill_worker", "stop", "look"),
+    )
+}
+"""Those that a sandbox could spoil."""
+
 FAILURES = (AssertionError, OSError, TimeoutError, CannotInstall, Rejected, StartError)
 
 
@@ -48,11 +57,15 @@ class Cell(NamedTuple):
 
 
 async def drive(
-    vendor: Vendor, root: Path, record: Path | None = None, steps: frozenset[str] = frozenset()
+    vendor: Vendor,
+    root: Path,
+    record: Path | None = None,
+    steps: frozenset[str] = frozenset(),
+    cage: Cage = OPEN,
 ) -> AsyncIterator[Cell]:
-    """`steps`: of all only these."""
-    async with perched(vendor, root, record) as perch:
-        for name, step in STEPS.items():
+    """`steps`: of all only these. `cage`: the sandbox of its sessions."""
+    async with perched(vendor, root, record, cage) as perch:
+        for name, step in (STEPS if cage == OPEN else IN_SANDBOX).items():
             if not steps or name in steps:
                 yield await _take(perch, name, step)
 

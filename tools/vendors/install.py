@@ -49,6 +49,8 @@ def programs(vendor: Vendor) -> list[Path]:
 
 def install(vendor: Vendor) -> list[Path]:
     """The directories of its programs, to be put in front of PATH. Raises CannotInstall."""
+    if not vendor.npm and not vendor.pypi:
+        return []  # it comes with Rookery
     target = directory(vendor)
     if not (target / DONE).exists():
         target.mkdir(parents=True, exist_ok=True)
@@ -140,7 +142,7 @@ def main(names: list[str]) -> int:
     failed = False
     for vendor in vendors:
         try:
-            print(f"{vendor.name}: {install(vendor)[0]}", flush=True)
+            print(f"{vendor.name}: {[*install(vendor), 'here'][0]}", flush=True)
         except CannotInstall as error:
             print(error, file=sys.stderr, flush=True)
             failed = True

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rookery.core.blocks.asks import block_of
 from rookery.core.json.events import Event
+from rookery.core.settings.sandbox import LISTED, NONE, ON
 from tests.worker.aviary import Aviary, Bird, is_agent, is_ask, is_idle, is_text
+from tools.vendors.front import Front
 from tools.vendors.install import install
 from tools.vendors.marks import Llm, conversation_of
 from tools.vendors.recorder import recording
@@ -27,6 +30,17 @@ SERVER = Path(__file__).resolve().parents[2] / "fixtures" / "mcp_server.py"
 SERVERS = [{"name": "rook", "command": sys.executable, "args": [str(SERVER)], "env": []}]
 
 
+class Cage(NamedTuple):
+    """What the sessions run in."""
+
+    kind: str = NONE
+    network: str = ON
+    """LISTED: the model alone is, under an address that no proxy is told to spare."""
+
+
+OPEN = Cage()
+
+
 class Perch:
     def __init__(
         self,
@@ -35,8 +49,10 @@ class Perch:
         aviary: Aviary,
         environment: Environment,
         recorded: Environment,
+        cage: Cage = OPEN,
     ) -> None:
         self.vendor = vendor
+        self.cage = cage
         self.llm = llm
         self.aviary = aviary
         self.environment = environment
@@ -45,15 +61,19 @@ class Perch:
         self.bird = self.hatch(vendor.argv, vendor.name, recorded)
 
     def hatch(self, argv: list[str], agent: str, environment: Environment) -> Bird:
-        bird = self.aviary.hatch(
-            argv=argv, environment=environment, agent=agent, mcp_servers=SERVERS
-        )
+        given = {"agent": agent, "sandbox": self.cage.kind, "mcp_servers": SERVERS}
+        bird = self.aviary.hatch(argv=argv, environment=environment, **given)
         bird.patience = PATIENCE
         return bird
 
     @property
     def work(self) -> Path:
         return self.aviary.work
+
+    @property
+    def person(self) -> Path:
+        """The home of whoever uses the agent."""
+        return Path(self.environment["HOME"])
 
     def events(self) -> list[Event]:
         return self.bird.events()
@@ -124,15 +144,28 @@ class Perch:
 
 
 @asynccontextmanager
-async def perched(vendor: Vendor, root: Path, record: Path | None = None) -> AsyncIterator[Perch]:
+async def perched(
+    vendor: Vendor, root: Path, record: Path | None = None, cage: Cage = OPEN
+) -> AsyncIterator[Perch]:
     """ROOKERY_HOME must be `root/home`. Nothing of it runs any more afterwards."""
     programs = await asyncio.to_thread(install, vendor)
-    async with Llm(vendor) as llm:
+    async with AsyncExitStack() as stack:
+        llm = await stack.enter_async_context(Llm(vendor))
+        address, trust = llm.address, {}
         aviary = Aviary(root)
-        environment = surroundings(vendor, programs, root / "person", llm.address)
+        settings = {"network": cage.network}
+        if cage.network == LISTED:
+            front = await stack.enter_async_context(Front(root / "front", llm.port))
+            address, trust = front.address, front.trusted()
+            settings["allow"] = front.address.removeprefix("https://")
+            settings["read"] = shlex.quote(str(front.folder))
+        lines = ["[agent]", "warm = false", "[sandbox]"]
+        lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+        Path(aviary.home, "config.toml").write_text("\n".join(lines) + "\n")
+        environment = surroundings(vendor, programs, root / "person", address) | trust
         environment["ROOKERY_HOME"] = aviary.home
         with recording(vendor.argv, environment, root, record) as recorded:
             try:
-                yield Perch(vendor, llm, aviary, environment, recorded)
+                yield Perch(vendor, llm, aviary, environment, recorded, cage)
             finally:
                 await asyncio.to_thread(aviary.end)

@@ -1,7 +1,7 @@
 """The table of docs/vendors.md: a row for each agent, a column for each step, and below it the
 vendors' own faults. Each agent's lines are its own: a run of some leaves those of the others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tools.vendors.drive import STEPS, Cell
 from tools.vendors.vendor import Vendor
@@ -13,6 +13,7 @@ HEADS = {
     "refuse": "401",
     "limit": "429",
     "forget": "clear, delete",
+    "inside": "of the home",
 }
 """Where a step's name alone says too little."""
 
@@ -20,19 +21,22 @@ FAILED = "**failed**"
 FAULT = "fault"
 
 
-def rendered(found: Sequence[tuple[Vendor, Sequence[Cell]]], earlier: str = "") -> str:
-    """`earlier`: a table that it takes the lines of other vendors from."""
-    head = _line(["agent", "version", *map(_head, STEPS)])
+def rendered(
+    found: Sequence[tuple[Vendor, Sequence[Cell]]], earlier: str = "", steps: Iterable[str] = STEPS
+) -> str:
+    """`earlier`: a table that it takes the lines of other vendors from. `steps`: its columns."""
+    heads = ["agent", "version", *map(_head, steps)]
+    head = _line(heads)
     known = earlier.splitlines() if head in earlier else []
     rows = {line.split(" ", 2)[1]: line for line in known if line.startswith("| ")}
     notes = {line.split(" ", 2)[1]: line for line in known if line.startswith("- ")}
     for vendor, cells in found:
-        rows[vendor.name] = _line(_row(vendor, cells))
+        rows[vendor.name] = _line(_row(vendor, cells, steps))
         notes.pop(f"{vendor.name}:", None)
         if told := _faults(cells):
             notes[f"{vendor.name}:"] = f"- {vendor.name}: {told}"
     made = [rows[name] for name in sorted(rows) if name not in ("agent", "---")]
-    table = "\n".join([head, _line(["---"] * (2 + len(STEPS))), *made])
+    table = "\n".join([head, _line(["---"] * len(heads)), *made])
     told = "\n".join(notes[name] for name in sorted(notes))
     return f"{table}\n\n{told}" if told else table
 
@@ -45,9 +49,9 @@ def _head(step: str) -> str:
     return HEADS.get(step, step)
 
 
-def _row(vendor: Vendor, cells: Sequence[Cell]) -> list[str]:
+def _row(vendor: Vendor, cells: Sequence[Cell], steps: Iterable[str]) -> list[str]:
     made = {cell.step: cell for cell in cells}
-    return [vendor.name, vendor.version, *(_cell(made.get(step)) for step in STEPS)]
+    return [vendor.name, vendor.version, *(_cell(made.get(step)) for step in steps)]
 
 
 def _cell(cell: Cell | None) -> str:

@@ -5,6 +5,7 @@ A step returns what its cell says, and raises where it went wrong.
 """
 
 import asyncio
+import os
 import re
 from collections import Counter
 from contextlib import suppress
@@ -106,6 +107,26 @@ async def mcp(perch: Perch) -> str:
     assert "pecked at a worm" in sight.output(call), f"the result is not shown: {call}"
     assert "peck" in call["title"], f"the tool is not named: {call}"
     return OK
+
+
+async def inside(perch: Perch) -> str:
+    """F3: what it runs sees nothing of the user's home but what the agent keeps there, and writes
+    nowhere else. What it sees."""
+    key, secret, out = perch.person / ".ssh" / "id_key", "of-nobodys-business", perch.work.parent
+    key.parent.mkdir(exist_ok=True)
+    key.write_text(secret)
+    command = f"cat {key}; echo out > {out}/out.txt; ls -A {perch.person} > seen.txt"
+    turn, _ = await perch.play(f"[[run {command}]]", "allow_once")
+    assert turn[-1].update["reason"] == "end_turn"
+    assert not (out / "out.txt").exists(), "it wrote outside of its directories"
+    asked = [each for each in perch.llm.main() if heard(each, secret)]
+    assert not asked, "it read a key"
+    own = os.readlink("/proc/self/ns/mnt")
+    for process in tree.descendants(perch.bird.agent.pid)[1:]:
+        with suppress(FileNotFoundError):
+            assert os.readlink(f"/proc/{process.pid}/ns/mnt") != own, _words(process)
+    seen = sorted((perch.work / "seen.txt").read_text().split())
+    return " ".join(f"`{name}`" for name in seen) or "nothing"
 
 
 async def options(perch: Perch) -> str:
@@ -218,7 +239,7 @@ async def _remembers(perch: Perch) -> str:
     known = len(perch.llm.main())
     since = perch.events()[-1].seq
     turn = await perch.say("once more")
-    assert turn[-1].update["reason"] == "end_turn"
+    assert turn[-1].update["reason"] == "end_turn", turn[-1].update
     check_said(turn, "once more")
     ready = [event for event in perch.bird.events(since) if is_agent(event, "ready")]
     ways = [event.update["how"] for event in ready]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import rookery
 from rookery.agent.scripted.script import Call
 from rookery.agents import registry
 
@@ -60,6 +61,8 @@ class Vendor(NamedTuple):
 
     @property
     def version(self) -> str:
+        if not self.npm and not self.pypi:
+            return rookery.__version__
         own = (self.npm or self.pypi)[0]
         return own.rpartition("==")[2] if self.pypi and not self.npm else own.rpartition("@")[2]
 

@@ -1,8 +1,9 @@
 """`rookery agent`: the door of Rookery's own agent, whose SDK takes seconds to import.
 
-If a warm process has it loaded, this process hands over its descriptors, environment and directory,
-and stays as a stand-in: it waits for the exit status, passes signals on, and its death ends the
-agent. Else it becomes the agent itself, and starts a warm process for next time.
+A warm process has it loaded, or loads it while this one waits: two imports at once would delay
+both. This process hands over its descriptors, environment and directory, and stays as a stand-in:
+it waits for the exit status, passes signals on, and its death ends the agent. Where there is no
+warm process it becomes the agent itself.
 
 Little of the standard library, and nothing else: every start waits for this.
 """
@@ -12,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+import time
 
 from rookery.agent.process.arguments import Arguments, parse
 from rookery.client import warm_agent
@@ -19,6 +21,8 @@ from rookery.home import paths
 from rookery.processes import LINUX, MARK, die_with_parent
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+LOOK = 0.05
+"""Seconds between two looks at a warm process that loads."""
 LOST = 70
 """The exit status of an agent that died without one."""
 
@@ -29,13 +33,11 @@ def main(arguments: list[str]) -> int:
     # Wrong arguments start nothing.
     if isinstance(parse(arguments), Arguments) and warm_agent.is_wanted(home):
         try:
-            stand_in = _offer(warm_agent.socket_path(home), arguments)
+            stand_in = _taken_in(home, arguments)
         except (OSError, paths.PathError):
             stand_in = None
         if stand_in is not None:
             return _stand_in(stand_in)
-        if MARK not in os.environ:  # a worker would end it with all that it started
-            warm_agent.start(home)
     if MARK not in os.environ:  # an editor started us
         status = _alone(home)
         if status is not None:
@@ -63,12 +65,33 @@ def _alone(home: str) -> int | None:
     return None
 
 
-def _offer(path: str, arguments: list[str]) -> socket.socket | None:
-    """The connection to the warm process that took us in; None: there is none."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+def _taken_in(home: str, arguments: list[str]) -> socket.socket | None:
+    """The connection to the warm process that took us in, once it is loaded; None: there is none,
+    or it does not take us."""
+    path = warm_agent.socket_path(home)
+    deadline = time.monotonic() + warm_agent.LOADING
+    # What a worker's agent started would end with the worker, whose client has started one.
+    may_start = MARK not in os.environ
+    while True:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.settimeout(warm_agent.PATIENCE)
+            connection.connect(path)
+        except OSError:
+            connection.close()
+        else:
+            return _offer(connection, arguments)
+        if may_start:
+            warm_agent.start(home)
+            may_start = False
+        if not warm_agent.is_held(path) or time.monotonic() > deadline:
+            return None
+        time.sleep(LOOK)
+
+
+def _offer(connection: socket.socket, arguments: list[str]) -> socket.socket | None:
+    """The connection, where the warm process took us in."""
     try:
-        connection.settimeout(warm_agent.PATIENCE)
-        connection.connect(path)
         umask = os.umask(0o077)
         os.umask(umask)
         wish = {

@@ -73,7 +73,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         kept.callback(shutil.rmtree, directory, ignore_errors=True)
         own = agent == registry.OWN and (not argv or registry.is_own(argv))
         client_environment.keep(directory, environment, own=own)
-        cwd, tree = undo.enter_context(_worktree(home, session, cwd, worktree, told))
+        cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, told))
         update: Json = {
             "sessionUpdate": "_session",
             "id": session,
@@ -111,7 +111,7 @@ def _write(directory: str, drafts: list[Draft]) -> None:
 
 
 @contextmanager
-def _worktree(
+def own_worktree(
     home: str, session: str, cwd: str, name: str | None, told: Callable[[str], object]
 ) -> Iterator[tuple[str, Json]]:
     """Where it works, and what is to be said of its worktree, if it gets one."""

@@ -52,6 +52,8 @@ def ask_agent_to_delete(home: str, session: str) -> str:
         return f"its agents could not be looked up: {error}"
     if header["agentSession"] is None:
         return ""
+    if _is_homeless(header):
+        return ""
     awake = connectable(paths.socket_path(directory))
     if not awake and not can_delete(header):
         return f"{header['agent']} is asleep and is not known to delete sessions"
@@ -98,7 +100,15 @@ def conversations_of(directory: str) -> list[Conversation]:
     except LogError:
         return []
     last = lenient.text(header["agentSession"], "id"), header["agent"]
+    if _is_homeless(header):
+        last = "", ""
     return [each for each in found if _is_ours(each) or (each.id, each.agent) != last]
+
+
+def _is_homeless(header: Json) -> bool:
+    """Its directory is gone, as a worktree that was merged: no worker starts there, so its agent is
+    told like those before it."""
+    return not os.path.isdir(header["cwd"])
 
 
 def forget(home: str, directory: str, told: Sequence[Conversation]) -> list[str]:

@@ -17,7 +17,7 @@ from rookery.client import guard, waking
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.core import commands
+from rookery.core import budgets, commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
 from rookery.core.turn import idle
 from rookery.home import paths, worker_starts
@@ -322,7 +322,9 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         return command["do"] == "answer" or waits
 
     def _is_worth_a_worker(self, command: Json) -> bool:
-        """An answer is, where its ask is still open."""
+        """An answer is, where its ask is still open; and so is a budget that one asks about."""
+        if command["do"] == "set" and command.get("option") in commands.BUDGETS:
+            return budgets.open_ask(self.log.header()) is not None
         if not commands.wakes(command) or command["do"] != "answer":
             return commands.wakes(command)
         return command.get("ask") in self.log.header()["asks"]

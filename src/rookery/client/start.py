@@ -166,6 +166,7 @@ def start_worker(
     _sweep(home)
     try:
         begun = worker_starts.check(home, session)
+        _warm_ahead(home, directory)
         with slots.for_start(home, deadline):
             line = _start(home, session, argv or worker_argv(), deadline, timeout)
     except worker_starts.Parked as parked:
@@ -181,7 +182,6 @@ def start_worker(
         raise
     started = _understand(line, directory)
     worker_starts.note(home, session, begun)
-    _warm_ahead(home, directory)
     return started
 
 

@@ -51,26 +51,32 @@ def look_after(home: str, heads: Iterable[Json]) -> None:
         _start(home)
         return
     limited = [head["id"] for head in asleep if is_limited(head, now)]
-    if limited and any(resumption(home, name) for name in limited):
+    if any(resumption(home, name) is not None for name in limited):
         _start(home)
 
 
 def resumption(home: str, session: str) -> float | None:
-    """When a session that met a rate limit is to go on by itself; milliseconds of the epoch."""
+    """When a session that met a rate limit, or a budget, is to go on by itself; milliseconds of the
+    epoch."""
     from rookery.client.config import in_force
+    from rookery.core import budgets
     from rookery.core.asks import kept_asks
     from rookery.core.turn import rate_limit
-    from rookery.home import config  # a list loads all this only where a session met one
+    from rookery.home import config, ledger  # a list loads all this only where a session met one
 
     try:
-        policy = in_force.load(home).policy
-        if not policy.rate_limit_auto_resume:
-            return None
+        found = in_force.load(home)
         with Reader.open(paths.session_dir(home, session)) as log:
             header = log.header()
     except (config.ConfigError, LogError, OSError):
         return None
-    return None if kept_asks.away(header) else rate_limit.resume_at(header, policy)
+    if ask := budgets.open_ask(header):
+        if not ledger.stands(home, header, found):
+            return 0.0
+        return ledger.midnight() if budgets.scope_of(ask) == "day" else None
+    if kept_asks.away(header) or not found.policy.rate_limit_auto_resume:
+        return None
+    return rate_limit.resume_at(header, found.policy)
 
 
 def resume_later(home: str, session: str) -> float | None:
@@ -83,10 +89,9 @@ def resume_later(home: str, session: str) -> float | None:
 
 
 def is_limited(head: Json, now: float) -> bool:
-    """Whether a session's last prompt met a rate limit."""
-    return bool(
-        head["rateLimited"] and head["reason"] == "rate_limited" and not is_hidden(head, now)
-    )
+    """Whether a session's last prompt met a rate limit, or a budget."""
+    limited = head["rateLimited"] and head["reason"] == "rate_limited"
+    return bool((limited or head.get("paused")) and not is_hidden(head, now))
 
 
 def _start(home: str) -> None:

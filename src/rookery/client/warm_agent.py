@@ -21,8 +21,8 @@ from rookery.processes.lineage import MARK, unmarked
 PATIENCE = 5.0
 """Seconds that a door waits to be taken in; then it starts cold."""
 
-AFTER = 10.0
-"""Seconds until it begins to load: its starter loads the same at that moment."""
+LOADING = 90.0
+"""Seconds that a door waits for one that loads."""
 
 TAKEN = b"y"
 STATUS = b"x"
@@ -112,8 +112,9 @@ def argv(after: float = 0.0) -> list[str]:
     return [sys.executable, "-P", "-m", "rookery.agent.warm", *([str(after)] if after else [])]
 
 
-def start(home: str, after: float = AFTER) -> None:
-    """Start one for next time, detached. It sees for itself whether another is there already."""
+def start(home: str, after: float = 0.0) -> None:
+    """Start one, detached: it loads when this returns. It sees for itself whether another is there
+    already."""
     import subprocess
 
     try:
@@ -121,7 +122,7 @@ def start(home: str, after: float = AFTER) -> None:
         socket = socket_path(home)
         paths.make_socket_dir(socket)
         with open(f"{socket}.log", "ab") as log:
-            subprocess.run(  # it forks and ends at once
+            subprocess.run(  # it forks, and ends as soon as the fork holds the lock
                 argv(after),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -131,7 +132,7 @@ def start(home: str, after: float = AFTER) -> None:
                 check=False,
             )
     except (OSError, paths.PathError):
-        return  # next time is cold, too
+        return  # the next start is cold
 
 
 def end(home: str) -> None:
@@ -143,6 +144,15 @@ def end(home: str) -> None:
         with suppress(OSError, ValueError), open(lock, encoding="ascii") as file:
             if _is_held(file.fileno()):
                 os.kill(int(file.read()), signal.SIGTERM)
+
+
+def is_held(path: str) -> bool:
+    """Whether a process keeps this socket, or loads what it will serve there."""
+    try:
+        with open(f"{path}.lock", encoding="ascii") as file:
+            return _is_held(file.fileno())
+    except OSError:
+        return False
 
 
 def _is_held(lock: int) -> bool:

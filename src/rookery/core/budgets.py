@@ -6,7 +6,7 @@ prompt where the user wants that (docs/decisions/0050-what-a-budget-does.md).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,6 +21,8 @@ EXAMPLE = '"500k tokens", "2 USD", both with a comma'
 
 MORE, RAISE, STOP = "continue", "raise", "stop"
 """The answers."""
+LIFTED = "lifted"
+"""The outcome where none was needed: it was raised, or its day is over."""
 HOW = "budget"
 """Of the turn that continues one that was paused."""
 CONTINUE: list[Json] = [
@@ -190,6 +192,17 @@ def granted(header: Json, scope: str, day: str) -> Json:
     return found if scope != "day" or lenient.text(found, "day") == day else {}
 
 
+def first_reached(
+    header: Json, limits: Mapping[str, Budget], spent: Json, of_day: Callable[[], Json], today: str
+) -> Reached | None:
+    """`spent`: the session's, with the turn's. `of_day`: that of all sessions."""
+    for scope, budget in limits.items():
+        known = of_day() if scope == "day" else spent["turn"] if scope == "turn" else spent
+        if found := reached(scope, budget, known, granted(header, scope, today)):
+            return found
+    return None
+
+
 # --- asked ---------------------------------------------------------------------------------------
 
 
@@ -226,6 +239,27 @@ def is_one(ask: object) -> bool:
 
 def open_ask(header: Json) -> Json | None:
     return next((ask for ask in header["asks"].values() if is_one(ask)), None)
+
+
+def sentence(ask: Json) -> str:
+    """What an ask says, without its question."""
+    return lenient.text(ask, "message").removesuffix(" Continue?")
+
+
+def goes_on(update: Json) -> bool:
+    """Whether an event pauses a turn for a budget, or ends such a pause so that a turn follows."""
+    outcome = lenient.mapping(update, "outcome")
+    continues = lenient.text(outcome, "optionId") in (MORE, RAISE)
+    return update.get("paused") is True or continues or outcome.get("outcome") == LIFTED
+
+
+def stops(update: Json) -> bool:
+    """Whether an answer was no."""
+    return lenient.text(lenient.mapping(update, "outcome"), "optionId") == STOP
+
+
+def scope_of(ask: Json | None) -> str:
+    return lenient.text(lenient.mapping(ask, "budget"), "scope")
 
 
 def answered(header: Json, ask: Json, outcome: Json) -> Json:

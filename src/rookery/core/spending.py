@@ -8,7 +8,6 @@ nothing twice.
 """
 
 from rookery.core.json import Event, Json, lenient
-from rookery.core.vendors.profiles import profile_for
 
 MOST = 10**15
 """No number that an agent reports counts for more."""
@@ -88,6 +87,8 @@ def after(header: Json, event: Event) -> Json:
 
 def _opened(header: Json, update: Json) -> Json:
     """What an imported conversation had cost before is not spent here."""
+    from rookery.core.vendors.profiles import profile_for  # a header without events needs none
+
     memory, before = header["_spent"], lenient.number(update, "counted")
     if before is not None and 0 <= before <= MOST:
         return {"_spent": {**memory, "counts": {lenient.text(update, "sessionId"): before}}}

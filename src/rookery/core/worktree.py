@@ -10,8 +10,12 @@ merged         the commit that was merged last
 kept           it still exists, though it was merged
 """
 
-from rookery.core.asks.asks import Refusal
+from typing import TYPE_CHECKING
+
 from rookery.core.json import Json, lenient
+
+if TYPE_CHECKING:
+    from rookery.core.asks.asks import Refusal
 
 OPEN, MERGED, DROPPED = "open", "merged", "dropped"
 
@@ -48,7 +52,9 @@ def fate(tree: object) -> str:
     return f"{lenient.text(tree, 'branch')} ({state})" if state in (MERGED, DROPPED) else ""
 
 
-def check(command: Json, _most: int) -> Refusal | None:
+def check(command: Json, _most: int) -> "Refusal | None":
+    from rookery.core.asks.asks import Refusal
+
     if command.get("state") in (MERGED, DROPPED):
         return None
     return Refusal("no_state", "`state` can be: merged, dropped.")

@@ -8,8 +8,6 @@ import logging
 import os
 import sys
 
-from pydantic import BaseModel
-
 from rookery.core.json import Json
 from rookery.daemon.options import Refusal, from_json
 
@@ -26,8 +24,9 @@ def main(words: list[str]) -> int:
         said: Json = json.loads(file.read(LONGEST))
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
     gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
-    # FastAPI's models of OpenAPI, a hundred, are needed by who reads the document alone.
-    BaseModel.model_config["defer_build"] = True
+    from rookery.daemon.process import quick_start
+
+    quick_start.prepare()
     from rookery.daemon.process.serving import serve
 
     gc.freeze()

@@ -10,6 +10,7 @@ from rookery.build import build
 from rookery.daemon import acp, errors
 from rookery.daemon.access.gate import COOKIE, App, Gate
 from rookery.daemon.api import ROUTERS
+from rookery.daemon.branches import api as branches
 from rookery.daemon.page import ROUTERS as SCREENS
 from rookery.daemon.setup import routes as setup
 from rookery.daemon.state import State
@@ -60,7 +61,13 @@ def build_api() -> FastAPI:
         openapi_tags=[{"name": name, "description": words} for name, words in TAGS.items()],
     )
     errors.install(api)
-    for router in (*ROUTERS, setup.router, *SCREENS, acp.router):
+    for router in (
+        *ROUTERS,
+        branches.router,
+        setup.router,
+        *SCREENS,
+        acp.router,
+    ):
         api.include_router(router)
     return api
 

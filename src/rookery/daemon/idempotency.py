@@ -4,22 +4,49 @@ What is to come of it is written down before it is done: after a crash in betwee
 not another.
 """
 
+import asyncio
 import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 from rookery.core.json import lenient
 from rookery.home import paths
 from rookery.log.lock import Lock
 
 KEPT = 24 * 3600.0
+MOST = 500
+"""Results that are kept."""
 
 
 class KeyReused(Exception):
     """The key came with another request before."""
+
+
+class Results:
+    """What came of work whose request may come again, as long as the daemon lives."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, asyncio.Future[Any]] = {}
+
+    async def in_thread[Found](self, key: str, work: Callable[[], Found]) -> Found:
+        """For work that blocks."""
+        return await self.once(key, lambda: asyncio.to_thread(work))
+
+    async def once[Found](self, key: str, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
+        """It goes on if who asked has gone. Without a key, it is done each time."""
+        known = self._known.get(key) if key else None
+        if known is None:
+            known = asyncio.ensure_future(work())
+            if key:
+                while len(self._known) >= MOST:
+                    del self._known[next(iter(self._known))]
+                self._known[key] = known
+        found: Found = await asyncio.shield(known)
+        return found
 
 
 class Keys:

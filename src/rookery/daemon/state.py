@@ -10,6 +10,7 @@ from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
+from rookery.daemon.idempotency import Results
 from rookery.daemon.options import Options
 from rookery.home import paths
 
@@ -25,6 +26,7 @@ class State(NamedTuple):
     hub: Hub
     since: int
     """When it began, in milliseconds of the epoch."""
+    results: Results
 
     def login_link(self) -> str:
         """Good once, for ten minutes; the page asks before it is used up."""

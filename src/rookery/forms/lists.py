@@ -4,6 +4,7 @@ import os
 from typing import NamedTuple
 
 from rookery.agents import registry
+from rookery.client.config.rules import key_of
 from rookery.core.policy.rules import Rule, described
 from rookery.forms.servers import values
 from rookery.home import config, mcp
@@ -54,7 +55,7 @@ def server_row(server: mcp.Server) -> Row:
 
 def rule_row(rule: Rule) -> Row:
     more = f"rule {rule.name}" + (f" · {rule.reason}" if rule.reason else "")
-    return Row(rule.name, f"{rule.do} {described(rule)}", more, SIGNS[rule.do])
+    return Row(key_of(rule), f"{rule.do} {described(rule)}", more, SIGNS[rule.do])
 
 
 # --- agents ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 from rookery.client.config import rules as files
@@ -16,99 +17,163 @@ from rookery.home import config, confirmed
 TITLES = {"allow": "allow it", "ask": "ask me", "deny": "deny it"}
 LISTS = ("agent", "command", "path", "tool")
 """Grounds of which several can be given in one line."""
+GONE = "That rule was removed or changed meanwhile. Nothing was saved: open it again."
 
 
-def schema() -> Json:
+def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:
+    """`shown`: a field for each exact line."""
     several = "several: each in quotes"
-    return {
-        "properties": {
-            "do": described("Then", oneOf=choices({do: TITLES[do] for do in DOES})),
-            "command": described("Command", f'such as "git status *"; {several}'),
-            "path": described("Path", f'such as "src/**" or "~/.ssh/**"; {several}'),
-            "kind": {
-                "type": "array",
-                "title": "Kind of tool",
-                "description": "none: any",
-                "items": {"type": "string", "enum": list(KINDS)},
-                "ranged": True,
-            },
-            "tool": described("Tool", f"its name, also an MCP tool's; {several}"),
-            "agent": described("Agent", "only for this one; empty: for all"),
-            "exact": described("Exact command line", "as the agent writes it"),
-            "destructive": described(
-                "Also what cannot be undone", type="boolean", when={"do": ["allow"]}
-            ),
-            "reason": described("Reason", "sent to the agent", when={"do": ["deny"]}),
-            "name": described("Name", "empty: its number", maxLength=LONGEST_NAME),
-            "first": described("Before all other rules", type="boolean"),
+    exact = described("Exact command line", "as the agent writes it")
+    fields: Json = {
+        "do": described("Then", oneOf=choices({do: TITLES[do] for do in DOES})),
+        "command": described("Command", f'such as "git status *"; {several}'),
+        "path": described("Path", f'such as "src/**" or "~/.ssh/**"; {several}'),
+        "kind": {
+            "type": "array",
+            "title": "Kind of tool",
+            "description": "none: any",
+            "items": {"type": "string", "enum": list(KINDS)},
+            "ranged": True,
         },
-        "required": ["do"],
+        "tool": described("Tool", f"its name, also an MCP tool's; {several}"),
+        "agent": described("Agent", "only for this one; empty: for all"),
+        **dict.fromkeys(shown, exact),
+        "destructive": described(
+            "Also what cannot be undone", type="boolean", when={"do": ["allow"]}
+        ),
+        "reason": described("Reason", "sent to the agent", when={"do": ["deny"]}),
+        "name": described("Name", "empty: its number", maxLength=LONGEST_NAME),
     }
+    if new:
+        fields["first"] = described("Before all other rules", type="boolean")
+    return {"properties": fields, "required": ["do"]}
 
 
 class RuleForm(Form):
-    def __init__(self) -> None:
-        self.title = "New rule"
-        self.schema = schema()
-        self.values = {"do": "allow"}
+    """A new rule, or one that there is. A ground that is no single line is not shown, and stays."""
+
+    def __init__(self, home: str = "", name: str = "") -> None:
+        """Raises KeyError, ConfigError."""
+        self.title, self.schema, self.values = "New rule", schema(), {"do": "allow"}
+        self._key, self._left_out = "", False
+        self._hidden: Json = {}
+        if not name:
+            return
+        known = config.load(home).rules
+        rule = known[files.find(known, name)]
+        self._key, self._left_out = files.key_of(rule), rule.left_out
+        self.title = "Rule" if rule.name.isdecimal() else f"Rule {rule.name}"
+        grounds = {key: getattr(rule, key) for key in rule.grounds}
+        self._hidden = {
+            key: list(texts) for key, texts in grounds.items() if not "".join(texts).isprintable()
+        }
+        exact = {_nth(at): each for at, each in enumerate(rule.exact)} or {"exact": ""}
+        self.schema = schema(() if "exact" in self._hidden else tuple(exact), new=False)
+        for key in self._hidden:
+            self.fields.pop(key, None)
+        given: Json = {key: _line(grounds[key]) for key in LISTS if key in grounds}
+        given |= exact | {"kind": list(rule.kind), "reason": rule.reason}
+        given["name"] = "" if rule.name.isdecimal() else rule.name
+        shown = {key: each for key, each in given.items() if each and key in self.fields}
+        self.values = {"do": rule.do, **shown, "destructive": rule.destructive}
 
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
         if wrong:
             return wrong
         try:
-            rule = _made(answers, ())
+            rule = self._made(answers, 1)
         except ValueError as error:
             return {str(error): "has an unclosed quote"}
         if isinstance(rule, Fault):
-            return {rule.key or "command": rule.why if rule.key else f": the rule {rule.why}"}
+            key = next(key for key in (rule.key, "command", "do") if key in self.fields)
+            return {key: rule.why if rule.key else f": the rule {rule.why}"}
         return {}
 
     def loosens(self, home: str, answers: Json) -> list[str]:
         now = confirmed.said(home, config.load(home))
-        rule = _made(answers, now.rules)
-        assert isinstance(rule, Rule)
-        after = (rule, *now.rules) if answers.get("first") else (*now.rules, rule)
+        at = self._place(now.rules)
+        rule = self._rule(answers, (len(now.rules) if at is None else at) + 1)
+        if at is not None:
+            after = (*now.rules[:at], rule, *now.rules[at + 1 :])
+        else:
+            after = (rule, *now.rules) if answers.get("first") else (*now.rules, rule)
         return loosened(now, now._replace(rules=after))
+
+    def _place(self, known: Sequence[Rule]) -> int | None:
+        """Of the rule that there is; None: it is new, or was removed meanwhile."""
+        with suppress(KeyError):
+            return files.find(known, self._key) if self._key else None
+        return None
 
     def save(self, home: str, answers: Json) -> Saved:
         made: list[Rule] = []
 
-        def make(known: Sequence[Rule]) -> Rule:
-            rule = _made(answers, known)
-            assert isinstance(rule, Rule)
-            if rule.name in [each.name for each in known]:
+        def make(others: Sequence[Rule], number: int) -> Rule:
+            rule = self._rule(answers, number)
+            if rule.name in [each.name for each in others if not each.name.isdecimal()]:
                 raise _Taken
             made.append(rule)
             return rule
 
+        def add(known: Sequence[Rule]) -> Rule:
+            return make(known, len(known) + 1)
+
         try:
-            add = partial(files.add, home, make, first=bool(answers.get("first")))
-            why = attempt(add)
+            if self._key:
+                why = attempt(partial(files.change, home, self._key, make))
+            else:
+                first = bool(answers.get("first"))
+                why = attempt(partial(files.add, home, add, first=first))
         except _Taken:
             return Saved(False, "", {"name": "is another rule's"})
+        except KeyError:
+            return Saved(False, GONE)
         if why:
             return Saved(False, why)
         said = " ".join(warnings(made[0]))
-        return Saved(True, f"The rule applies. {said}".strip(), name=made[0].name)
+        return Saved(True, f"The rule applies. {said}".strip(), name=files.key_of(made[0]))
+
+    def _rule(self, answers: Json, number: int) -> Rule:
+        rule = self._made(answers, number)
+        assert isinstance(rule, Rule)
+        return rule
+
+    def _made(self, answers: Json, number: int) -> Rule | Fault:
+        """Raises ValueError with the field whose quotes are not closed."""
+        table: Json = {"do": answers["do"], **self._hidden}
+        for key in (key for key in GROUNDS if key in self.fields and key != "exact"):
+            value = answers.get(key)
+            if isinstance(value, str) and key in LISTS:
+                table[key] = _several(key, value)
+            elif value:
+                table[key] = value
+        lines = [
+            answers[key] for key in self.fields if key.startswith("exact") and answers.get(key)
+        ]
+        table |= {"exact": lines} if lines else {}
+        only = {"allow": "destructive", "deny": "reason"}.get(answers["do"], "")
+        table |= {key: answers[key] for key in ("name", only) if key and answers.get(key)}
+        rule = rule_of(table, number)
+        if isinstance(rule, Fault) or not self._left_out or rule.do != "allow":
+            return rule
+        return rule._replace(left_out=True)
 
 
 class _Taken(Exception):
     """There is a rule of this name."""
 
 
-def _made(answers: Json, known: Sequence[Rule]) -> Rule | Fault:
-    """Raises ValueError with the field whose quotes are not closed."""
-    table: Json = {"do": answers["do"]}
-    for key in GROUNDS:
-        value = answers.get(key)
-        if isinstance(value, str) and key in LISTS:
-            table[key] = _several(key, value)
-        elif value:
-            table[key] = value
-    only = {"allow": "destructive", "deny": "reason"}.get(answers["do"], "")
-    table |= {key: answers[key] for key in ("name", only) if key and answers.get(key)}
-    return rule_of(table, len(known) + 1)
+def _nth(at: int) -> str:
+    return f"exact {at + 1}" if at else "exact"
+
+
+def _line(texts: Sequence[str]) -> str:
+    """What `_several` reads back."""
+    if len(texts) == 1 and not set(texts[0]) & set("\"'") and texts[0] == texts[0].strip():
+        return texts[0]
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return " ".join(f'"{text}"' for text in quoted)
 
 
 def _several(key: str, text: str) -> list[str]:
@@ -125,11 +190,42 @@ def removed(home: str, name: str) -> Saved:
     try:
         why = attempt(lambda: files.remove(home, name))
     except KeyError:
-        return Saved(True, f"Rule {name} was already removed.")
-    return Saved(False, why) if why else Saved(True, f"Removed rule {name}.")
+        return Saved(True, "That rule was already removed, or changed.")
+    return Saved(False, why) if why else Saved(True, "Removed the rule.")
 
 
-def removal_loosens(home: str, name: str) -> list[str]:
+def moved(home: str, name: str, by: int) -> Saved:
+    """Up (-1) or down (1)."""
+    found: list[Rule] = []
+    try:
+        why = attempt(lambda: found.append(files.move(home, name, by)))
+    except KeyError:
+        return Saved(False, GONE)
+    if why:
+        return Saved(False, why)
+    words = "The rule is tried earlier." if by < 0 else "The rule is tried later."
+    return Saved(True, words, name=files.key_of(found[0]))
+
+
+def opened(home: str, name: str) -> RuleForm | str:
+    """The form of a rule, or why there is none."""
+    try:
+        return RuleForm(home, name)
+    except KeyError:
+        return GONE
+    except config.ConfigError as error:
+        return str(error)
+
+
+def loosened_by(home: str, name: str, by: int | None) -> list[str]:
+    """What moving it, or removing it (None), would allow without asking."""
     now = confirmed.said(home, config.load(home))
-    after = tuple(rule for rule in now.rules if rule.name != name)
-    return loosened(now, now._replace(rules=after))
+    after = list(now.rules)
+    try:
+        at = files.find(after, name)
+    except KeyError:
+        return []
+    rule = after.pop(at)
+    if by is not None:
+        after.insert(max(0, at + by), rule)
+    return loosened(now, now._replace(rules=tuple(after)))

@@ -25,7 +25,7 @@ from rookery.core.settings.notify import EFFECT, NOTIFY
 from rookery.core.settings.sandbox import SANDBOX
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described
 from rookery.home import config, confirmed
-from rookery.models import setup
+from rookery.models import profiles, setup
 from rookery.models.profiles import Settings
 
 PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
@@ -228,8 +228,19 @@ class CondenserForm(Form):
         models = {OWN_MODEL: "the conversation's own"} | {name: name for name in names}
         fields: Json = {
             "enabled": described("Condense long conversations", type="boolean"),
+            "share": described(
+                "Condense above this share of the model's window",
+                "percent",
+                type="integer",
+                minimum=10,
+                maximum=profiles.MOST_SHARE,
+            ),
             "max_size": described(
-                "Condense above this many events", type="integer", minimum=10, maximum=100_000
+                "Condense above this many events, too",
+                "0: no limit",
+                type="integer",
+                minimum=0,
+                maximum=100_000,
             ),
             "keep_first": described(
                 "Keep this many of the first events",
@@ -242,9 +253,10 @@ class CondenserForm(Form):
         now = found.condenser
         profile = now.profile if now.profile in names else OWN_MODEL
         self.title = "Long conversations"
-        self.schema = {"properties": fields, "required": ["max_size", "keep_first"]}
+        self.schema = {"properties": fields, "required": ["share", "max_size", "keep_first"]}
         self.values = {
             "enabled": now.enabled,
+            "share": now.share,
             "max_size": now.max_size,
             "keep_first": now.keep_first,
             "profile": profile,
@@ -252,7 +264,12 @@ class CondenserForm(Form):
 
     def check(self, answers: Json) -> dict[str, str]:
         wrong = super().check(answers)
-        if not wrong and answers["keep_first"] >= answers["max_size"] // 2:
+        if wrong:
+            return wrong
+        size = answers["max_size"]
+        if 0 < size < profiles.LEAST_SIZE:
+            wrong["max_size"] = f"must be 0, or at least {profiles.LEAST_SIZE}"
+        elif size and answers["keep_first"] >= size // 2:
             wrong["keep_first"] = "must be less than half of the number above"
         return wrong
 
@@ -260,6 +277,7 @@ class CondenserForm(Form):
         profile = answers.get("profile", OWN_MODEL)
         wanted = {
             "enabled": bool(answers.get("enabled")),
+            "share": answers["share"],
             "max_size": answers["max_size"],
             "keep_first": answers["keep_first"],
             "profile": "" if profile == OWN_MODEL else profile,

@@ -10,9 +10,12 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.json import Json, dumps, lenient
+from rookery.core.settings.agent_tables import Extras
 from rookery.core.spending import MOST
 from rookery.home import paths
+from rookery.home.config import Config
 
 DIRECTORY = "spent"
 
@@ -47,6 +50,30 @@ def used(value: object) -> Used:
 def today() -> str:
     """By the clock on the user's wall."""
     return time.strftime("%Y-%m-%d")
+
+
+def midnight() -> float:
+    """When the next day begins; milliseconds of the epoch."""
+    now = time.localtime()
+    day = (now.tm_year, now.tm_mon, now.tm_mday + 1, 0, 0, 0, 0, 0, -1)
+    return time.mktime(day) * 1000
+
+
+def limits_of(header: Json, config: Config) -> dict[str, budgets.Budget]:
+    """The session's own budgets, its agent's, or those of all."""
+    extras = config.extras.get(header["agent"], Extras())
+    everywhere = {scope: getattr(config, name) for scope, name in budgets.NAMES.items()}
+    return budgets.in_force(header["budget"], extras.budgets, everywhere)
+
+
+def stands(home: str, header: Json, config: Config) -> bool:
+    """Whether the budget that a sleeping session asks about is still reached."""
+    scope = budgets.scope_of(budgets.open_ask(header))
+    limits = {key: each for key, each in limits_of(header, config).items() if key == scope}
+    spent = header["spent"]
+    book = Ledger(home, header["id"], spent)
+    found = budgets.first_reached(header, limits, spent, lambda: book.total(spent), today())
+    return found is not None
 
 
 class Ledger:

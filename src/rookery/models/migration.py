@@ -49,7 +49,7 @@ def condenser_of(value: object) -> Json | None:
     """Without its own model: it is the conversation's, or a profile's."""
     if not isinstance(value, dict):
         return None
-    known = ("enabled", "max_size", "keep_first")
+    known = ("enabled", "share", "max_size", "keep_first")
     kept = {key: value[key] for key in known if value.get(key) is not None}
     if value.get("kind") == "NoOpCondenser":
         kept["enabled"] = False

@@ -5,7 +5,7 @@
       "profiles": {
         "work": {"model": "anthropic/…", "api_key": "…", "base_url": null, "timeout": 300}
       },
-      "condenser": {"enabled": true, "max_size": 80, "keep_first": 4},
+      "condenser": {"enabled": true, "share": 75, "max_size": 0, "keep_first": 4},
       "critic": {"judge": "work"}
     }
 
@@ -61,22 +61,36 @@ class Profile(NamedTuple):
         return {self.key.reveal(), *secrets_in(self.extras)} - {""}
 
 
+MOST_SHARE, LEAST_SIZE = 95, 10
+OLD_SIZE = 80
+"""The usual `max_size` of before there was a share."""
+
+
 class Condenser(NamedTuple):
     """How a long conversation is shortened."""
 
     enabled: bool = True
-    max_size: int = 80
-    """Events; a longer conversation is shortened."""
+    share: int = 75
+    """Percent of the model's window; a conversation that takes more is shortened."""
+    max_size: int = 0
+    """Events; a longer conversation is shortened, too. 0: however many."""
     keep_first: int = 4
     profile: str = ""
     """The model that writes the summary; "": the conversation's own."""
     extras: Mapping[str, Any] = _EMPTY
 
     def __repr__(self) -> str:
-        return f"Condenser({self.enabled}, {self.max_size}, {self.keep_first}, {self.profile!r})"
+        numbers = f"{self.share}, {self.max_size}, {self.keep_first}"
+        return f"Condenser({self.enabled}, {numbers}, {self.profile!r})"
+
+    @property
+    def words(self) -> str:
+        """When it shortens."""
+        events = f" or {self.max_size} events" if self.max_size else ""
+        return f"over {self.share} % of the model's window{events}"
 
     def to_json(self) -> Json:
-        known = {key: getattr(self, key) for key in ("enabled", "max_size", "keep_first")}
+        known = {key: getattr(self, key) for key in ("enabled", "share", "max_size", "keep_first")}
         return {**known, **({"profile": self.profile} if self.profile else {}), **self.extras}
 
 
@@ -240,11 +254,19 @@ def condenser_of(value: object, place: str) -> Condenser:
     fields = documents.Fields(value, place, "condenser")
     usual = Condenser()
     enabled = fields.switch("enabled", usual.enabled)
-    max_size = fields.whole("max_size", usual.max_size, 10)
+    old = "share" not in fields.rest
+    share = fields.whole("share", usual.share, 10)
+    if share > MOST_SHARE:
+        fields.refuse("share", f"must be at most {MOST_SHARE}")
+    max_size = fields.whole("max_size", usual.max_size, 0)
+    if old and max_size == OLD_SIZE:
+        max_size = usual.max_size  # it was written whether somebody wanted it or not
+    if 0 < max_size < LEAST_SIZE:
+        fields.refuse("max_size", f"must be 0, or at least {LEAST_SIZE}")
     keep_first = fields.whole("keep_first", usual.keep_first, 0)
-    if keep_first >= max_size // 2:
+    if max_size and keep_first >= max_size // 2:
         fields.refuse("keep_first", "must be less than half of max_size")
-    return Condenser(enabled, max_size, keep_first, fields.text("profile"), fields.rest)
+    return Condenser(enabled, share, max_size, keep_first, fields.text("profile"), fields.rest)
 
 
 def critic_of(value: object, place: str) -> Critic:

@@ -123,8 +123,8 @@ def condense(home: str, wanted: Mapping[str, Any]) -> str:
         return "Long conversations are never shortened."
     by = f", by {condenser.profile}" if condenser.profile else ""
     return (
-        f"Conversations over {condenser.max_size} events are shortened: all but the first "
-        f"{condenser.keep_first} and the latest are summarized{by}."
+        f"Conversations {condenser.words} are shortened: all but the first "
+        f"{condenser.keep_first} events and the latest are summarized{by}."
     )
 
 

@@ -322,10 +322,10 @@ def _scan_marks() -> Iterator[tuple[int, str]]:
             if os.stat(f"/proc/{pid}").st_uid != user:
                 continue
             with open(f"/proc/{pid}/environ", "rb") as file:
-                entries = file.read().split(b"\0")
+                found = file.read()
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue
-        for entry in entries:
+        for entry in found.split(b"\0") if prefix in found else ():
             if entry.startswith(prefix):
                 yield pid, os.fsdecode(entry[len(prefix) :])
 

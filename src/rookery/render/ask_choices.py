@@ -4,6 +4,7 @@ list has digits."""
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from rookery.core import budgets
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
 from rookery.render.plain import clean_line
@@ -49,7 +50,7 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     known = {each.place for each in meant}
     known |= {at for at, each in enumerate(actions) if each.get("kind") in _COVERED}
     others = [each for each in own if each.place not in known]
-    why = [Choice("ask.reject", "reject and say why")] if deny else []
+    why = [Choice("ask.reject", "reject and say why")] if deny and not _is_ours(block) else []
     listed = [*meant, *others, *why, later]
     rest = [each for each in listed[SIGHT:] if each not in own]
     return listed[:SIGHT], [*own, *rest, *_wider(block)]
@@ -65,9 +66,18 @@ def _label(action: Mapping[str, Any]) -> str:
     return clean_line(str(action.get("label") or ""))
 
 
+def _is_ours(block: Block) -> bool:
+    """Of a budget: no agent hears the answer."""
+    return block.get("kind") == budgets.HOW
+
+
 def _wider(block: Block) -> list[Choice]:
     kinds = [str(each.get("kind") or "") for each in block["actions"]]
-    if block.get("danger") or not any(kind.startswith("allow") for kind in kinds):
+    if (
+        block.get("danger")
+        or _is_ours(block)
+        or not any(kind.startswith("allow") for kind in kinds)
+    ):
         return []
     risky = Choice("ask.risky", "allow, ask only if risky from now on")
     return [risky, Choice("ask.all", "allow, approve all from now on")]

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
 from rookery.core.turn import retries
@@ -39,7 +40,8 @@ def said(header: Json, at: int) -> Said:
     since = int(header["since"])
     process, reason = lenient.text(header["process"], "state"), header["reason"]
     if unanswered(header):
-        return Said("needs-you", "needs you", _asked(header, at))
+        words = "needs you" if budgets.open_ask(header) is None else "budget reached"
+        return Said("needs-you", words, _asked(header, at))
     if header["state"] == "quiet":
         return Said("warn", "quiet", since)
     if header["state"] == "running" and header["retrying"]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.processes import LINUX, landlock
-from rookery.sandbox import visible
+from rookery.sandbox import git, visible
 from rookery.sandbox.limit import ProcessLimit
-from rookery.sandbox.plan import Place, Sandbox, SandboxError, Spawn, Wish
+from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
 from rookery.sandbox.visible import is_in
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ INSTALL = (
     "To install it: sudo apt install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap "
     "(Fedora), sudo pacman -S bubblewrap (Arch)."
 )
+ELSEWHERE = "The sandbox bwrap needs Linux. Here, use --sandbox container, or none."
 SEALED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
 OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - inside, where nobody else is
 USELESS = ("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DISPLAY", "XAUTHORITY")
@@ -60,20 +61,19 @@ class Bwrap(Sandbox):
     def __init__(self, wish: Wish, place: Place) -> None:
         super().__init__(wish, place)
         if not LINUX:
-            raise SandboxError(
-                "The sandbox bwrap needs Linux. Here, use --sandbox container, or none."
-            )
+            raise SandboxError(ELSEWHERE)
         self._placed = visible.outermost(place.roots)
         self._roots = [os.path.realpath(root) for root in self._placed]
         self._hidden = [os.path.realpath(path) for path in place.hidden]
         self._user = os.path.realpath(place.user)
-        self._program = _find(self._roots)
+        self._program = find(self._roots)
         self._proxy: Proxy | None = None
         self._limit = ProcessLimit(wish.pids, place)
         self.notes += [self._limit.lacks] if self._limit.lacks else []
         if wish.network == ON and not landlock.available():
             self.notes.append(SHARED)
         visible.check_roots(place)
+        self._guarded = [] if wish.git_hooks else git.guarded(self._roots)
         self._readable = self._read()
         self._visible = [*visible.SYSTEM, *self._readable, *(bind.inside for bind in place.binds)]
 
@@ -108,12 +108,7 @@ class Bwrap(Sandbox):
 
     def fault(self, _status: int, stderr: Sequence[str], /) -> str:
         said = next((line for line in stderr if line.startswith("bwrap: ")), "")
-        if not said:
-            return ""
-        return (
-            f"The sandbox could not be made ({said.removeprefix('bwrap: ')}). If this system "
-            "forbids user namespaces, docs/sandbox.md says how to allow them for bwrap."
-        )
+        return unmade(said) if said else ""
 
     def _located(self, program: str, environment: Mapping[str, str], cwd: str) -> str:
         """bwrap itself could only say that there is no such program."""
@@ -146,15 +141,18 @@ class Bwrap(Sandbox):
             if os.path.exists(path) and not is_in(path, known):
                 rows[path] = ["--ro-bind", os.path.realpath(path), path]
                 known.append(path)
-        git = visible.repositories(self._roots, [each.inside for each in self.place.binds])
-        for host, inside, writable in (*git, *self.place.binds):
-            if os.path.exists(host) and not is_in(inside, self._roots):
-                how = "--bind" if writable else "--ro-bind"
-                rows[inside] = [how, os.path.realpath(host), inside]
-                known.append(inside)
+        outer = git.repositories(self._roots, [each.inside for each in self.place.binds])
+        for bind in (*outer, *self.place.binds):
+            if os.path.exists(bind.host) and not is_in(bind.inside, self._roots):
+                rows[bind.inside] = _bound(bind, bind.inside)
+                known.append(bind.inside)
         rows |= {path: _masked(path) for path in self._hidden if is_in(path, known)}
         for given, root in zip(self._placed, self._roots, strict=True):
             rows |= {path: ["--bind", root, path] for path in (root, given)}
+            for bind in git.still(each for each in self._guarded if is_in(each.host, [root])):
+                for place in (root, given):
+                    inside = place + bind.host[len(root) :]
+                    rows[inside] = _bound(bind, inside)
         return [word for path in sorted(rows, key=_depth) for word in rows[path]]
 
     def _read(self) -> set[str]:
@@ -169,6 +167,18 @@ class Bwrap(Sandbox):
         }
 
 
+def unmade(said: str) -> str:
+    """Why it could not be made, by what bwrap said."""
+    return (
+        f"The sandbox could not be made ({said.removeprefix('bwrap: ')}). If this system "
+        "forbids user namespaces, docs/sandbox.md says how to allow them for bwrap."
+    )
+
+
+def _bound(bind: Bind, inside: str) -> list[str]:
+    return ["--bind" if bind.writable else "--ro-bind", os.path.realpath(bind.host), inside]
+
+
 def _masked(path: str) -> list[str]:
     return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", os.devnull, path]
 
@@ -177,7 +187,7 @@ def _depth(path: str) -> int:
     return path.rstrip("/").count("/")
 
 
-def _find(roots: Sequence[str]) -> str:
+def find(roots: Sequence[str]) -> str:
     """Where bwrap is; one that an agent could have written is not taken. Raises SandboxError."""
     for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
         found = os.path.join(place, PROGRAM)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import home_tag
-from rookery.sandbox import keeper
+from rookery.sandbox import git, keeper
 from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
-from rookery.sandbox.visible import check_roots, is_in, repositories
+from rookery.sandbox.visible import check_roots, is_in
 
 if TYPE_CHECKING:
     from rookery.sandbox.proxy import Proxy
@@ -45,7 +45,7 @@ MISSING = (125, 126, 127)
 class Container(Sandbox):
     def __init__(self, wish: Wish, place: Place) -> None:
         super().__init__(wish, place)
-        self._engine = _engine(wish.engine, place.roots)
+        self._engine = find_engine(wish.engine, place.roots)
         if not wish.image:
             raise SandboxError(
                 "The sandbox container needs an image with the agent's program in it: "
@@ -56,7 +56,7 @@ class Container(Sandbox):
         self._session = f"{home_tag(place.hidden[0])}-{place.mark.partition('.')[0]}"
         self._name = f"rookery-{self._session}"
         self._roots = _roots(place, wish.workspace)
-        self._binds = _binds(place, self._roots)
+        self._binds = _binds(place, self._roots, guard=not wish.git_hooks)
         self._first: dict[str, str] | None = None
         self._program = ""
         self._running = os.path.join(place.scratch, "running")
@@ -165,7 +165,7 @@ class Container(Sandbox):
         }
 
 
-def _engine(words: str, roots: Sequence[str]) -> list[str]:
+def find_engine(words: str, roots: Sequence[str]) -> list[str]:
     """The command of the engine; one that an agent could have written is not taken. Raises
     SandboxError."""
     wanted = shlex.split(words)
@@ -189,14 +189,19 @@ def _roots(place: Place, workspace: str) -> list[Bind]:
     return found
 
 
-def _binds(place: Place, roots: Sequence[Bind]) -> list[Bind]:
+def _binds(place: Place, roots: Sequence[Bind], *, guard: bool) -> list[Bind]:
     """With what else the session has inside. Raises SandboxError."""
     own, given = [bind.inside for bind in roots], [bind.inside for bind in place.binds]
-    git = repositories([bind.host for bind in roots], given)
+    hosts = list(dict.fromkeys(bind.host for bind in roots))
     known = {bind.inside: bind for bind in roots}
-    for bind in (*git, *place.binds):
+    for bind in (*git.repositories(hosts, given), *place.binds):
         if os.path.exists(bind.host) and not is_in(bind.inside, own):
             known[bind.inside] = bind
+    for bind in git.guarded(hosts) if guard else ():
+        for root in roots:
+            if is_in(bind.host, [root.host]):
+                inside = root.inside + bind.host[len(root.host) :]
+                known[inside] = bind._replace(inside=inside)
     if odd := [path for bind in known.values() for path in bind[:2] if set(path) & set(',"\n')]:
         raise SandboxError(
             f"The sandbox container cannot be around {odd[0]!r}: neither a comma, a quotation mark "

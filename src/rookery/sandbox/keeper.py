@@ -36,6 +36,7 @@ def main(plan: dict[str, list[str]]) -> int:
     assert container.stdin is not None
     assert container.stdout is not None
     assert container.stderr is not None
+    pruning: subprocess.Popen[bytes] | None = None
     try:
         if not container.stdout.readline():  # it did not start
             sys.stderr.buffer.write(container.stderr.read())
@@ -43,6 +44,12 @@ def main(plan: dict[str, list[str]]) -> int:
         threading.Thread(target=container.stderr.read, daemon=True).start()
         agent = subprocess.Popen(plan["exec"])
         _let_go()
+        pruning = subprocess.Popen(  # now: at the end, somebody would wait for it
+            plan["prune"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         return agent.wait()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -53,7 +60,8 @@ def main(plan: dict[str, list[str]]) -> int:
             _call(plan["remove"])
         with suppress(OSError):
             os.unlink(plan["running"][0])
-        _call(plan["prune"])
+        if pruning is not None:
+            pruning.wait()
 
 
 def _call(command: list[str]) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from rookery.sandbox.plan import Bind, Place, SandboxError
+from rookery.sandbox.plan import Place, SandboxError
 
 SYSTEM = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
@@ -144,38 +144,3 @@ def _interpreter(path: str) -> str:
         return ""
     words = os.fsdecode(first[2:].split(b"\n", 1)[0]).split()
     return words[0] if words and os.path.isabs(words[0]) else ""
-
-
-def repositories(roots: Sequence[str], known: Iterable[str] = ()) -> list[Bind]:
-    """Of the git directories outside of the roots that work trees in them belong to, what a commit
-    needs. Hooks and settings are only read: they name programs that the user's own git runs.
-    `known`: those that are seen to otherwise."""
-    found: list[Bind] = []
-    for root in roots:
-        try:
-            with open(os.path.join(root, ".git"), encoding="utf-8", errors="replace") as file:
-                said = file.read(4096).strip()
-        except OSError:
-            continue  # a plain repository, or none
-        if not said.startswith("gitdir: "):
-            continue
-        own = os.path.realpath(os.path.join(root, said.removeprefix("gitdir: ")))
-        # Only where the repository, too, says that this work tree is its own: else a file that an
-        # agent wrote would open any directory. Where the repository is, is told by the place, not
-        # by `commondir`, which an agent can write.
-        if _first_line(os.path.join(own, "gitdir")) != os.path.join(root, ".git"):
-            continue
-        above, name = os.path.split(os.path.dirname(own))
-        is_one = all(os.path.exists(os.path.join(above, each)) for each in ("HEAD", "objects"))
-        if name == "worktrees" and is_one and not is_in(above, (*roots, *known)):
-            written = (own, *(os.path.join(above, each) for each in ("objects", "refs", "logs")))
-            found += [Bind(above, above), *(Bind(each, each, True) for each in written)]
-    return found
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline().strip()
-    except OSError:
-        return ""

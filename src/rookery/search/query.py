@@ -14,6 +14,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
 from rookery.core.json import Event, Json, lenient
+from rookery.core.turn.rewinding import Ranges, is_hidden, ranges_of
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.place import has_wal
@@ -262,6 +263,8 @@ class _Logs:
         self._home = home
         self._logs: dict[str, Reader | None] = {}
         self._heads: dict[str, tuple[str, str, str]] = {}
+        self._hidden: dict[str, Ranges] = {}
+        """What a rewind took back: it is no part of the conversation."""
 
     def __enter__(self) -> "_Logs":
         return self
@@ -274,7 +277,7 @@ class _Logs:
     def row(self, found: _Found) -> Row | None:
         """As it was indexed; None: it is there no more."""
         log = self._log(found.session)
-        if log is None:
+        if log is None or is_hidden(self._hidden[found.session], found.seq):
             return None
         with suppress(LogError):
             rows, made = Rows(log.read(max(0, found.seq - 6), 5, found.seq - 1)), list[Row]()
@@ -300,9 +303,12 @@ class _Logs:
 
     def _log(self, session: str) -> Reader | None:
         if session not in self._logs:
-            self._logs[session] = None
+            self._logs[session], self._hidden[session] = None, []
             with suppress(LogError, paths.PathError):
-                self._logs[session] = Reader.open(paths.session_dir(self._home, session))
+                directory = paths.session_dir(self._home, session)
+                self._logs[session] = Reader.open(directory)
+                head = paths.read_json(os.path.join(directory, paths.HEAD)) or {}
+                self._hidden[session] = ranges_of(head.get("hidden"))
         return self._logs[session]
 
 

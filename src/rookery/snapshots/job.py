@@ -8,11 +8,23 @@ from typing import Any
 FOLDER = "snapshots"
 """Of a session's directory."""
 
+SESSIONS = "sessions"
+"""Of Rookery's home."""
+
 EMPTY = "empty"
 """The snapshot of a directory in which there is nothing: known without a store."""
 
 GIVEN = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LD_LIBRARY_PATH")
 
+_SYSTEM = frozenset(
+    {
+        *("/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/media", "/mnt", "/opt", "/proc"),
+        *("/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108 - a name
+        *("/Applications", "/Library", "/System", "/Users", "/private", "/Volumes"),
+    }
+)
+
+UNFIT = "unfit"
 NO_GIT = "There is no git on this machine's PATH: no snapshots are taken."
 
 
@@ -33,11 +45,16 @@ def request(
         "store": os.path.join(directory, FOLDER),
         "git": git,
         "root": root,
-        "home": os.path.dirname(os.path.dirname(directory)),
+        "home": home_of(directory),
         "environment": {name: environment[name] for name in GIVEN if name in environment},
         "most": most,
         **more,
     }
+
+
+def home_of(directory: str) -> str:
+    """Of the session in `directory`."""
+    return os.path.dirname(os.path.dirname(directory))
 
 
 def is_empty(directory: str, root: str) -> bool:
@@ -49,6 +66,22 @@ def is_empty(directory: str, root: str) -> bool:
             return next(found, None) is None
     except OSError:
         return False
+
+
+def unfit(root: str, home: str, environment: Mapping[str, str]) -> str:
+    """Why no snapshot is taken of a directory, whatever is in it; "": one may be."""
+    root, home = os.path.realpath(root), os.path.realpath(home)
+    user = os.path.realpath(environment.get("HOME") or os.path.expanduser("~"))
+    if root in {"/", *_SYSTEM} or holds(root, user):
+        return f"{root} is too wide to be snapshotted. Use a project's directory."
+    if root == home or holds(os.path.join(home, SESSIONS), root):
+        return f"{root} holds what Rookery keeps. Use a project's directory."
+    return ""
+
+
+def holds(folder: str, path: str) -> bool:
+    """Whether a path is a folder's own, or below it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _git(path: str) -> str:

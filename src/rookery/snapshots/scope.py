@@ -7,13 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
-SYSTEM = frozenset(
-    {
-        *("/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/media", "/mnt", "/opt", "/proc"),
-        *("/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var"),  # noqa: S108 - a name
-        *("/Applications", "/Library", "/System", "/Users", "/private", "/Volumes"),
-    }
-)
+from rookery.snapshots.job import UNFIT, holds, unfit
 
 MADE = (
     *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__"),
@@ -63,19 +57,18 @@ def find(git: str, root: str, environment: Mapping[str, str], avoid: str) -> Sco
     root = os.path.realpath(root)
     if not os.path.isdir(root):
         raise Unfit("no_directory", f"{root} is not a directory.")
-    user = os.path.realpath(environment.get("HOME") or os.path.expanduser("~"))
-    if root in {"/", user, *SYSTEM} or user.startswith(root.rstrip("/") + "/"):
-        raise Unfit("too_wide", f"{root} is too wide to be snapshotted. Use a project's directory.")
+    if words := unfit(root, avoid, environment):
+        raise Unfit(UNFIT, words)
     said = _ask(
         git, root, environment, "rev-parse", "--show-toplevel", "--git-path", "info/exclude"
     )
     top, exclude, *_ = [*said.split("\n"), "", ""]
-    if not top or not _holds(top, root):
+    if not top or not holds(top, root):
         top = exclude = ""
     rules = _read(os.path.join(root, exclude)) if exclude else "\n".join(MADE)
     top = top or root
     home = os.path.realpath(avoid)
-    if _holds(top, home) and home != top:
+    if holds(top, home) and home != top:
         rules += f"\n/{_escaped(os.path.relpath(home, top))}/\n"
     more = _ask(git, root, environment, "config", "--path", "--get", "core.excludesFile")
     index = _ask(git, root, environment, "rev-parse", "--git-path", "index") if exclude else ""
@@ -87,10 +80,6 @@ def find(git: str, root: str, environment: Mapping[str, str], avoid: str) -> Sco
         more,
         os.path.join(root, index) if index else "",
     )
-
-
-def _holds(top: str, path: str) -> bool:
-    return path == top or path.startswith(top.rstrip("/") + "/")
 
 
 def _escaped(path: str) -> str:

@@ -17,6 +17,8 @@ FOLDER = "snapshots"
 FILES = ("meta.json", "index")
 PATIENCE, EACH = 2.0, 0.02
 """Seconds for the other store to be free."""
+LONG = 60.0
+"""The same for a fork: the snapshot of the last turn may be under way."""
 
 
 @contextmanager
@@ -57,13 +59,30 @@ def _fill(store: str, other: str, blobs: Callable[[], Iterable[str]]) -> bool:
         return bool(packed)
 
 
+def share(other: str, store: str) -> None:
+    """All of another store, for a fork: what is in both is linked. What cannot be had leaves the
+    fork without snapshots of before."""
+    with suppress(OSError), open(os.path.join(other, "lock"), "rb") as lock:
+        if _locked(lock.fileno(), LONG):
+            shutil.copytree(other, store, copy_function=_shared, symlinks=True)
+
+
+def _shared(source: str, target: str) -> str:
+    """Objects never change; all else is each store's own."""
+    if f"{os.sep}objects{os.sep}" in source[-120:]:
+        _link(source, target)
+    else:
+        shutil.copyfile(source, target)
+    return target
+
+
 def _is_there(store: str, name: str) -> bool:
     return os.path.isdir(os.path.join(store, name))
 
 
-def _locked(lock: int) -> bool:
+def _locked(lock: int, patience: float = PATIENCE) -> bool:
     """Whether nobody works there. Not waited for without end: two could wait for each other."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

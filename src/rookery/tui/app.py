@@ -4,42 +4,35 @@ State belongs to a session, not to this window: leaving, switching and closing s
 """
 
 import asyncio
-import os
 from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.events import Event, Key, Paste
 
 from rookery.tui import messages
-from rookery.tui.actions.composer import ComposerActions
 from rookery.tui.actions.focus import Focus
-from rookery.tui.actions.seeking import Place
-from rookery.tui.actions.slash_commands import choice
 from rookery.tui.actions.transcript_tools import TranscriptTools
 from rookery.tui.keys.bindings import EVERYWHERE
 from rookery.tui.keys.map import label
 from rookery.tui.look.themes import Colourless, themes
 from rookery.tui.record import TasteChosen
 from rookery.tui.sheet import SHEET
-from rookery.tui.shell import Start
-from rookery.tui.splash import SetUp
-from rookery.tui.surroundings import Surroundings
+from rookery.tui.shell import Columns, Start
 from rookery.tui.system.garbage_collection import GarbageCollection
-from rookery.tui.system.notifications import Notifications
 from rookery.tui.system.painted_at_once import after_this_key
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
-from rookery.tui.widgets import feedback
-from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.composer import Composer
-from rookery.tui.widgets.feedback import Feedback
-from rookery.tui.widgets.find_bar import FindBar
-from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.session_list import Fleet
 from rookery.tui.widgets.status import Keys, Status
 from rookery.tui.writing.drafts import keep as keep_drafts
 from rookery.tui.writing.drafts import read as read_drafts
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets.chips import Chips
+    from rookery.tui.widgets.queue import Queue
 
 KEPT_EACH = 2.0
 """Seconds between two looks whether a draft has changed."""
@@ -52,10 +45,6 @@ class Rookery(Focus, TranscriptTools):
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
-        self.surroundings = Surroundings(self)
-        self.desk = ComposerActions(self)
-        self.calling = Notifications(self._write, os.environ)
-        self.found = SetUp(start.cwd, start.agent or "demo", bool(start.agent))
         self._drafts: dict[str, str] = {}
         self._kept: dict[str, str] = {}
         """Drafts as their file has them."""
@@ -76,7 +65,7 @@ class Rookery(Focus, TranscriptTools):
     # --- the screen ----------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        with Horizontal():
+        with Columns():
             yield Fleet(self.start.clock, id="fleet")
             with Vertical(id="stage"):
                 yield Transcript(self.start.clock, id="transcript")
@@ -88,7 +77,6 @@ class Rookery(Focus, TranscriptTools):
         self.title = "rookery"
         self.transcript.split = self.taste.diff == "split"
         self.fleet.set_compact(self.taste.compact_list)
-        self.transcript.asks.write = self.asking.write
         self.composer.focus()
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
         self.show_hint()
@@ -98,6 +86,7 @@ class Rookery(Focus, TranscriptTools):
 
     def _finish_screen(self) -> None:
         self.surroundings.mount()
+        self.transcript.asks.write = self.asking.write
         self._show_header()
 
     async def _take_early(self) -> None:
@@ -114,8 +103,12 @@ class Rookery(Focus, TranscriptTools):
         if self.start.session:
             self.open_session(self.start.session)
             if self.start.at:
+                from rookery.tui.actions.seeking import Place
+
                 self.seeking.begin(Place(self.start.session, self.start.at))
             if self.start.confirm:
+                from rookery.tui.actions.slash_commands import choice
+
                 self.send(choice(self.start.confirm))
             if self.start.task:
                 self.desk.submit(self.start.task, self.session)
@@ -239,7 +232,7 @@ class Rookery(Focus, TranscriptTools):
             self.window.add_older(message.pages)
             self.transcript.grown()
             self.surroundings.tell_pages()
-            self.below(FindBar).loaded()
+            self.find_bar.loaded()
             self.transcript.ask_older()
             self.seeking.look()
 
@@ -264,7 +257,7 @@ class Rookery(Focus, TranscriptTools):
             self._show_splash()
 
     def on_made(self, message: messages.Made) -> None:
-        self.start.once, self.start.worktree = "", None
+        self.start.once, self.start.worktree, self.start.sandbox = "", None, ""
         self.open_session(message.session)
 
     def on_fleet_chosen(self, message: Fleet.Chosen) -> None:
@@ -292,10 +285,10 @@ class Rookery(Focus, TranscriptTools):
     def on_composer_pasted(self, message: Composer.Pasted) -> None:
         self.desk.hold(message.text)
 
-    def on_chips_clicked(self, message: Chips.Clicked) -> None:
+    def on_chips_clicked(self, message: "Chips.Clicked") -> None:
         self.desk.detach(message.place)
 
-    def on_queue_changed(self, message: Queue.Changed) -> None:
+    def on_queue_changed(self, message: "Queue.Changed") -> None:
         self.desk.change_queue(message)
 
     def on_sent(self, message: messages.Sent) -> None:
@@ -349,14 +342,12 @@ class Rookery(Focus, TranscriptTools):
         self.notify(f"{leave} leaves and stops nothing. {cancel} cancels the turn.")
 
     def action_feedback(self, place: int) -> None:
-        said = self.below(Feedback).say(place)
+        from rookery.tui.widgets.feedback import keep
+
+        said = self.feedback.say(place)
         if said is not None:
             home = self.start.home
-            self.reader.run(lambda: asyncio.to_thread(feedback.keep, home, said))
-
-    def _write(self, text: str) -> None:
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(text)
+            self.reader.run(lambda: asyncio.to_thread(keep, home, said))
 
     def action_new(self) -> None:
         self.surroundings.new_wanted = True

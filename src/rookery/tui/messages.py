@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from rookery.core.blocks import Block, Op
 from rookery.core.json import Json
 from rookery.tui.record import Record
-from rookery.tui.splash import SetUp
 from rookery.tui.transcript.window import Page
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
+    from rookery.tui.splash import SetUp
 
 
 class FleetChanged(Record):
@@ -81,7 +81,7 @@ class HungChanged(Record):
 class SetUpFound(Record):
     """What is set up here."""
 
-    found: SetUp
+    found: "SetUp"
 
 
 class Fetched(Record):

@@ -183,15 +183,14 @@ class ReaderThread:
         files: "Sequence[Attachment]" = (),
         confirm: str = "",
         worktree: str | None = None,
+        sandbox: str = "",
     ) -> None:
         """A new session, and its first prompt if there is one."""
         command: Json = {"do": "prompt", "prompt": prompt}
+        given = {"cwd": cwd, "confirm": confirm, "worktree": worktree, "sandbox": sandbox}
 
         async def make() -> None:
-            rookery = self.rookery
-            session, why = await asyncio.to_thread(
-                _made, rookery, self.home, agent, cwd=cwd, confirm=confirm, worktree=worktree
-            )
+            session, why = await asyncio.to_thread(_made, self.rookery, self.home, agent, **given)
             if why:
                 self._tell(Sent("", command, why, files=files))
                 return

@@ -1,4 +1,4 @@
-"""The style sheets: of the screen, and of windows over it, which the first paint does without."""
+"""The style sheets: of the first paint, of the parts that come after it, and of windows."""
 
 SHEET = """
 Screen { background: $background; color: $foreground; }
@@ -8,23 +8,10 @@ Screen { background: $background; color: $foreground; }
 }
 #fleet.folded { display: none; }
 #stage { width: 1fr; }
-#find { height: 1; background: $card; margin: 0 1; }
-#find .name { color: $accent; text-style: bold; }
-#find Input { width: 1fr; background: $card; }
-#find .told { width: auto; color: $ink-2; }
-#panel {
-    border-left: solid $line; background: $background; scrollbar-size: 1 1;
-    overflow-x: hidden; padding: 1 0 0 0;
-}
 #transcript {
     height: 1fr; background: $background; scrollbar-size-vertical: 1;
     overflow-y: scroll; overflow-x: hidden;
 }
-#queue { height: 1; display: none; background: $background; }
-#feedback, #shell, #suggestions, #chips { height: 1; background: $background; }
-#shell, #feedback { margin: 1 0 0 0; }
-#suggestions { background: $card; margin: 0 1; }
-#queue:focus { background: $card; }
 #composer {
     height: auto; max-height: 10; min-height: 1; margin: 0 1; padding: 0 1;
     border: round $line; background: $background; scrollbar-size: 1 1;
@@ -35,6 +22,22 @@ Screen { background: $background; color: $foreground; }
 #status { height: 1; background: $background; }
 #keys { height: 1; background: $card; }
 ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+"""
+
+PARTS = """
+#find { height: 1; background: $card; margin: 0 1; }
+#find .name { color: $accent; text-style: bold; }
+#find Input { width: 1fr; background: $card; }
+#find .told { width: auto; color: $ink-2; }
+#panel {
+    border-left: solid $line; background: $background; scrollbar-size: 1 1;
+    overflow-x: hidden; padding: 1 0 0 0;
+}
+#queue { height: 1; display: none; background: $background; }
+#feedback, #shell, #suggestions, #chips { height: 1; background: $background; }
+#shell, #feedback { margin: 1 0 0 0; }
+#suggestions { background: $card; margin: 0 1; }
+#queue:focus { background: $card; }
 Toast { background: $card; }
 ModalScreen { align: center middle; background: $background 80%; }
 ModalScreen.over { background: $background; }

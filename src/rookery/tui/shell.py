@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, override
 
 from textual.app import App
+from textual.containers import Horizontal
 from textual.notifications import SeverityLevel
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from rookery.core.json import Json
@@ -47,6 +48,8 @@ class Start:
     """As `confirm`, for the next session only."""
     worktree: str | None = None
     """The next session gets one, whose branch has this name; "": the session's id."""
+    sandbox: str = ""
+    """What the next session runs in; empty: as config.toml says."""
     rookery: "RemoteRookery | None" = None
     """Of another machine; None: this one's."""
 
@@ -64,6 +67,18 @@ STATES = {"warning": "warn", "error": "failed"}
 """By a toast's severity: whose sign it has."""
 
 
+class Covered(Screen[None]):
+    """What it holds covers all of it: its own lines are never seen, and need not be made."""
+
+    BLANK = True
+
+
+class Columns(Horizontal):
+    """Covered, too."""
+
+    BLANK = True
+
+
 class Shell(App[str]):
     """Ends with the words to print when the screen is gone."""
 
@@ -75,6 +90,19 @@ class Shell(App[str]):
         self._own_keys: dict[str, str] = {}
         self.session = ""
         """The one that is shown; empty: the first prompt makes one."""
+
+    @override
+    def get_default_screen(self) -> Screen[None]:
+        return Covered(id="_default")
+
+    @override
+    def refresh_css(self, animate: bool = True) -> None:
+        """Before there is a screen, nothing has a colour that the theme could change: Textual would
+        parse every style sheet twice."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
 
     def below[W: Widget](self, kind: type[W]) -> W:
         """A part of the screen, under any window."""

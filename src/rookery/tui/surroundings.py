@@ -9,6 +9,7 @@ from rookery.core.blocks import Op
 from rookery.core.json import lenient
 from rookery.home.paths import with_tilde
 from rookery.tui.keys.map import label
+from rookery.tui.sheet import PARTS
 from rookery.tui.shell import Shell
 from rookery.tui.splash import SetUp, Way, way_in, window_of
 from rookery.tui.widgets.chips import Chips
@@ -37,6 +38,7 @@ class Surroundings:
 
     def mount(self) -> None:
         """What shows nothing at first, after the first paint."""
+        self._app.stylesheet.add_source(PARTS, read_from=("parts", ""))
         stage = self._app.screen_stack[0].query_one("#stage")
         above = (FindBar(id="find"), Feedback(id="feedback"), ShellPanel(id="shell"))
         lists = (Queue(id="queue"), Suggestions(id="suggestions"), Chips(id="chips"))

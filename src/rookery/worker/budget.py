@@ -7,7 +7,6 @@ from rookery.core import budgets, spending
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, kind_of, lenient, notice
-from rookery.core.settings.agent_tables import Extras
 from rookery.core.turn import messages as turns
 from rookery.home import ledger
 from rookery.worker.session import Session
@@ -31,15 +30,13 @@ class BudgetWatch:
         self._counts = False
         """A budget counts tokens."""
         self._told: set[str] = set()
+        self._closed = ""
+        """The ask that was closed without an answer."""
         session.bars = self._bars
         session.journal.at_least = self._streamed
 
     def _limits(self) -> dict[str, budgets.Budget]:
-        """The session's own, its agent's, or those of all."""
-        config, header = self._session.config, self._session.header
-        extras = config.extras.get(header["agent"], Extras())
-        everywhere = {scope: getattr(config, name) for scope, name in budgets.NAMES.items()}
-        return budgets.in_force(header["budget"], extras.budgets, everywhere)
+        return ledger.limits_of(self._session.header, self._session.config)
 
     # --- what was used ---------------------------------------------------------------------------
 
@@ -64,6 +61,7 @@ class BudgetWatch:
                     self._ledger.note(session.header["spent"])
         if limits and session.turn.phase == "running":
             self._pause(limits)
+        self.look_again()
 
     def _streamed(self) -> int:
         """Tokens that the running turn used at the least."""
@@ -77,20 +75,11 @@ class BudgetWatch:
         return spending.added(spent, max(0, self._streamed() - spent["turn"]["tokens"]))
 
     def _reached(self, limits: dict[str, budgets.Budget], spent: Json) -> budgets.Reached | None:
-        """The first that is reached. `spent`: the session's, with the turn's."""
-        day = ledger.today() if "day" in limits else ""
-        for scope, budget in limits.items():
-            match scope:
-                case "turn":
-                    known = spent["turn"]
-                case "session":
-                    known = spent
-                case _:
-                    known = self._ledger.total(spent)
-            allowed = budgets.granted(self._session.header, scope, day)
-            if found := budgets.reached(scope, budget, known, allowed):
-                return found
-        return None
+        """The first. `spent`: the session's, with the turn's."""
+        book, header = self._ledger, self._session.header
+        return budgets.first_reached(
+            header, limits, spent, lambda: book.total(spent), ledger.today()
+        )
 
     # --- in mid-turn -----------------------------------------------------------------------------
 
@@ -137,11 +126,16 @@ class BudgetWatch:
         answer = asks.answered(ask, command, by)
         if isinstance(answer, Refusal):
             return answer
+        self._closed = ask["id"]
         session.append(answer.draft, full=True)
         if command.get("option") not in (budgets.MORE, budgets.RAISE):
             return None
-        about = lenient.mapping(ask, "budget")
-        paused, scope = lenient.integer(about, "paused") or 0, lenient.text(about, "scope")
+        self._go_on(ask)
+        return None
+
+    def _go_on(self, ask: Json) -> None:
+        session, scope = self._session, budgets.scope_of(ask)
+        paused = lenient.integer(lenient.mapping(ask, "budget"), "paused") or 0
         rest = {key: each for key, each in self._limits().items() if key not in ("turn", scope)}
         if rest and (found := self._reached(rest, self._spent())):
             session.append(Draft(self._ask(found, paused), None, "budget"), full=True)
@@ -149,7 +143,23 @@ class BudgetWatch:
             session.feed_turn(turns.AskedAgain(budgets.HOW, paused, budgets.CONTINUE))
         else:
             session.feed_turn(turns.Freed(paid=True))
-        return None
+
+    def look_again(self) -> None:
+        """Where a budget was raised, or its day is over, nobody has to be asked: what waits goes
+        on."""
+        ask = budgets.open_ask(self._session.header)
+        if ask is None or ask["id"] == self._closed or self._session.turn.phase != "idle":
+            return
+        scope = budgets.scope_of(ask)
+        limits = {key: each for key, each in self._limits().items() if key == scope}
+        if self._reached(limits, self._spent()) is not None:
+            return
+        self._closed = ask["id"]
+        over = lenient.text(lenient.mapping(ask, "budget"), "day") not in ("", ledger.today())
+        why = "Continued: a new day began" if over else "Continued: the budget was raised"
+        update = asks.closed(ask["id"], {"outcome": budgets.LIFTED}, name=why)
+        self._session.append(Draft(update), full=True)
+        self._go_on(ask)
 
     # --- what cannot be measured -----------------------------------------------------------------
 

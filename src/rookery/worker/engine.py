@@ -13,7 +13,7 @@ from rookery.core import ask_timeout
 from rookery.core.agent import messages
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop as critic_loop
-from rookery.core.json import Event, kind_of, lenient
+from rookery.core.json import Draft, Event, kind_of, lenient, notice
 from rookery.core.turn import machine as turn_machine
 from rookery.core.turn import messages as turns
 from rookery.core.turn import rate_limit, watchdogs
@@ -51,9 +51,9 @@ class Engine:
         self._clients = clients
         self._records = records
         self._critic = Critic(session)
-        self._budget = BudgetWatch(session)
+        self.budget = BudgetWatch(session)
         self._snapshots = snapshots
-        self._commands = Commands(session, side, self._budget, snapshots)
+        self._commands = Commands(session, side, self.budget, snapshots)
         self._asks = ask_timeout.Clock()
 
     async def run(self) -> None:
@@ -112,7 +112,7 @@ class Engine:
             case turns.EndAgent():
                 self._session.feed_agent(messages.EndWanted())
             case turns.AskBudget():
-                self._budget.ask()
+                self.budget.ask()
             case messages.Tell(given):
                 self._session.feed_turn(given)
                 self._commands.agent_told(given)
@@ -153,7 +153,10 @@ class Engine:
                 self._session.feed_critic(heard)
             if kind == "_turn" and event.update.get("state") == "idle":
                 self._snapshots.turn_ended()
-        self._budget.heard(events)
+                for words in self._session.sandbox.left():
+                    self._session.append(Draft(notice(words)))
+                    self._session.wake()
+        self.budget.heard(events)
         keep = self._session.policy.keep_events
         if keep and "_turn" in kinds:
             with suppress(StoreError):  # a full disk: the next turn's end tries again

@@ -63,6 +63,7 @@ class Host:
         try:
             self._look_around()
             session.tell_settings()
+            self._engine.budget.look_again()
             self._engine.settle()  # for what a worker before this one waited for, and had asked
             if not kept_asks.away(session.header):  # what came while no more might be awake
                 session.feed_turn(turns.Freed(place=True))
@@ -106,6 +107,7 @@ class Host:
             self._adopted.reap()
             self._look_around()
             session.look_at_settings(slowly=True)
+            self._engine.budget.look_again()
             if session.effects:
                 session.wake()
             due = self._rest_due()

@@ -30,6 +30,8 @@ class _Plan(NamedTuple):
     hidden: Ranges | None = None
     """None: the conversation stays."""
     memory: Memory = Memory(None)
+    last: str = ""
+    """The last line of what was said until there, for lists."""
 
     def update(self, state: str, **more: object) -> Json:
         about = {"files": bool(self.target), "conversation": self.hidden is not None}
@@ -95,9 +97,10 @@ class Rewind:
             firsts = [log.first_seq(n) for n in range(1, last + 1)]
             events, began = log.of_kinds(*rewinding.MEMORY), log.spans(turn + 1)[0]
             memory = rewinding.memory_at(events, firsts, turn, header, began)
-            then = log.header_before(turn + 1)["hidden"]
-            hidden = [*then, *([[firsts[turn], log.last_seq()]] if turn < last else [])]
-            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory)
+            then = log.header_before(turn + 1)
+            hidden = [*then["hidden"], *([[firsts[turn], log.last_seq()]] if turn < last else [])]
+            last = str(then["last"])
+            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=last)
         return plan
 
     def _undo(self, log: Reader, command: Json, by: str) -> _Plan | Refusal:
@@ -115,7 +118,8 @@ class Rewind:
             session = done["was"]["agentSession"]
             how = rewinding.LOADED if session else ""
             memory = Memory(session, how)
-            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory)
+            last = lenient.text(done["was"], "last")
+            plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=last)
         if not plan.target and plan.hidden is None:
             return Refusal("nothing_to_undo", "The last rewind did not change that.")
         return plan
@@ -152,6 +156,7 @@ class Rewind:
             return
         self._side.kept.give_up("the conversation was rewound", None)
         memory: Json = {"agentSession": plan.memory.session, "memory": plan.memory.how}
+        memory["last"] = plan.last
         done = draft._replace(update=draft.update | {"hidden": plan.hidden} | memory)
         session.feed_agent(messages.Replaced(done, start=False))
 

@@ -39,6 +39,8 @@ class Subject(NamedTuple):
     """Of the agent."""
     profile: Profile
     settings: Settings
+    servers: list[Json]
+    """The MCP servers that it is given: it starts them inside."""
 
 
 class SessionSandbox:
@@ -54,6 +56,7 @@ class SessionSandbox:
         self._environment = environment
         self._subject = subject
         self._made: Sandbox | None = None
+        self._left: set[str] = set()
 
     @property
     def kind(self) -> str:
@@ -92,6 +95,19 @@ class SessionSandbox:
         """Why the agent did not start, if that is because of the sandbox."""
         words = self._made.fault(status, stderr) if self._made else ""
         return [words] if words else []
+
+    def left(self) -> list[str]:
+        """What the user is to know before they use git: a plain repository has no such file, and
+        none can be kept from being made there. Said once."""
+        roots = map(os.path.realpath, self._made.place.roots if self._made else ())
+        places = [os.path.join(root, ".git", "commondir") for root in roots]
+        found = {path for path in places if os.path.lexists(path)} - self._left
+        self._left |= found
+        return [
+            f"The agent left {path}: git would obey settings and hooks of the place that it names. "
+            "Remove it before you use git there."
+            for path in sorted(found)
+        ]
 
     def close(self) -> None:
         if self._made is not None:
@@ -134,10 +150,15 @@ class SessionSandbox:
 
 
 def _programs(subject: Subject, cwd: str) -> list[str]:
-    """What the agent's command names: its program, and files by a whole path."""
-    found = programs.find(subject.argv[0], subject.environment, cwd) if subject.argv else None
-    named = [word for word in subject.argv[1:] if os.path.isabs(word) and os.path.isfile(word)]
-    return [os.path.join(cwd, each) for each in (found, *named) if each]
+    """What the agent's command names: its program, and files by a whole path. The programs of MCP
+    servers, and the script that comes first in their arguments."""
+    commands = filter(None, (lenient.text(each, "command") for each in subject.servers))
+    names = [*subject.argv[:1], *commands]
+    found = [programs.find(name, subject.environment, cwd) for name in names]
+    first = [lenient.texts(each, "args")[:1] for each in subject.servers]
+    words = [*subject.argv[1:], *(word for each in first for word in each)]
+    named = [word for word in words if os.path.isabs(word) and os.path.isfile(word)]
+    return [os.path.join(cwd, each) for each in (*found, *named) if each]
 
 
 def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[Bind]":
@@ -173,11 +194,13 @@ def _of_worktree(tree: Json | None) -> "list[Bind]":
     if tree is None or not worktree.exists(tree):
         return []
     from rookery.client.worktrees.sandbox import git_places
+    from rookery.sandbox.git import pointers
     from rookery.sandbox.plan import Bind
 
     found = git_places(tree)
     readable = [Bind(path, path) for path in found.readable]
-    return [*readable, *(Bind(path, path, writable=True) for path in found.writable)]
+    written = [Bind(path, path, writable=True) for path in found.writable]
+    return [*readable, *written, *pointers(os.path.realpath(tree["admin"]))]
 
 
 def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":

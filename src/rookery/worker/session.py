@@ -248,7 +248,7 @@ class Session:
             roots=[] if remote.cwd else [*map(self.sandbox.to_agent, header["roots"])],
             mcp_servers=self.servers.given(header["mcpServers"]),
             stored=known["id"] if known and known["name"] == header["agent"] else None,
-            cold=registry.is_cold(argv),
+            cold=registry.is_cold(argv) or registry.is_own(argv),  # whose SDK may have to load
             offers=profiles.offers_of(profile),
             chosen=header["wanted"] | {"confirm": modes.for_agent(confirm, header["unattended"])},
             profile=profile,
@@ -283,7 +283,8 @@ class Session:
         environment = self.surroundings.environment
         argv = programs.located(self.argv(), environment, self.config.node_path)
         environment = programs.beside(argv, {**environment, **self._extras().env})
-        return Subject(argv, environment, self.profile(), self.config.sandbox)
+        servers = self.servers.given(self.header["mcpServers"])
+        return Subject(argv, environment, self.profile(), self.config.sandbox, servers)
 
     def profile(self) -> profiles.Profile:
         """Asked with every update: looked up once for each agent."""

@@ -4,15 +4,21 @@ from typing import Any
 
 import pytest
 
+from rookery.core.json.events import Draft
 from rookery.core.turn.messages import (
     AgentLost,
     Answered,
     Append,
+    CancelWanted,
     Effect,
+    EndAgent,
+    ForceWanted,
+    Input,
     QueueChanged,
     SendSteer,
     SteerAnswered,
     SteerWanted,
+    Tick,
     Turn,
     WantAgent,
 )
@@ -153,3 +159,52 @@ def test_I13_6_send_now_steers_where_the_agent_can_take_it(able: bool) -> None:
         assert (names(taken), appended(effects)[0]["steered"]) == ("a", True)
         kept, _ = go(turn, SteerAnswered("b", taken=False))
         assert names(kept) == "ba"
+
+
+CANCELLING = queued(RUNNING, "a", "b", "c")._replace(phase="cancelling", cancel_by=99.0)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        Answered({"stopReason": "cancelled"}, None),
+        Answered({"stopReason": "end_turn"}, None),
+        Answered(None, {"code": -1, "message": "stopped"}),
+        AgentLost("gone"),
+        Tick(),
+        CancelWanted("c8", "tui"),
+        ForceWanted("c8", "tui"),
+    ],
+)
+def test_I15_send_now_during_a_cancel_goes_when_it_is_over_t3(ending: Input) -> None:
+    """However it ends; the rest stays held."""
+    wished, effects = go(CANCELLING, change("send", "b"))
+    assert (names(wished), said(effects)["op"]) == ("bac", "move")
+    after, effects = go(wished, ending, now=100.0)
+    assert (after.phase, names(after)) == ("waiting", "ac")
+    assert [update.get("queued") for update in appended(effects)][-2:] == [["b"], None]
+    wakes = [type(each) for each in effects if isinstance(each, EndAgent | WantAgent)]
+    assert wakes[-1:] == ([] if isinstance(ending, ForceWanted) else [WantAgent])
+    assert go(CANCELLING, ending, now=100.0)[0].held
+
+
+def test_I15_all_are_sent_after_a_cancel_t3() -> None:
+    wished, _ = go(CANCELLING, change("send"))
+    after, _ = go(wished, Answered({"stopReason": "cancelled"}, None))
+    assert (after.phase, names(after)) == ("waiting", "")
+
+
+def test_I15_a_budgets_pause_sends_nothing_t3() -> None:
+    asking = CANCELLING._replace(ask=Draft({"sessionUpdate": "_ask"}), because="a budget")
+    after, _ = go(go(asking, change("send", "b"))[0], Answered({"stopReason": "cancelled"}, None))
+    assert (after.phase, names(after), after.held) == ("idle", "bac", True)
+
+
+def test_I15_what_a_cancelled_turn_did_not_take_is_sent_t4() -> None:
+    offered, _ = go(RUNNING, SteerWanted("a", HELLO, "tui", able=True))
+    cancelling, _ = go(offered, CancelWanted("c8", "tui"))
+    wished, _ = go(cancelling, change("send", "a"))
+    ended, _ = go(wished, Answered({"stopReason": "cancelled"}, None))
+    assert (ended.phase, names(ended)) == ("idle", "a")
+    after, _ = go(ended, SteerAnswered("a", taken=False))
+    assert (after.phase, names(after)) == ("waiting", "")

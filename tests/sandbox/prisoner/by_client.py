@@ -121,6 +121,22 @@ def client_write_race(client: Client, plan: Plan, name: str) -> object:
 
 
 @way
+def client_plant_hook(client: Client, plan: Plan, name: str) -> object:
+    """In the session's own repository, and by a link to it."""
+    folder, link = f"{plan['work']}/.git/hooks", f"{plan['work']}/{name}"
+    os.symlink(folder, link)
+    return [
+        client.ask("fs/write_text_file", path=f"{place}/{name}", content="#!/bin/sh")
+        for place in (folder, link)
+    ]
+
+
+@way
+def terminal_plant_hook(client: Client, plan: Plan, name: str) -> object:
+    return client.run("/bin/sh", "-c", f"echo out > '{plan['work']}/.git/hooks/{name}'")
+
+
+@way
 def client_read(client: Client, plan: Plan, name: str) -> object:
     return client.ask("fs/read_text_file", path=plan["secrets"][name])
 

@@ -188,6 +188,51 @@ def write_cgroup(plan: Plan, name: str) -> object:
     os.mkdir(f"{plan['cgroup']}/{plan['token']}")
 
 
+@way
+def plant_hook(plan: Plan, name: str) -> object:
+    """In the session's own repository: it runs outside, with the user's next commit."""
+    return plant(f"{plan['work']}/.git/hooks/{name}")
+
+
+@way
+def plant_setting(plan: Plan, name: str) -> object:
+    """By a rename, as git does it: `core.fsmonitor` runs with every `git status`."""
+    folder = f"{plan['work']}/.git"
+    with open(f"{folder}/config.{name}", "w") as file:
+        file.write(f"[core]\nfsmonitor = {name}\n")
+    os.rename(f"{folder}/config.{name}", f"{folder}/config")
+
+
+@way
+def plant_repository(plan: Plan, name: str) -> object:
+    """The whole of it moved aside, and another in its place."""
+    folder = f"{plan['work']}/.git"
+    os.rename(folder, f"{folder}.{name}")
+    return plant(f"{folder}/hooks/{name}")
+
+
+@way
+def plant_hooks_aside(plan: Plan, name: str) -> object:
+    folder = f"{plan['work']}/.git/hooks"
+    os.rename(folder, f"{folder}.{name}")
+    return plant(f"{folder}/{name}")
+
+
+@way
+def plant_in_namespace(plan: Plan, name: str) -> object:
+    """With a mount namespace of its own, in which it is root."""
+    path = f"{plan['work']}/.git/hooks"
+    line = f"umount '{path}'; mount -o remount,rw,bind '{path}'; echo out > '{path}/{name}'"
+    return os.system(f'unshare --user --map-root-user --mount /bin/sh -c "{line}" 2>&1')  # noqa: S605
+
+
+def plant(path: str) -> str:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write("#!/bin/sh\n")
+    return f"wrote {path}"
+
+
 def _reading(name: str) -> None:
     WAYS[name] = lambda plan, name: read(plan["secrets"][name])
 

@@ -162,6 +162,9 @@ class Attached:
             self._asked(update)
         elif kind_of(update) == "_ask":
             self.questions.closed(lenient.text(update, "id"))
+            if budgets.stops(update) and self.header["state"] == "idle":
+                for name, _ in self._prompts.waiting():  # an editor has no key for the queue
+                    self._dispatch({"do": "queue", "op": "remove", "item": name})
         self._moved.set()
 
     def tell(self, update: Json) -> None:
@@ -250,7 +253,8 @@ class Attached:
     def _settle_prompts(self, event: Event) -> None:
         """A turn that ended with an open ask is not over for the editor: it continues when that is
         asked again."""
-        kept = bool(kept_asks.away(self.header) or budgets.open_ask(self.header))
+        asked = kept_asks.away(self.header) or budgets.open_ask(self.header)
+        kept = bool(asked or budgets.goes_on(event.update))
         self._prompts.settle(event, self.header["agent"], kept=kept)
         self._tell_notes()
         if not kept and self.header["state"] == "idle":

@@ -128,7 +128,9 @@ class Prompts:
                 if prompt is not None:
                     prompt.removed = True
                     self._answer_removed()
-            case "_turn" if kept and update.get("reason") in ("agent_exited", "interrupted"):
+            case "_turn" if kept and (
+                update.get("reason") in ("agent_exited", "interrupted") or update.get("paused")
+            ):
                 self._hold(update, ASKED_AGAIN)  # else it was stopped or put off, and is over
             case "_turn" if update.get("state") == "idle":
                 turn = lenient.integer(update, "turn")

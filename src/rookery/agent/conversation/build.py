@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, override
 
 from openhands.sdk import LLM, AgentContext, Tool
-from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser, NoOpCondenser
+from openhands.sdk.context.condenser import CondenserBase, NoOpCondenser
 from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
 from openhands.sdk.hooks import HookConfig
 from openhands.sdk.hooks.config import HookDefinition
@@ -29,12 +29,14 @@ from pydantic import PrivateAttr, SecretStr
 import rookery
 from rookery.agent.conversation import images
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
+from rookery.agent.conversation.condenser import UNLIMITED, RookeryCondenser
 from rookery.agent.conversation.critic import PROXY
 from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, quiet_copy
 from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
 from rookery.agent.provider import windows
 from rookery.agent.sdk_patches import head, usage
+from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
 from rookery.core.json import Json
@@ -112,6 +114,7 @@ def make(wishes: Wishes) -> Conversation:
         token_callbacks=[wishes.on_token],
         hook_config=HookConfig.model_validate(of_sdk) if of_sdk else None,
         visualizer=wishes.watcher,
+        mcp_tool_provider=Provider(),
         delete_on_close=False,
         profile_store_dir=os.path.join(wishes.directory, wishes.record.id, "profiles"),
     )
@@ -195,8 +198,9 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
         own = llm_of(wishes.summarizer, quiet, wishes.on_retry, "condenser")
     else:
         own = quiet_copy(llm)
-    size, first = wishes.condenser.max_size, wishes.condenser.keep_first
-    return LLMSummarizingCondenser(llm=own, max_size=size, keep_first=first)
+    wish = wishes.condenser
+    size, share = wish.max_size or UNLIMITED, wish.share / 100
+    return RookeryCondenser(llm=own, share=share, max_size=size, keep_first=wish.keep_first)
 
 
 # ---------------------------------------------------------------- its surroundings

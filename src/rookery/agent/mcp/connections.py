@@ -1,17 +1,21 @@
 """The connections to a conversation's MCP servers. All are tried at once, and a prompt waits for
-them a moment. The tools of a slow server are added when it answers, as are those it adds later."""
+them a moment. The tools of a slow server are added when it answers, as are those it adds later.
+
+MCP's libraries are loaded with the first server: most sessions have none, and a start would wait
+for them."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-
-from openhands.sdk import LocalConversation
-from openhands.sdk.mcp.client import MCPClient
-from openhands.sdk.mcp.config import MCPServer
-from openhands.sdk.mcp.tool import MCPToolDefinition
+from typing import TYPE_CHECKING
 
 from rookery.agent.mcp.names import Names
-from rookery.agent.sdk_patches import mcp_calls
+
+if TYPE_CHECKING:
+    from openhands.sdk import LocalConversation
+    from openhands.sdk.mcp.client import MCPClient
+    from openhands.sdk.mcp.config import MCPServer
+    from openhands.sdk.mcp.tool import MCPToolDefinition
 
 MOMENT = 3.0
 """Seconds that a conversation waits for its servers."""
@@ -37,7 +41,7 @@ class Listener:
 class Connections:
     def __init__(
         self,
-        conversation: LocalConversation,
+        conversation: "LocalConversation",
         names: Names,
         timeouts: Mapping[str, float],
         listener: Listener,
@@ -53,8 +57,10 @@ class Connections:
         """The conversation has begun: later tools are added to it."""
         self._closed = threading.Event()
 
-    def connect(self, servers: Mapping[str, MCPServer]) -> list[MCPToolDefinition]:
+    def connect(self, servers: "Mapping[str, MCPServer]") -> "list[MCPToolDefinition]":
         """The tools of those that answer in time. Blocks meanwhile."""
+        from rookery.agent.sdk_patches import mcp_calls  # noqa: F401 - not within the moment
+
         for name, server in servers.items():
             work = partial(self._keep_trying, name, server)
             threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
@@ -84,7 +90,7 @@ class Connections:
 
     # --- one server ------------------------------------------------------------------------------
 
-    def _keep_trying(self, name: str, server: MCPServer) -> None:
+    def _keep_trying(self, name: str, server: "MCPServer") -> None:
         for pause in (*PAUSES, None):
             try:
                 client = self._conversation._mcp_tool_provider.create_tools(
@@ -108,7 +114,7 @@ class Connections:
         if first and not self._closed.is_set():
             self._listener.mcp_failed(name, error)
 
-    def _come(self, name: str, client: MCPClient) -> None:
+    def _come(self, name: str, client: "MCPClient") -> None:
         with self._changed:
             self._clients[name] = client
             self._failures.pop(name, None)
@@ -122,8 +128,10 @@ class Connections:
 
     # --- its tools -------------------------------------------------------------------------------
 
-    def _tools(self, clients: Mapping[str, MCPClient]) -> dict[str, list[MCPToolDefinition]]:
+    def _tools(self, clients: "Mapping[str, MCPClient]") -> "dict[str, list[MCPToolDefinition]]":
         """Of servers that came together, under the model's names for them."""
+        from rookery.agent.sdk_patches import mcp_calls
+
         found = {
             name: {tool.name: tool for tool in client.tools} for name, client in clients.items()
         }
@@ -137,10 +145,12 @@ class Connections:
         }
 
     def _taken(self) -> set[str]:
+        from openhands.sdk.mcp.tool import MCPToolDefinition
+
         known = self._conversation.agent.tools_map.items()
         return {name for name, tool in known if not isinstance(tool, MCPToolDefinition)}
 
-    def _reconcile(self, name: str, client: MCPClient, _: Sequence[MCPToolDefinition]) -> None:
+    def _reconcile(self, name: str, client: "MCPClient", _: "Sequence[MCPToolDefinition]") -> None:
         """The server has these tools now. In its client's thread, or that of its connection."""
         if self._closed.is_set():
             return

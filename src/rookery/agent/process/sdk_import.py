@@ -43,7 +43,6 @@ def surroundings() -> Iterator[None]:
 
 
 FIRST_ANSWER = (
-    *("openai.resources", "openai.resources.admin", "openai.resources.beta"),
     *("openai.resources.chat.completions", "openai.resources.responses"),
     *("openai.lib.streaming.chat", "openai.types.chat", "jiter", "anyio._backends._asyncio"),
     *("litellm.litellm_core_utils.default_encoding", "litellm._service_logger"),
@@ -91,6 +90,7 @@ def load() -> None:
     os.environ.setdefault("OH_PERSISTENCE_DIR", os.path.join(paths.home(), "sdk"))
     # At every answer of a model without a known price.
     warnings.filterwarnings("ignore", message="Cost calculation failed")
+    importlib.import_module("rookery.agent.sdk_patches.imports").install()
     with surroundings(), _out_of_the_collectors_way():
         for part in ("session.session", "session.turn", "session.slash_commands"):
             importlib.import_module(f"rookery.agent.{part}")

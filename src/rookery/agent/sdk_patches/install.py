@@ -12,10 +12,11 @@ from rookery.agent.sdk_patches import (
     terminal_tool,
     usage,
 )
+from rookery.agent.sdk_patches.imports import kinds
 
 PATCHES = (
     *(usage, identity, refused_images, environment, terminal_tool),
-    *(sdk_files, subagent_tasks, gate, lost_events),
+    *(sdk_files, subagent_tasks, gate, lost_events, kinds),
 )
 
 

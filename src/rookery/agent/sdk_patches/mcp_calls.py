@@ -7,7 +7,7 @@ name no request's number. Unnecessary once a cancelled call of the SDK's is canc
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
@@ -96,8 +96,12 @@ def tool(found: MCPToolDefinition, name: str, timeout: float | None) -> MCPToolD
     return found.model_copy(update={"mcp_tool": called, "executor": own})
 
 
-def lend(found: MCPToolDefinition) -> MCPToolDefinition:
-    """The same tool for a sub-agent: over the connection that there is."""
+def lend(tools: Iterable[Any]) -> list[MCPToolDefinition]:
+    """The same tools of servers for a sub-agent: over the connections that there are."""
+    return [_lend(tool) for tool in tools if isinstance(tool, MCPToolDefinition)]
+
+
+def _lend(found: MCPToolDefinition) -> MCPToolDefinition:
     executor = found.executor
     assert isinstance(executor, MCPToolExecutor)
     own = Call(executor.tool_name, executor.client, executor.timeout, lent=True)

@@ -18,7 +18,6 @@ from openhands.sdk import Agent, LocalConversation
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.response_utils import get_agent_final_response
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.mcp.tool import MCPToolDefinition
 from openhands.sdk.security.confirmation_policy import NeverConfirm
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.tools.task import manager
@@ -27,8 +26,9 @@ from openhands.tools.task.manager import Task, TaskManager
 from rookery.agent import terminal
 from rookery.agent.provider import retries, windows
 from rookery.agent.provider.failures import failure_of
-from rookery.agent.sdk_patches import Around, llm, mcp_calls, wrap
+from rookery.agent.sdk_patches import Around, llm, wrap
 from rookery.agent.sdk_patches.answers import MAX_TOKENS
+from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
 
 CUT = "The sub-agent's model reached its output limit. It wrote:"
@@ -57,6 +57,7 @@ class SubAgentConversation(LocalConversation):
         if isinstance(agent.llm, llm.RookeryLLM):
             agent.llm.start_over()  # a copy shares what its parent's has met
         self._parent = _parent.get()
+        named.setdefault("mcp_tool_provider", Provider())
         super().__init__(agent=agent, visualizer=watcher, **named)
         self.set_security_analyzer(LLMSecurityAnalyzer())  # else its model's risk is ignored
         if isinstance(watcher, ChildWatcher):
@@ -79,8 +80,11 @@ class SubAgentConversation(LocalConversation):
     def _runtime_mcp_tools(self, mcp_config: Any, **_: Any) -> list[Any]:  # noqa: ARG002
         """Its parent's, over the same connections: the SDK would start every server again, and name
         their tools differently."""
-        above = self._parent.agent.tools_map.values() if self._parent is not None else ()
-        return [mcp_calls.lend(tool) for tool in above if isinstance(tool, MCPToolDefinition)]
+        if self._parent is None or not self._parent.agent.mcp_config:
+            return []
+        from rookery.agent.sdk_patches import mcp_calls
+
+        return mcp_calls.lend(self._parent.agent.tools_map.values())
 
     def set_confirmation_policy(self, policy: Any) -> None:  # noqa: ARG002
         """Neither its parent's nor its own: `gate.py` judges each action just before it runs."""

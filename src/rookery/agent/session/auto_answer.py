@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from openhands.sdk.event import ActionEvent
-from openhands.sdk.mcp import MCPToolAction
+from openhands.sdk.mcp.definition import MCPToolAction
 
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force

@@ -1,4 +1,5 @@
-"""`python -m rookery.agent.warm [--spare] [SECONDS]`: detached at once."""
+"""`python -m rookery.agent.warm [--spare] [SECONDS]`: detached, and waited for until it loads or
+has found another one."""
 
 import os
 import sys
@@ -9,15 +10,24 @@ SPARE = "--spare"
 
 
 def main(arguments: list[str]) -> int:
+    reading, writing = os.pipe()
     if os.fork():
+        os.close(writing)
+        os.read(reading, 1)  # its end: whoever started us finds the lock taken
         return 0
+    os.close(reading)
     os.setsid()
     if os.fork():
         os._exit(0)
     from rookery.agent.warm.process import FORKS, keep
 
     seconds = [float(word) for word in arguments if word != SPARE]
-    return keep(lambda: time.sleep(sum(seconds)), forks=FORKS and SPARE not in arguments)
+
+    def pause() -> None:
+        os.close(writing)
+        time.sleep(sum(seconds))
+
+    return keep(pause, forks=FORKS and SPARE not in arguments)
 
 
 sys.exit(main(sys.argv[1:]))

@@ -35,6 +35,7 @@ GRACE = 5.0
 BACKLOG = 64
 ENDING = (signal.SIGTERM,)
 LOG_LIMIT = 1024 * 1024
+TRIES = 5
 
 
 def keep(pause: Callable[[], None], *, forks: bool) -> int:
@@ -90,9 +91,13 @@ def _leave(home: str, path: str, group: str) -> None:
 
 def _lock(path: str) -> int | None:
     file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    for _ in range(TRIES):  # a door that looks whether it is held holds it for an instant
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            time.sleep(0.01)
+    else:
         os.close(file)
         return None
     os.truncate(file, 0)

@@ -36,7 +36,7 @@ def check(home: str, *, all_logs: bool = False) -> list[Row]:
             rows += [Row(name, verdict, words) for verdict, words in look(home)]
         except FAULTS as error:
             rows.append(Row(name, NOT_OK, str(error)))
-    rows += [Row("guard", *_guard(home))]
+    rows += [Row("guard", *_guard(home)), *_sandbox(home)]
     return [*rows, *_sessions(home, None if all_logs else READ_WHOLE), *_leftovers(home)]
 
 
@@ -138,6 +138,27 @@ def _guard(home: str) -> tuple[Verdict, str]:
     but = f", but not {', '.join(free)} (config.toml)" if free else ""
     root = "" if os.geteuid() == 0 else "; their commands get no sudo"
     return OK, f"agents are confined by Landlock (ABI {landlock.abi()}){but}{root}"
+
+
+def _sandbox(home: str) -> list[Row]:
+    """What sessions can run in. One that is missing is wrong only where the settings want it."""
+    from rookery.sandbox.plan import SandboxError
+    from rookery.sandbox.trial import TRIALS
+
+    try:
+        settings = in_force.load(home)
+    except config.ConfigError:
+        settings = config.Config()
+    wanted = {settings.sandbox.kind, *(each.sandbox for each in settings.extras.values())}
+    found, missing = [], []
+    for kind, trial in TRIALS.items():
+        try:
+            found.append(Row("sandbox", OK, f"{kind}: {trial(settings.sandbox)}"))
+        except SandboxError as error:
+            verdict: Verdict = NOT_OK if kind in wanted else NOT_TOLD
+            missing.append(Row("sandbox", verdict, str(error)))
+    wrong = [row for row in missing if row.verdict == NOT_OK]
+    return [*found, *wrong] or (missing[:1] if LINUX else missing[1:])
 
 
 def _sessions(home: str, most: int | None) -> list[Row]:

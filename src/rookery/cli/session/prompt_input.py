@@ -27,9 +27,11 @@ def text_of(words: tuple[str, ...], *, optional: bool = False) -> str:
 
 
 def after_name(name: str | None, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-    """`--worktree TEXT`: what has spaces is no name, and neither is all that there is to send."""
+    """`--worktree TEXT`: what has spaces is no name, neither is all that there is to send, nor the
+    first of several words: only `--worktree=NAME` is sure."""
     alone = not words and sys.stdin is not None and sys.stdin.isatty()
-    if name and (alone or len(name.split()) > 1):
+    stated = any(each.startswith("--worktree=") for each in sys.argv[1:])
+    if name and not stated and (alone or len(name.split()) > 1 or len(words) > 1):
         return "", (name, *words)
     return name, words
 

@@ -98,14 +98,18 @@ def tell_left_running(say: Say, session: str, since: int) -> None:
 
 
 def tell_resumption(say: Say, session: str) -> None:
-    """A session that hit a rate limit continues by itself, even asleep."""
-    at = target.rookery().resumes_at(session)
-    if at is not None:
-        when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
-        say(
-            f"Its prompt will be sent again at {when}, when the rate limit resets "
-            f"(rate_limit_auto_resume). To prevent that: rookery archive {session}"
-        )
+    """A session that hit a rate limit, or the day's budget, continues by itself, even asleep."""
+    rookery = target.rookery()
+    at, head = rookery.resumes_at(session), rookery.head(session)
+    if at is None:
+        return
+    when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
+    if head is not None and head.get("paused"):
+        words = f"It will continue at {when}, when its budget allows it."
+    else:
+        words = f"Its prompt will be sent again at {when}, when the rate limit resets "
+        words += "(rate_limit_auto_resume)."
+    say(f"{words} To prevent that: rookery archive {session}")
 
 
 type Work = Callable[..., int | None]

@@ -185,16 +185,20 @@ def import_(source: str | None, replace: bool) -> int:
 
 @setup.command()
 @click.option("--on/--off", "enabled", default=None, help="Shorten long conversations, or never.")
-@click.option("--max-size", type=int, metavar="N", help="Shorten above this many events.")
+@click.option("--share", type=int, metavar="N", help="Shorten above N % of the model's window.")
+@click.option(
+    "--max-size", type=int, metavar="N", help="Shorten above N events, too (0: no limit)."
+)
 @click.option("--keep-first", type=int, metavar="N", help="Number of first events to keep.")
 @click.option("--profile", metavar="NAME", help="Model that summarizes (none: their own).")
 def condenser(**given: Any) -> int:
     """Show or choose when a long conversation is shortened: everything but its beginning and end is
-    summarized. Applies to sessions of Rookery's own agent started from then on.
+    summarized; its plan and the names of the files it edited are kept. Applies to sessions of
+    Rookery's own agent started from then on.
 
     \b
     rookery setup condenser
-    rookery setup condenser --max-size 120 --keep-first 4
+    rookery setup condenser --share 60
     rookery setup condenser --off
     """
     try:

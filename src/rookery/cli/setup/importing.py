@@ -202,11 +202,10 @@ class _Import:
         except SettingsError as error:
             self.left("condenser", str(error))
             return
-        numbers = f"over {theirs.max_size} events, keeping {theirs.keep_first}"
         now = profiles.load(self.home).condenser
         made = theirs._replace(profile=now.profile, extras=now.extras)
         self.set(
-            f"condenser: {numbers if theirs.enabled else 'off'}",
+            f"condenser: {theirs.words if theirs.enabled else 'off'}",
             lambda: profiles.change(self.home, lambda known: known._replace(condenser=made)),
             same=now == made or not (now.enabled or theirs.enabled),
             stated=now != profiles.Condenser(),

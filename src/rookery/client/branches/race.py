@@ -1,11 +1,14 @@
 """A race: the same prompt to several agents, each in a worktree of its own; and what each made of
 it. The sessions of a race have its id in their headers; there is no other record."""
 
+import asyncio
+import os
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.client import fleet
-from rookery.client.branches.session import changes_of
+from rookery.client.branches.session import archive, changes_of, drop_session, merge_session, told
 from rookery.client.work_tree.changes import NoDiff
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
@@ -16,6 +19,10 @@ from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 
+if TYPE_CHECKING:
+    from rookery.client.transport.interface import Rookery
+
+LATEST = "latest"
 PASSED, FAILED, RUNNING = "passed", "failed", "running"
 ENDED = frozenset({"idle", "asleep", "failed", "damaged"})
 
@@ -42,6 +49,19 @@ class Runner(NamedTuple):
     seconds: float
 
 
+class Entry(NamedTuple):
+    """An agent at the start of a race."""
+
+    agent: str
+    session: str = ""
+    why: str = ""
+    """It does not take part."""
+
+
+def new_name() -> str:
+    return os.urandom(3).hex()
+
+
 def labels(agents: list[str]) -> list[str]:
     """A name of a branch for each; the second of the same agent is another."""
     found: list[str] = []
@@ -50,6 +70,45 @@ def labels(agents: list[str]) -> list[str]:
         number = sum(each == plain or each.startswith(f"{plain}-") for each in found)
         found.append(f"{plain}-{number + 1}" if number else plain)
     return found
+
+
+async def enter(
+    rookery: "Rookery",
+    agent: str,
+    prompt: str,
+    create: Callable[[], str],
+    faults: Sequence[type[Exception]] = (),
+) -> Entry:
+    """Create its session and send it the prompt; one that cannot start does not hold up the others.
+    `faults`: what else `create` may raise."""
+    from rookery.agents.registry import NotInstalled, UnknownAgent
+    from rookery.client.daemon.errors import RemoteError
+    from rookery.client.guard import FromAgent
+    from rookery.client.session import UNSENT
+    from rookery.home.config import ConfigError
+
+    known: tuple[type[Exception], ...] = (
+        *UNSENT,
+        NotInstalled,
+        UnknownAgent,
+        NoWorktree,
+        FromAgent,
+        RemoteError,
+        ConfigError,
+    )
+    try:
+        session = await asyncio.to_thread(create)
+        with rookery.open(session) as client:
+            try:
+                sent = [{"type": "text", "text": prompt}]
+                await client.send({"do": "prompt", "prompt": sent})
+            except known:
+                client.discard_unbegun()
+                raise
+    except (*known, *faults) as error:
+        words = f"{error} {error.remedy}" if isinstance(error, NoWorktree) else str(error)
+        return Entry(agent, why=words.strip())
+    return Entry(agent, session)
 
 
 def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:
@@ -65,6 +124,36 @@ def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:
         raise NoRace("ambiguous", f"{race!r} matches more than one race.", "Use its whole id.")
     of_it = [head for head in known if head["race"] == name]
     return str(name), sorted(of_it, key=lambda head: (int(head["created"] or 0), head["id"]))
+
+
+def table(home: str, race: str = "") -> tuple[str, list[Runner]]:
+    """A race's id, and its sessions compared; by default, of the latest one. Raises NoRace."""
+    name, heads = heads_of(home, "" if race == LATEST else race)
+    return name, [compared(home, head) for head in heads]
+
+
+def pick(home: str, session: str, how: str, message: str) -> Json:
+    """Merge one, then drop the rest: `merged` and `dropped`. If the merge fails, nothing is
+    dropped. Raises NoRace, NoWorktree, FromAgent."""
+    head = fleet.head_of_session(home, session)
+    if head is None or not lenient.text(head, "race"):
+        raise NoRace("no_race", f"Session {session} is in no race.")
+    merged = told(merge_session(home, session, how, message or str(head["title"])))
+    rest = [each for each in heads_of(home, head["race"])[1] if each["id"] != session]
+    return {"merged": merged, "dropped": _drop(home, rest)}
+
+
+def drop(home: str, race: str) -> list[str]:
+    """Delete the worktrees of all its sessions and archive them; the ids."""
+    return _drop(home, heads_of(home, race)[1])
+
+
+def _drop(home: str, heads: list[Json]) -> list[str]:
+    left = [str(head["id"]) for head in heads if worktree.exists(head.get("worktree"))]
+    for session in left:
+        drop_session(home, session, force=True)
+        archive(home, session)
+    return left
 
 
 def has_ended(head: Json) -> bool:

@@ -139,11 +139,18 @@ def _put_to_sleep(home: str, session: str) -> None:
 def _note(home: str, session: str, state: str, merged: str = "", *, kept: bool = False) -> None:
     about: Json = {"do": "worktree", "state": state, "kept": kept}
     about |= {"merged": merged} if merged else {}
+    _tell(home, session, about)
 
+
+def archive(home: str, session: str) -> None:
+    _tell(home, session, {"do": "archive"})
+
+
+def _tell(home: str, session: str, command: Json) -> None:
     async def say() -> None:
         with SessionClient(home, session) as client:
             async with asyncio.timeout(STOPS):
-                await client.send(about)
+                await client.send(command)
 
     _run(say)
 

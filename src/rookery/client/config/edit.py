@@ -5,7 +5,7 @@ from typing import Any
 
 from rookery.client import guard
 from rookery.client.config import in_force
-from rookery.client.config.rules import NotEdited, editing, save
+from rookery.client.config.rules import NotEdited, editing, inserted, save
 from rookery.core import limits
 from rookery.core.settings import definitions
 from rookery.home import config, mcp
@@ -86,20 +86,5 @@ def _put(tables: Any, key: list[str], value: Value) -> None:
         return
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if name in tables or not _inserted(tables, name, value):
+    if name in tables or not inserted(tables, name, value):
         tables[name] = value
-
-
-def _inserted(tables: Any, name: str, value: Value) -> bool:
-    """Put a new key of one of tomlkit's tables right behind the last one. tomlkit itself would put
-    it behind the comments that follow, which are about the next table."""
-    from tomlkit.container import Container
-    from tomlkit.items import AoT, Table
-
-    container = tables.value if isinstance(tables, Table) else tables
-    if not isinstance(container, Container):
-        return False
-    keys = [key for key, item in container.body if key and not isinstance(item, AoT | Table)]
-    if keys:
-        container._insert_after(keys[-1], name, value)
-    return bool(keys)

@@ -1,14 +1,16 @@
-"""The rules of config.toml, added and removed without touching anything else in it."""
+"""The rules of config.toml, added, changed, moved and removed; the rest of it stays as it is."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from rookery.client import guard
 from rookery.client.config import in_force
 from rookery.core.json import Json
+from rookery.core.policy.rule_tables import KEYS
 from rookery.core.policy.rules import GROUNDS, Rule
 from rookery.home import config, confirmed, paths
 
@@ -52,12 +54,57 @@ def remove(home: str, name: str) -> Rule:
     return known[number]
 
 
+def change(home: str, name: str, make: Callable[[Sequence[Rule], int], Rule]) -> Rule:
+    """Write a rule anew where it stands; a key that is not known stays. `make` gets the other rules
+    and its number. Raises KeyError, ConfigError, NotEdited."""
+    with editing(home) as text:
+        known = config.parse(text.encode(), place(home)).rules
+        at = find(known, name)
+        rule = make([*known[:at], *known[at + 1 :]], at + 1)
+        table = table_of(rule)
+
+        def meant(tables: Json) -> None:
+            old = tables["policy"]["rules"][at]
+            rest = {key: each for key, each in old.items() if key not in KEYS}
+            tables["policy"]["rules"][at] = table | rest
+
+        save(home, text, _changed(text, at, table), meant)
+    return rule
+
+
+def move(home: str, name: str, by: int) -> Rule:
+    """Put a rule before its neighbour (-1) or behind it (1); at an end it stays. Raises KeyError,
+    ConfigError, NotEdited."""
+    with editing(home) as text:
+        known = config.parse(text.encode(), place(home)).rules
+        at = find(known, name)
+        if not 0 <= at + by < len(known):
+            return known[at]
+        upper = min(at, at + by)
+
+        def meant(tables: Json) -> None:
+            listed = tables["policy"]["rules"]
+            listed[upper], listed[upper + 1] = listed[upper + 1], listed[upper]
+
+        save(home, text, _swapped(text, upper), meant)
+    rule = known[at]
+    return rule._replace(name=str(at + by + 1)) if rule.name.isdecimal() else rule
+
+
 def find(rules: Sequence[Rule], name: str) -> int:
-    """The place of a rule, from 0. Raises KeyError."""
-    for place, rule in enumerate(rules):
-        if rule.name == name or str(place + 1) == name:
-            return place
+    """The place of a rule, from 0, by its name, its number or its key. Raises KeyError."""
+    for at, rule in enumerate(rules):
+        if name in (rule.name, str(at + 1), key_of(rule)):
+            return at
     raise KeyError(name)
+
+
+def key_of(rule: Rule) -> str:
+    """Its name; of one without, its number and a digest: where the list has changed meanwhile, no
+    other rule is taken for it."""
+    if not rule.name.isdecimal():
+        return rule.name
+    return f"{rule.name}-{crc32(dumps(table_of(rule)).encode()):08x}"
 
 
 def free_name(rules: Sequence[Rule], wanted: str) -> str:
@@ -96,6 +143,57 @@ def _with_first(text: str, rule: Rule) -> str:
     new.value.body.extend(_take_comments(above))
     array.insert(0, new)
     return tomlkit.dumps(document)
+
+
+def _changed(text: str, number: int, wanted: Json) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(f"{text.rstrip()}\n")
+    table = _place_of(document, number)[-1]
+    for key in KEYS:
+        if key not in wanted:
+            table.pop(key, None)
+        elif key in table:
+            table[key] = wanted[key]
+        else:
+            inserted(table, key, wanted[key])
+    return tomlkit.dumps(document)
+
+
+def _swapped(text: str, upper: int) -> str:
+    """Each with the comments above it."""
+    import tomlkit
+
+    document = tomlkit.parse(f"{text.rstrip()}\n")
+    above, _, _, array, first = _place_of(document, upper)
+    between, *_, other, second = _place_of(document, upper + 1)
+    if array is not other or between is not first.value.body:
+        raise NotEdited("Other tables stand between these rules: rookery config edit moves them.")
+    bodies = (above, first.value.body, second.value.body)
+    before, behind, rest = [_take_comments(body) for body in bodies]
+    tails = [_take_blanks(body) for body in bodies[1:]]
+    at = next(at for at, table in enumerate(array.body) if table is first)
+    array.body[at : at + 2] = [second, first]
+    end = _end(above)
+    above[end:end] = behind
+    second.value.body.extend([*tails[0], *before])
+    first.value.body.extend([*tails[1], *rest])
+    return tomlkit.dumps(document)
+
+
+def inserted(tables: Any, name: str, value: Any) -> bool:
+    """Put a new key of one of tomlkit's tables right behind the last one. tomlkit itself would put
+    it behind the comments that follow, which are about the next table."""
+    from tomlkit.container import Container
+    from tomlkit.items import AoT, Table
+
+    container = tables.value if isinstance(tables, Table) else tables
+    if not isinstance(container, Container):
+        return False
+    keys = [key for key, item in container.body if key and not isinstance(item, AoT | Table)]
+    if keys:
+        container._insert_after(keys[-1], name, value)
+    return bool(keys)
 
 
 def _without(text: str, number: int) -> str:
@@ -147,6 +245,17 @@ def _take_comments(body: Body) -> Body:
         start -= 1
     comments, body[start:end] = body[start:end], []
     return comments
+
+
+def _take_blanks(body: Body) -> Body:
+    """The empty lines at the end."""
+    from tomlkit.items import Whitespace
+
+    start = len(body)
+    while start and isinstance(body[start - 1][1], Whitespace):
+        start -= 1
+    blanks, body[start:] = body[start:], []
+    return blanks
 
 
 def _end(body: Body) -> int:

@@ -1,14 +1,18 @@
 """A session that goes on from a turn of another: its log begins with a copy of the turns until
-there. They share the directory and nothing else."""
+there, with their snapshots. They share the directory, unless the new one gets a worktree, and
+nothing else."""
 
+import asyncio
 import os
 import shutil
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 from rookery.client import guard
-from rookery.client.create import default_confirm, write_head
-from rookery.client.session import Rejected
+from rookery.client.create import default_confirm, own_worktree, write_head
+from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
 from rookery.core.json import Draft, Json, kind_of, lenient
@@ -17,11 +21,13 @@ from rookery.home import paths
 from rookery.log.place import check_home
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
+from rookery.snapshots.job import FOLDER
+from rookery.snapshots.seed import share
 
 LEFT_BEHIND = frozenset(
     {
         *("_session", "_queue", "_settings", "_done", "_rejected", "_agent", "_context"),
-        *(rewinding.KIND, rewinding.SNAPSHOT, "usage_update"),
+        *(rewinding.KIND, "usage_update"),
     }
 )
 """Kinds of events that are the other session's own: its state, its agent's sessions, its cost."""
@@ -29,17 +35,27 @@ LEFT_BEHIND = frozenset(
 AT_ONCE = 500
 """Events that are copied in one go."""
 
+type Told = Callable[[str], object]
+
 GIVEN = ("cwd", "roots", "mcpServers", "agent", "argv", "sandbox")
 
 
-def fork(home: str, session: str, turn: int | None = None, title: str = "") -> str:
-    """The new session's id. `turn`: the last that it has; None: the last that is over. Raises
-    Rejected, FromAgent, LogError."""
+def fork(
+    home: str,
+    session: str,
+    turn: int | None = None,
+    title: str = "",
+    worktree: str | None = None,
+    told: Told = lambda _: None,
+) -> str:
+    """The new session's id. `turn`: the last that it has; None: the last that is over. `worktree`:
+    the name of its own branch ("": its id), with the files as they were after that turn. Raises
+    Rejected, FromAgent, LogError, NoWorktree."""
     guard.require_person(home, "fork a session")
     paths.ensure_home(home)
     check_home(home)
     source = paths.session_dir(home, session)
-    with Reader.open(source) as log, ExitStack() as undo:
+    with Reader.open(source) as log, ExitStack() as trees, ExitStack() as undo:
         header = log.header()
         turn = _checked(header, turn)
         then = log.header_before(turn + 1)
@@ -49,13 +65,33 @@ def fork(home: str, session: str, turn: int | None = None, title: str = "") -> s
         kept = os.path.join(directory, paths.ENVIRONMENT)
         shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)
         os.chmod(kept, 0o600)
+        origin = lenient.text(header["worktree"], "origin") or header["cwd"]
+        made = trees.enter_context(own_worktree(home, name, origin, worktree, told))
+        place: Json = {} if worktree is None else {"cwd": made[0], **made[1]}
         with Writer.open(directory, create=True) as writer:
-            about = {"id": name, "title": title.strip()} | default_confirm(home)
+            about = {"id": name, "title": title.strip(), **place} | default_confirm(home)
             _write(log, writer, about, header, then, turn)
             write_head(directory, writer.header, writer.last_seq, writer.last_at)
+        share(os.path.join(source, FOLDER), os.path.join(directory, FOLDER))
         os.rename(directory, paths.session_dir(home, name))
         undo.pop_all()
+    if worktree is not None:
+        _fill(home, name, turn, told)
     return name
+
+
+def _fill(home: str, session: str, turn: int, told: Told) -> None:
+    """The files of a fork's own worktree become what they were after its last turn."""
+
+    async def rewind() -> None:
+        with SessionClient(home, session) as client:
+            await client.send({"do": "rewind", "turn": turn, "conversation": False})
+
+    try:
+        with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
+            thread.submit(lambda: asyncio.run(rewind())).result()
+    except UNSENT as error:
+        told(f"Its files are those of the last commit. {error}")
 
 
 def _checked(header: Json, turn: int | None) -> int:
@@ -71,7 +107,7 @@ def _checked(header: Json, turn: int | None) -> int:
 
 def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, turn: int) -> None:
     about |= {"sessionUpdate": "_session", "created": time.time_ns() // 1_000_000}
-    about |= {key: header[key] for key in GIVEN}
+    about = {key: header[key] for key in GIVEN} | about
     about["title"] = about["title"] or f"{header['title']} (fork)".strip()
     about |= header["wanted"] | ({"budget": header["budget"]} if header["budget"] else {})
     writer.append([Draft(about)], full=True)

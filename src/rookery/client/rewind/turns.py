@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from rookery.client.config import in_force
 from rookery.client.environment import kept_of
 from rookery.client.session import Rejected
 from rookery.core.agent.prompt import words_of
@@ -11,6 +12,7 @@ from rookery.core.json import Json, kind_of, lenient
 from rookery.core.limits import Policy
 from rookery.core.turn import rewinding
 from rookery.home import paths
+from rookery.home.config import ConfigError
 from rookery.log.reader import Reader
 from rookery.snapshots import job
 
@@ -40,6 +42,14 @@ def turns(home: str, session: str) -> list[Json]:
     ]
 
 
+def _cap(home: str) -> int:
+    """Bytes of a file that is kept; a configuration that cannot be read has the usual ones."""
+    try:
+        return in_force.load(home).policy.snapshot_file_bytes
+    except ConfigError:
+        return Policy().snapshot_file_bytes
+
+
 def preview(home: str, session: str, turn: int) -> list[tuple[str, str]]:
     """What a rewind of the files to a turn would do: `created`, `changed` or `removed`, and the
     path. Nothing is changed. Raises Rejected, LogError."""
@@ -55,7 +65,7 @@ def preview(home: str, session: str, turn: int) -> list[tuple[str, str]]:
             }
         )
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
-    most = Policy().snapshot_file_bytes
+    most = _cap(home)
     asked = {"do": "compare", "target": target}
     request = job.request(directory, cwd, kept_of(saved), most, **asked)
     if request is None:

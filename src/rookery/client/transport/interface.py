@@ -132,8 +132,16 @@ class Rookery(Protocol):
         """What a rewind of the files would do to which path. Raises Rejected."""
         ...
 
-    def fork(self, session: str, turn: int | None, title: str) -> str:
-        """A new session that begins with its turns up to one; None: all of them. Its id."""
+    def fork(
+        self,
+        session: str,
+        turn: int | None,
+        title: str,
+        worktree: str | None = None,
+        told: Told = lambda _: None,
+    ) -> str:
+        """A new session that begins with its turns up to one; None: all of them. Its id.
+        `worktree`: as for `create`."""
         ...
 
     def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:

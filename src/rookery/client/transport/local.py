@@ -115,10 +115,17 @@ class LocalRookery(Rookery):
         return preview(self.home, session, turn)
 
     @override
-    def fork(self, session: str, turn: int | None, title: str) -> str:
+    def fork(
+        self,
+        session: str,
+        turn: int | None,
+        title: str,
+        worktree: str | None = None,
+        told: Told = lambda _: None,
+    ) -> str:
         from rookery.client.rewind.fork import fork
 
-        return fork(self.home, session, turn, title)
+        return fork(self.home, session, turn, title, worktree, told)
 
     @override
     async def fleet(self, looked: "asyncio.Event", on_link: Told) -> AsyncIterator[list[Block]]:

@@ -129,8 +129,16 @@ class RemoteRookery(Rookery):
         return [(row["kind"], row["path"]) for row in said["changes"]]
 
     @override
-    def fork(self, session: str, turn: int | None, title: str) -> str:
-        body = {"turn": turn, "title": title}
+    def fork(
+        self,
+        session: str,
+        turn: int | None,
+        title: str,
+        worktree: str | None = None,
+        told: Told = lambda _: None,
+    ) -> str:
+        body: Json = {"turn": turn, "title": title}
+        body |= {} if worktree is None else {"worktree": worktree or True}
         return str(self.door.json("POST", of_session(session, "/fork"), body)["id"])
 
     @override

@@ -57,7 +57,8 @@ choice: choice.take=enter
 settings: settings.open=enter
 agents: agents.take=enter agents.default=d agents.copy=c
 servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x
-rules: rules.remove=x
+rules: rules.edit=enter rules.new=n rules.earlier=K,shift+up rules.later=J,shift+down
+    rules.remove=x
 """)
 WINDOWS["model"] |= WINDOWS["form"]
 PLACES = {

@@ -5,6 +5,12 @@ from typing import NamedTuple
 from rookery.core.limits import NEXT_AGENT, setting, settings_of
 
 NONE, BWRAP, CONTAINER = KINDS = ("none", "bwrap", "container")
+CHOICES = (
+    (NONE, "None", "the agent can do what you can do"),
+    (BWRAP, "bwrap", "it writes in its directories only and sees nothing else of your home"),
+    (CONTAINER, "Container", "it runs in an image of yours"),
+)
+"""Of a session: value, title, and what it means. In one, to approve everything is a sane choice."""
 ON, LISTED, OFF = NETWORKS = ("on", "listed", "off")
 
 
@@ -48,6 +54,14 @@ class Sandbox(NamedTuple):
         (16.0, 100000.0),
         unit="processes",
         effect=NEXT_AGENT,
+    )
+    git_hooks: bool = setting(
+        False,
+        "let an agent in a sandbox change git hooks and git settings",
+        more="If false, .git/hooks and .git/config are read-only inside: what they name runs "
+        "outside, with the user's next git command. Commits work.",
+        effect=NEXT_AGENT,
+        strict_first=(False, True),
     )
     image: str = setting(
         "",

@@ -5,8 +5,9 @@
                           └──AgentLost, CancelWanted──► idle     └──AgentLost, Deferred──► idle
 
 A prompt that comes while busy is queued; the queue drains after `end_turn` and is held after any
-other end. An end without a decision keeps its asks open (`core/asks/kept_asks.py`). Only `step`
-moves a Turn; it neither waits nor reads a clock.
+other end, except what the user says to send while a cancel is under way. An end without a decision
+keeps its asks open (`core/asks/kept_asks.py`). Only `step` moves a Turn; it neither waits nor reads
+a clock.
 """
 
 from rookery.core import budgets
@@ -162,8 +163,8 @@ def _steered(turn: Turn, given: msg.SteerAnswered, policy: Policy) -> Step:
         return turn, []
     if not given.taken:
         waiting = turn._replace(queue=queues.replaced(turn.queue, item._replace(steering=False)))
-        if turn.phase == "idle" and not turn.held:
-            return _drain(waiting, policy)
+        if turn.phase == "idle" and (item.wanted or not turn.held):
+            return _drain(waiting, policy, batch=queues.wanted(waiting.queue, policy.queue_drain))
         # Nothing changes in the queue; whoever sent it is told.
         return waiting, [Append(Draft({"sessionUpdate": "_queue", "op": "wait", "id": item.id}))]
     update: Json = {"sessionUpdate": "_prompt", "turn": turn.n, "prompt": item.prompt}
@@ -195,8 +196,11 @@ def _change_queue(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
 
 def _send_now(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
     """Nothing is interrupted for it: while a turn runs, the prompt goes to the queue's head, and
-    from there into the turn if the agent can take it."""
+    from there into the turn if the agent can take it. If the turn is being cancelled, it goes as
+    soon as that is over."""
     done = _done("queue", given)
+    if turn.phase == "cancelling" and turn.ask is None:
+        turn = turn._replace(queue=queues.want(turn.queue, given.item))
     if turn.phase != "idle":
         if not given.item:
             return turn, [done]
@@ -273,8 +277,9 @@ def _cancel(turn: Turn, given: msg.CancelWanted, now: float, policy: Policy) -> 
 
 def _escalate(turn: Turn, policy: Policy, why: str) -> Step:
     reason, detail = ("orphaned", turn.because) if turn.because else ("unresponsive", why)
-    ended, effects = _end(turn, reason, policy, detail=detail)
-    return ended, [*effects, msg.EndAgent(reason)]
+    ended, effects = _end(_unwanted(turn), reason, policy, detail=detail)
+    begun, more = _drain_wanted(_settled(ended._replace(queue=turn.queue)), policy)
+    return begun, [*effects, msg.EndAgent(reason), *more]
 
 
 def _force(turn: Turn, given: msg.ForceWanted, now: float, policy: Policy) -> Step:
@@ -282,8 +287,8 @@ def _force(turn: Turn, given: msg.ForceWanted, now: float, policy: Policy) -> St
     if turn.phase == "idle":
         return turn, [done]
     owes = None if turn.phase == "waiting" else now + policy.cancel_grace
-    ended, effects = _end(turn, "forced", policy, detail=turn.because)
-    return ended._replace(owes=owes), [done, msg.SendCancel(), *effects]
+    ended, effects = _end(turn._replace(owes=owes), "forced", policy, detail=turn.because)
+    return ended, [done, msg.SendCancel(), *effects]
 
 
 def _paid(turn: Turn) -> Step:
@@ -310,6 +315,7 @@ def _end(
     update: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": turn.n, "reason": reason}
     update |= {"error": error} if error is not None else {}
     update |= {"detail": detail} if detail else {}
+    update |= {"paused": True} if turn.ask is not None else {}
     update |= extra or {}
     closing = msg.CloseAsks(reason, kept=reason != "orphaned")
     effects: list[Effect] = [] if keep or reason == "waiting" else [closing]
@@ -328,13 +334,23 @@ def _end(
     why = queues.reasons(turn.queue) if refused else ()
     if why or (not ended.held and ended.queue):
         drained, more = _drain(ended, policy, batch=why)
-        return drained, [*effects, *more]
-    return ended, effects
+    else:
+        drained, more = _drain_wanted(ended, policy)
+    return drained, [*effects, *more]
+
+
+def _drain_wanted(turn: Turn, policy: Policy) -> Step:
+    batch = queues.wanted(turn.queue, policy.queue_drain)
+    return _drain(turn, policy, batch=batch) if batch else (turn, [])
 
 
 def _settled(turn: Turn) -> Turn:
     """No answer comes any more: what was being offered to the turn waits like the rest."""
     return turn._replace(queue=tuple(item._replace(steering=False) for item in turn.queue))
+
+
+def _unwanted(turn: Turn) -> Turn:
+    return turn._replace(queue=tuple(item._replace(wanted=False) for item in turn.queue))
 
 
 def _drain(turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Queue = ()) -> Step:
@@ -345,5 +361,5 @@ def _drain(turn: Turn, policy: Policy, *, place: bool = False, batch: queues.Que
     if turn.barred:
         return turn._replace(held=True), [msg.AskBudget()]
     names = [item.id for item in batch]
-    rest = turn._replace(queue=queues.without(turn.queue, *names))
+    rest = _unwanted(turn._replace(queue=queues.without(turn.queue, *names)))
     return _begin(rest, queues.joined(batch), queued=names)

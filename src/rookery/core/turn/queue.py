@@ -18,6 +18,8 @@ class Queued(NamedTuple):
     reason: bool = False
     """Why the user said no: the first that the agent reads, also where it took the no for the end
     of the turn."""
+    wanted: bool = False
+    """The user said "send now" while the turn was being cancelled: it goes once that is over."""
 
 
 type Queue = tuple[Queued, ...]
@@ -63,6 +65,15 @@ def added(queue: Queue, item: Queued) -> tuple[Queue, list[Draft]]:
 
 def reasons(queue: Queue) -> Queue:
     return tuple(item for item in queue if item.reason and not item.steering)
+
+
+def want(queue: Queue, name: str) -> Queue:
+    """`name`: which one; empty: all."""
+    return tuple(item._replace(wanted=item.wanted or name in ("", item.id)) for item in queue)
+
+
+def wanted(queue: Queue, drain: str) -> Queue:
+    return next_batch(tuple(item for item in queue if item.wanted), drain)
 
 
 def joined(batch: Queue) -> list[Json]:

@@ -168,7 +168,7 @@ def after(header: Json, event: Event) -> Json:
         begun = header["rewinding"]
         half = {"conversation": False, "seq": event.seq, "at": header["turn"], "was": {}}
         return changes | ({"rewound": begun | half} if begun else {})
-    was = {"hidden": header["hidden"], "agentSession": header["agentSession"]}
+    was = {key: header[key] for key in ("hidden", "agentSession", "last")}
     about = _target(update) | {"seq": event.seq, "at": header["turn"], "was": was}
     changes["rewound"] = about
     if update.get("conversation") is True:
@@ -185,6 +185,8 @@ def after(header: Json, event: Event) -> Json:
             "reason": "",
             "error": None,
         }
+        if isinstance(update.get("last"), str):
+            changes["last"] = update["last"]
         changes |= {"recap": event.seq} if update.get("memory") == LOST else {}
     return changes
 

@@ -3,6 +3,7 @@ or writes; else what it wants of the user, or why it ended. Code stands between 
 
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.blocks import asks, captions
 from rookery.core.json import Json, kind_of, lenient
@@ -97,7 +98,9 @@ def standing(header: Json) -> str:
 
 
 def wants(ask: Json, cwd: str) -> str:
-    """`wants to run \\`pytest\\``, `asks: Which one?`."""
+    """`wants to run \\`pytest\\``, `asks: Which one?`, `budget reached: …`."""
+    if budgets.is_one(ask):
+        return f"budget reached: {budgets.sentence(ask)}"
     said = asks.brief(ask)
     verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
     if lenient.text(ask, "kind") == "question" or not verb:

@@ -2,12 +2,10 @@
 `fleet`)."""
 
 from rookery.core import worktree
-from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, make_block
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
-from rookery.core.view.doing import standing
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
@@ -19,7 +17,7 @@ FAILED = frozenset(
 
 NO_TITLE = "(no title)"
 
-LATER = ("waiting", "doing", "sandbox", "worktree", "race")
+LATER = ("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden")
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
@@ -31,13 +29,17 @@ NEEDS_YOU, RUNNING, FINISHED = "Needs you", "Running", "Finished"
 SHOWN = (
     *("id", "title", "agent", "cwd", "roots", "created", "archived", "snoozed", "pinned"),
     *("state", "reason", "turn", "since", "last", "model", "mode", "confirm", "neverAsks"),
-    *("decides", "unattended", "news", "usage", "worktree", "race"),
+    *("decides", "unattended", "news", "usage", "worktree", "race", "hidden"),
 )
 """Fields of a header that its head has as they are."""
 
 
 def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""
+    from rookery.core import budgets  # whoever only lists does without these
+    from rookery.core.asks.kept_asks import unanswered
+    from rookery.core.view.doing import standing
+
     plan, process, queue = header["plan"], header["process"], header["queue"]
     return {key: header[key] for key in SHOWN} | {
         "v": 1,
@@ -47,6 +49,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "asks": unanswered(header),
         "doing": standing(header),
         "queue": len(queue),
+        "paused": budgets.scope_of(budgets.open_ask(header)),
         "waiting": any(item.get("placeless") for item in queue),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "rateLimited": header["rateLimit"] is not None,
@@ -118,6 +121,7 @@ IN_BLOCK = (
 def fleet_block(head: Json, *, awake: bool) -> Block:
     fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
     fields["doing"] = head.get("doing", "")  # the head of an earlier build has none
+    fields["paused"] = head.get("paused", "")
     fields["sandbox"] = head.get("sandbox", NONE)
     fields["branch"] = worktree.brief(head.get("worktree"))
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse, HTMLResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from rookery.build import build
@@ -13,6 +13,7 @@ from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.api.answers import READS
 from rookery.daemon.api.documentation import page
 from rookery.daemon.state import Daemon
+from rookery.export.html.page import colours
 
 router = APIRouter(tags=["daemon"])
 
@@ -54,6 +55,8 @@ async def documentation(request: Request) -> HTMLResponse:
 
 
 @router.get("/style.css", include_in_schema=False)
-async def style() -> FileResponse:
-    """Of the pages here; needs no login, since the page to log in uses it."""
-    return FileResponse(STYLE, media_type="text/css", headers={"Cache-Control": "max-age=3600"})
+def style() -> Response:
+    """Of the page about the API."""
+    with open(STYLE, encoding="utf-8") as file:
+        sheet = colours() + file.read()
+    return Response(sheet, media_type="text/css", headers={"Cache-Control": "max-age=3600"})

@@ -21,9 +21,10 @@ def page(document: Json) -> str:
         "<!doctype html><html lang=en><meta charset=utf-8>"
         "<meta name=viewport content='width=device-width,initial-scale=1'>"
         f"<title>{title}: the API</title><link rel=stylesheet href={STYLE}>"
+        "<link rel=icon href=/favicon.svg>"
         f"<main><h1>{title}: the API</h1><p>{_words(document['info']['description'])}</p>"
         "<p>For programs: <a href=/api/openapi.json>/api/openapi.json</a>, OpenAPI 3.1.</p>"
-        + "".join(f"<h3>{escape(name)}</h3>{_index(found)}" for name, _, found in tags)
+        + "".join(f"<h2 class=topic>{escape(name)}</h2>{_index(found)}" for name, _, found in tags)
         + "".join(
             f"<h2>{escape(name.capitalize())}</h2><p>{_words(words)}</p>"
             + "".join(_operation(document, *each) for each in found)

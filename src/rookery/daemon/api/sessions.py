@@ -165,10 +165,10 @@ async def create_session(
 def _create_once(daemon: State, new: New, key: str) -> str:
     def make(session: str) -> None:
         if not os.path.isdir(paths.session_dir(daemon.home, session)):
-            _create(daemon, new, session)
+            created(daemon, new, session)
 
     if not key:
-        return _create(daemon, new)
+        return created(daemon, new)
     try:
         return Keys(daemon.home).once(key, new.model_dump_json(), paths.new_id, make)
     except KeyReused:
@@ -180,7 +180,7 @@ def _create_once(daemon: State, new: New, key: str) -> str:
         ) from None
 
 
-def _create(daemon: State, new: New, session: str = "") -> str:
+def created(daemon: State, new: New, session: str = "") -> str:
     cwd = _directory(new.cwd)
     settings = in_force.load(daemon.home)
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
@@ -217,12 +217,19 @@ class Fork(Strict):
         None, ge=0, le=10**9, description="Its last turn; null: the last that is over."
     )
     title: str = Field("", max_length=200)
+    worktree: bool | Annotated[str, Field(max_length=100)] = Field(
+        False, description="As for a new session; with the files as they were.", examples=[False]
+    )
 
 
 @router.post("/api/sessions/{session}/fork", status_code=201, responses=WRITES)
 async def fork_session(daemon: Daemon, session: SessionId, given: Fork) -> Created:
-    """Create a session that begins with the turns of another. They share the directory."""
-    name = await asyncio.to_thread(fork, daemon.home, session, given.turn, given.title)
+    """Create a session that begins with the turns of another. They share the directory, unless it
+    gets a worktree."""
+    own = None
+    if given.worktree:
+        own = given.worktree if isinstance(given.worktree, str) else ""
+    name = await asyncio.to_thread(fork, daemon.home, session, given.turn, given.title, own)
     await daemon.hub.look()
     return Created(id=name)
 

@@ -53,6 +53,9 @@ class Session(Open):
     events: int = Field(description="How many there are.")
     asks: int = Field(description="Open questions that wait for you.")
     queue: int = Field(description="Prompts that wait.")
+    paused: str = Field(
+        "", description="The budget that is reached and asks you: turn, session or day."
+    )
     plan: list[int] = Field(description="Steps done, and steps in all.")
     archived: bool
     pinned: bool

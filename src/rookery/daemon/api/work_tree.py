@@ -5,14 +5,13 @@ its changes."""
 import asyncio
 import os
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from rookery.client import fleet
-from rookery.client.branches import race as races
 from rookery.client.branches import session as branch
 from rookery.client.work_tree import commit, undo
 from rookery.client.work_tree.changes import NoDiff, changes
@@ -230,113 +229,3 @@ async def _worked[Found](work: Callable[[], Found]) -> Found:
         return await asyncio.to_thread(work)
     except NoDiff as error:
         raise problem_of(error) from error
-
-
-# --- worktrees ---------------------------------------------------------------------------------
-
-How = Literal["merge", "rebase", "squash", "apply"]
-
-
-class Merge(Strict):
-    how: How = "merge"
-    message: str = Field("", max_length=20_000, description="Of the commit; empty: the title.")
-    keep: bool = Field(False, description="Leave the worktree and its branch where they are.")
-
-
-class Merged(BaseModel):
-    how: str
-    into: str = Field(description="The branch, or the directory where none is checked out.")
-    directory: str
-    commit: str = Field(description="What the branch has now; empty: nothing was committed.")
-    kept: bool
-    commits: int
-    files: int
-    added: int
-    removed: int
-
-
-class Planned(BaseModel):
-    how: str
-    into: str
-    conflicts: list[str] = Field(description="Files in conflict: a merge would be refused.")
-    in_the_way: list[str] = Field(
-        description="Files with uncommitted changes of yours: a merge would be refused."
-    )
-    commits: int
-    uncommitted: int = Field(description="Files that would be committed first.")
-    files: int
-    added: int
-    removed: int
-
-
-class Drop(Strict):
-    force: bool = Field(False, description="Also work that was not merged.")
-
-
-class Dropped(BaseModel):
-    dropped: bool
-
-
-class Runner(BaseModel):
-    session: str
-    agent: str
-    state: str
-    branch: str
-    files: int | None = Field(description="Changed files; null: its worktree is gone.")
-    added: int
-    removed: int
-    tests: str = Field(description="By the critic's command: passed, failed, running or empty.")
-    cost: dict[str, float] = Field(description="By currency.")
-    tokens: int
-    seconds: float
-
-
-class Race(BaseModel):
-    id: str
-    sessions: list[Runner]
-
-
-@router.get("/api/sessions/{session}/merge", responses=WRITES)
-async def plan_merge(daemon: Daemon, session: SessionId, how: How = "merge") -> Planned:
-    """What a merge of the session's worktree would do. Nothing is touched."""
-    found = await asyncio.to_thread(branch.plan_of, daemon.home, session, how)
-    about = {key: getattr(found, key) for key in ("how", "conflicts", "in_the_way", "commits")}
-    size = found.size._asdict()
-    return Planned(into=found.branch or found.top, uncommitted=found.uncommitted, **about, **size)
-
-
-@router.post("/api/sessions/{session}/merge", responses=WRITES)
-async def merge_worktree(daemon: Daemon, session: SessionId, given: Merge) -> Merged:
-    """Merge the session's worktree into the directory it came from. If files conflict or are in the
-    way, it is refused (`conflict`, `dirty_target`) and nothing is touched."""
-
-    def work() -> Json:
-        head = fleet.head_of_session(daemon.home, session) or {}
-        message = given.message or str(head.get("title") or "")
-        done = branch.merge_session(daemon.home, session, given.how, message, kept=given.keep)
-        return branch.told(done)
-
-    found = await asyncio.to_thread(work)
-    await daemon.hub.look()
-    return Merged(**found)
-
-
-@router.post("/api/sessions/{session}/drop", responses=WRITES)
-async def drop_worktree(daemon: Daemon, session: SessionId, given: Drop) -> Dropped:
-    """Delete the session's worktree and branch; the session stays. Work that was not merged is kept
-    (`unmerged_work`) unless `force` is true."""
-    await asyncio.to_thread(branch.drop_session, daemon.home, session, force=given.force)
-    await daemon.hub.look()
-    return Dropped(dropped=True)
-
-
-@router.get("/api/races/{race}", responses=WRITES)
-async def read_race(daemon: Daemon, race: str) -> Race:
-    """The sessions of a race, compared."""
-
-    def work() -> Race:
-        name, heads = races.heads_of(daemon.home, race)
-        rows = [races.compared(daemon.home, head)._asdict() for head in heads]
-        return Race(id=name, sessions=[Runner(**row) for row in rows])
-
-    return await asyncio.to_thread(work)

@@ -18,7 +18,9 @@ TYPES = {
     ".svg": "image/svg+xml; charset=utf-8",
 }
 _COMMENT = re.compile(r"^[ \t]*/\*(?:(?!\*/).)*\*/[ \t]*$", re.DOTALL | re.MULTILINE)
+_REMARK = re.compile(r"(?<=[;{},)]) // [^\"'`\n]*$", re.MULTILINE)
 _COLON = re.compile(r"([{;]\s*[\w-]+): ")
+_LAST = re.compile(r";\s*}")
 _BLANKS = re.compile(r"[ \t]*([{};,>])[ \t]*")
 TRANSCRIPT = "style.css"
 DARK = "dark.css"
@@ -37,12 +39,14 @@ def files() -> dict[str, bytes]:
 
 
 def slim(name: str, body: bytes) -> bytes:
-    """Without what only we read: comments that have lines of their own, and indentation."""
+    """Without what only we read: comments, where no string can be meant, and indentation."""
     if name.endswith(".svg"):
         return body
     text = _COMMENT.sub("", body.decode())
     if name.endswith(".css"):
-        text = _COLON.sub(r"\1:", _BLANKS.sub(r"\1", text))
+        text = _LAST.sub("}", _COLON.sub(r"\1:", _BLANKS.sub(r"\1", text)))
+    else:
+        text = _REMARK.sub("", text)
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//")).encode()
 

@@ -57,7 +57,7 @@ function hint() {
 
 async function send({ steer = false } = {}) {
   const text = field.value;
-  if (!text.trim() && !files.length) return;
+  if (field.readOnly || (!text.trim() && !files.length)) return;
   const own = !editing && !files.length && /^\/(\S+)\s*([^\n]*)$/.exec(text.trim());
   if (own) {
     const { carryOut, isOurs } = await slash();

@@ -57,20 +57,21 @@ function apply(text) {
   dispatchEvent(new Event("fleet"));
 }
 
-const states = () => new Map($$("li[data-id]", host).map((row) => [row.dataset.id, { status: row.dataset.status, unread: "unread" in row.dataset }]));
+const states = () => new Map($$("li[data-id]", host).map((row) => [row.dataset.id, {
+  status: row.dataset.status, unread: "unread" in row.dataset, asks: row.dataset.status === "needs-you" && $(".doing", row).textContent }]));
 
 /** What needs somebody interrupts; an end does not. */
 function tell(before, after) {
-  for (const [id, { status, unread }] of after) {
-    const was = before.get(id)?.status;
-    if (!was || was === status) continue;
+  for (const [id, { status, unread, asks }] of after) {
+    const old = before.get(id), was = old?.status;
+    if (!was || (was === status && old.asks === asks)) continue;
     const row = document.getElementById(`s-${id}`);
     const title = $(".title", row).textContent.trim();
     const doing = $(".doing", row).textContent.trim();
     let kind = "";
     if (status === "needs-you") kind = "ask";
     else if (status === "failed") kind = "failure";
-    else if (was === "running" && (status === "idle" || status === "asleep")) kind = "end";
+    else if (/running|needs-you/.test(was) && /idle|asleep/.test(status)) kind = "end";
     if (!kind) continue;
     const heading = kind === "ask" ? `${title} needs you` : kind === "failure" ? `${title} failed` : `${title} is done`;
     say(`${heading}${kind === "end" ? "" : `: ${doing}`}`, { now: kind === "ask" });

@@ -99,7 +99,8 @@ document.addEventListener("submit", (event) => {
 /** To those who hear the page. `now` interrupts. */
 export function say(text, { now = false } = {}) {
   const region = $(now ? "#assertive" : "#polite");
-  if (region) region.replaceChildren(element("p", {}, text));
+  region?.append(element("p", {}, text)); // several at once are all heard
+  if (region?.childElementCount > 4) region.firstElementChild.remove();
 }
 
 export function toast(message, { remedy = "", kind = "note", action = null } = {}) {

@@ -1,5 +1,5 @@
 // The screen for a new session.
-import { $, api, copy, kept, toast, uid, when } from "./main.js";
+import { $, api, copy, element, kept, toast, uid, when } from "./main.js";
 import { complete } from "./complete.js";
 import "./keys.js";
 
@@ -15,15 +15,20 @@ function keyOf(body) {
 
 async function create() {
   const given = new FormData(form);
-  const body = Object.fromEntries(["cwd", "agent", "confirm", "prompt"].map((name) => [name, String(given.get(name) ?? "")]));
+  const body = Object.fromEntries(["cwd", "agent", "confirm", "sandbox", "prompt"].map((name) => [name, String(given.get(name) ?? "")]));
+  const rivals = given.getAll("race");
+  if (rivals.length) {
+    body.agents = [...new Set([body.agent, ...rivals])];
+    delete body.agent;
+  } else if (given.get("worktree")) body.worktree = true;
   body.cwd = body.cwd.trim().replace(/(.)\/+$/, "$1");
   const button = $("button.primary", form);
   button.disabled = true;
   $(".wrong", form).hidden = true;
   try {
-    const { id } = await api("POST", "/api/sessions", body, { headers: { "Idempotency-Key": keyOf(JSON.stringify(body)) } });
+    const { id } = await api("POST", rivals.length ? "/api/races" : "/api/sessions", body, { headers: { "Idempotency-Key": keyOf(JSON.stringify(body)) } });
     kept.set("new.prompt", "");
-    location.assign(`/sessions/${encodeURIComponent(id)}`);
+    location.assign(`/${rivals.length ? "races" : "sessions"}/${encodeURIComponent(id)}`);
   } catch (problem) {
     button.disabled = false;
     const box = $(".wrong", form);
@@ -58,6 +63,30 @@ function begin() {
   if (!prompt.value) prompt.value = kept.get("new.prompt") ?? "";
   when("create", create);
   when("directory", (button) => { cwd.value = button.textContent; prompt.focus(); });
+  when("elsewhere", async (button) => {
+    const { agent } = button.dataset;
+    const list = $("#elsewhere");
+    list.replaceChildren(element("li", {}, `${button.textContent} lists its sessions …`));
+    const place = `/api/agents/${encodeURIComponent(agent)}/sessions`;
+    const asked = api("GET", `${place}?${new URLSearchParams({ cwd: cwd.value.trim() })}`);
+    const { sessions } = await asked.catch((error) => { list.replaceChildren(); throw error; });
+    const rows = sessions.map((each) => {
+      const go = element("button", { type: "button" }, each.here ? "Open" : "Import");
+      go.addEventListener("click", async () => {
+        go.disabled = true;
+        const body = { id: each.id, cwd: each.cwd, title: each.title.slice(0, 500) };
+        try {
+          const { id } = each.here ? { id: each.here } : await api("POST", place, body);
+          location.assign(`/sessions/${encodeURIComponent(id)}`);
+        } catch (error) {
+          go.disabled = false;
+          toast(error.message, { remedy: error.remedy, kind: "failed" });
+        }
+      });
+      return element("li", {}, element("span", {}, each.updated.slice(0, 10)), element("span", {}, each.title || each.id), go);
+    });
+    list.replaceChildren(...(rows.length ? rows : [element("li", {}, "It has no sessions of this directory.")]));
+  });
   when("copy-line", async (button) => {
     await copy($("code", button.closest("li")).textContent);
     toast("Copied.");

@@ -24,9 +24,16 @@ const stream = subscribe(session, {
   on(kind, body) {
     if (kind === "page") live.take(body.ops);
     else if (kind === "snapshot" && (joins || !live.past)) whole(body);
-    else if (kind === "ended") toast(body.message, { kind: "failed" });
+    else if (kind === "ended") over(body.message);
   },
 });
+
+/** It was deleted elsewhere: what is shown stays, and what was typed can be copied. */
+function over(words) {
+  toast(words, { kind: "failed", action: { label: "All sessions", run: () => location.assign("/") } });
+  $("#prompt")?.setAttribute("readonly", "");
+  for (const each of $$("#bar .now, .chips, .acts")) each.hidden = true;
+}
 
 /** Of any other part of the screen: its HTML anew. Others may listen for `region`. */
 function region(name, text) {

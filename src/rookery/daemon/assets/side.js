@@ -6,19 +6,23 @@ const side = $("#side");
 const modules = { changes: "./changes.js", timeline: "./timeline.js" };
 let shown = "";
 
-function styled() {
-  if ($("link[data-side]")) return;
-  const href = new URL("./changes.css", import.meta.url).pathname;
-  document.head.append(element("link", { rel: "stylesheet", href, "data-side": true }));
-}
+let sheet;
+/** Until its style is there, it would stand in the way. */
+const styled = () => (sheet ??= new Promise((then) => {
+  const link = element("link", { rel: "stylesheet", href: new URL("./changes.css", import.meta.url).pathname });
+  link.onload = link.onerror = then;
+  document.head.append(link);
+}));
 
 export async function open(name) {
   if (!side) return;
-  styled();
   shown = name;
+  await styled();
+  if (shown !== name) return;
   side.hidden = false;
   document.body.dataset.side = name;
-  side.replaceChildren(element("p", { class: "empty", role: "status" }, "Loading…"));
+  side.replaceChildren(element("div", { class: "side-head", role: "status" }, element("h2", {}, "Loading…"), element("span", { class: "soft" }),
+    element("button", { type: "button", class: "quiet", "data-do": "close-side" }, "Close")));
   try {
     const { show } = await import(modules[name]);
     if (shown === name) await show(side, document.body.dataset.session);
@@ -42,7 +46,7 @@ export function close() {
 export const isSheet = () => innerWidth < 1100;
 
 async function find(words = "") {
-  styled();
+  await styled();
   if (isSheet() && shown) close();
   const { show } = await import("./find.js");
   await show(words);

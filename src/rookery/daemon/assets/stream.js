@@ -1,6 +1,6 @@
 // One WebSocket for all topics of this page. After a break it comes back by itself and goes on from
 // the seq that each topic has.
-import { $ } from "./main.js";
+import { $, api } from "./main.js";
 
 const topics = new Map();
 const listeners = new Set();
@@ -63,7 +63,7 @@ function open() {
   made.onclose = ({ code }) => {
     if (socket !== made) return;
     socket = null;
-    if (code === 1008) { location.assign("/login"); return; }
+    if (code === 1008 || tries) api("GET", "/api/about").catch(() => {}); // who is logged out is led to the login
     become(tries > 0 || !navigator.onLine ? "lost" : "trying");
     const wait = WAITS[Math.min(tries++, WAITS.length - 1)];
     timer = setTimeout(open, wait * (0.75 + Math.random() / 2));

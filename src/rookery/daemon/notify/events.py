@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rookery.core import budgets
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.settings.notify import Notify
@@ -112,6 +113,8 @@ def _words(kind: str, header: Json) -> str:
     if kind != ASK:
         return ""
     for ask in lenient.mapping(header, "asks").values():
+        if budgets.is_one(ask):
+            return f"Budget reached. {lenient.text(ask, 'message')}"
         call = lenient.mapping(ask, "toolCall")
         words = lenient.text(ask, "message") or lenient.text(call, "title")
         if words or lenient.text(ask, "title"):

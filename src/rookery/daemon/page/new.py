@@ -10,11 +10,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import ValidationError
 
 from rookery.client.config import in_force
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.daemon.api.sessions import New, create_session
+from rookery.daemon.branches.api import Start, start_race
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.page import shell
-from rookery.daemon.pieces import new_form
+from rookery.daemon.pieces import composer, new_form
 from rookery.daemon.pieces.new_form import Given
 from rookery.daemon.state import Daemon, State
 from rookery.models import agents
@@ -24,6 +25,8 @@ router = APIRouter(include_in_schema=False)
 
 LONGEST = 4_000_000
 """Bytes of a form."""
+
+RACED = ("cwd", "prompt", "confirm", "sandbox")
 
 Text = Annotated[str, Query(max_length=4096)]
 
@@ -42,12 +45,18 @@ async def create(daemon: Daemon, request: Request) -> Response:
     if len(body) > LONGEST:
         raise Problem(413, "too_large", "The form is too large.", "Send less.")
     try:
-        fields = dict(parse_qsl(body.decode("ascii"), max_num_fields=20))
+        pairs = parse_qsl(body.decode("ascii"), max_num_fields=50)
     except ValueError:
         raise Problem(400, "bad_request", "This is not a form.", "Use the page's form.") from None
-    given = Given(**{name: fields.get(name, "") for name in Given._fields})
+    fields = dict(pairs)
+    rivals = tuple(value for name, value in pairs if name == "race")
+    plain = {name: fields.get(name, "") for name in Given._fields if name != "race"}
+    given = Given(**plain, race=rivals)
     try:
-        wanted = given._asdict() | {"worktree": given.worktree == new_form.OWN_TREE}
+        if rivals:
+            started = await start_race(daemon, Start.model_validate(_race(given)))
+            return RedirectResponse(f"/races/{started.id}", 303)
+        wanted = plain | {"worktree": given.worktree == new_form.OWN_TREE}
         made = await create_session(daemon, New.model_validate(wanted), "")
     except ValidationError as error:
         first = error.errors()[0]
@@ -61,12 +70,17 @@ async def create(daemon: Daemon, request: Request) -> Response:
     return RedirectResponse(f"/sessions/{made.id}", 303)
 
 
+def _race(given: Given) -> Json:
+    """The agent of the form, and those that are checked."""
+    names = list(dict.fromkeys((given.agent, *given.race)))
+    return {"agents": names, **{key: getattr(given, key) for key in RACED}}
+
+
 async def _screen(
     daemon: State, given: Given, status: int = 200, wrong: tuple[str, str] = ("", "")
 ) -> HTMLResponse:
     if daemon.options.read_only:
-        words = "This Rookery only shows: it was started with --read-only."
-        main = f'<div class="screen"><h1>New session</h1><p class="soft">{words}</p></div>'
+        main = new_form.framed(f'<p class="soft">{composer.READ_ONLY}</p>')
     else:
         known, default = await asyncio.to_thread(_agents, daemon)
         recent = _recent(daemon)
@@ -100,7 +114,10 @@ def _newest(daemon: State) -> list[Json]:
 
 def _recent(daemon: State) -> list[str]:
     """Directories of sessions, the newest first, that are still there."""
-    places = dict.fromkeys(str(head["cwd"]) for head in _newest(daemon)[:200])
+    heads = _newest(daemon)[:200]
+    places = dict.fromkeys(
+        lenient.text(head.get("worktree"), "origin") or str(head["cwd"]) for head in heads
+    )
     found = (place for place in places if place and os.path.isdir(place))
     return [place for place, _ in zip(found, range(new_form.RECENT + 1), strict=False)]
 

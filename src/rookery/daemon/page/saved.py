@@ -3,6 +3,7 @@ in."""
 
 import asyncio
 import time
+from collections.abc import Container
 from typing import Annotated
 from urllib.parse import urlencode, urlsplit
 
@@ -60,8 +61,13 @@ async def saved(daemon: Daemon, request: Request) -> HTMLResponse:
     kind = request.url.path.rpartition("/")[2]
     rows, problem = await asyncio.to_thread(catalog.rows_of, daemon.home, kind)
     own = catalog.own_agents(daemon.home) if kind == "agents" else frozenset()
-    lines = "".join(_line(daemon, kind, row, row.name in own) for row in rows)
-    listed = tag("ul", lines, "saved") if lines else tag("p", EMPTY[kind], "none")
+    ends = {"up": rows[:1], "down": rows[-1:]}
+    lines = "".join(
+        _line(daemon, kind, row, row.name in own, {do for do in ends if row in ends[do]})
+        for row in rows
+    )
+    list_ = "ol" if kind == "rules" else "ul"
+    listed = tag(list_, lines, "saved") if lines else tag("p", EMPTY[kind], "none")
     wrong = tag("p", esc_line(problem), "wrong") if problem else ""
     add = f'<p><a class="button primary" href="/settings/{kind}/new">{NEW[kind]}</a></p>'
     inner = tag("p", ABOUT[kind], "soft") + wrong + listed
@@ -69,11 +75,12 @@ async def saved(daemon: Daemon, request: Request) -> HTMLResponse:
     return frame(daemon, kind, catalog.LISTS[kind], inner)
 
 
-def _line(daemon: State, kind: str, row: Row, own: bool) -> str:
+def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -> str:
+    """`idle`: what would change nothing."""
     mark, words = SIGNS.get(row.sign, ("", ""))
     tags = "".join(f' <span class="chip">{esc_line(each)}</span>' for each in row.tag.split(", "))
     tags = tags if row.tag else ""
-    editable = kind in ("models", "servers") or own
+    editable = kind != "agents" or own
     title = f'<span dir="auto">{esc_line(row.title)}</span>'
     if editable and not daemon.options.read_only:
         place = esc_line(named(f"/settings/{kind}/edit", row.name))
@@ -85,7 +92,7 @@ def _line(daemon: State, kind: str, row: Row, own: bool) -> str:
         if install
         else ""
     )
-    deeds = "" if daemon.options.read_only else _deeds(kind, row, own)
+    deeds = "" if daemon.options.read_only else _deeds(kind, row, own, idle)
     said = f'role="img" aria-label="{words}"' if kind != "rules" else 'aria-hidden="true"'
     return (
         f'<li><span class="sign {row.sign}" {said}>{mark}</span>'
@@ -95,7 +102,7 @@ def _line(daemon: State, kind: str, row: Row, own: bool) -> str:
     )
 
 
-def _deeds(kind: str, row: Row, own: bool) -> str:
+def _deeds(kind: str, row: Row, own: bool, idle: Container[str]) -> str:
     found = []
     is_default = "default" in row.tag
     if kind == "models" or (kind == "agents" and row.sign == "on"):
@@ -104,6 +111,8 @@ def _deeds(kind: str, row: Row, own: bool) -> str:
         found.append(("test", "Test"))
     if kind == "servers" and row.sign != "bad":
         found.append(("off", "Turn off") if row.sign == "on" else ("on", "Turn on"))
+    if kind == "rules":
+        found += [("up", "Earlier"), ("down", "Later")]
     if kind != "agents" or own:
         found.append(("remove", "Remove"))
     send = esc_line(named(f"/api/setup/lists/{kind}", row.name))
@@ -112,6 +121,7 @@ def _deeds(kind: str, row: Row, own: bool) -> str:
         f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-send="{send}" '
         f'data-name="{name}" aria-label="{words}: {name}">{words}</button>'
         for do, words in found
+        if do not in idle
     )
 
 

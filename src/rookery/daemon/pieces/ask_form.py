@@ -8,6 +8,7 @@ second step there.
 import json
 from typing import Any
 
+from rookery.core import budgets
 from rookery.core.asks import forms
 from rookery.core.asks.asks import REJECTS, pick
 from rookery.core.blocks.document import Block
@@ -50,16 +51,16 @@ def _place(command: Json, session: str) -> str:
 def _options(block: Block, session: str) -> str:
     seen, more = choices(block)
     keys = {each.place: KEYS[each.name] for each in (*seen, *more) if each.name in KEYS}
-    found, wider = "", ""
+    found, wider, ours = "", "", block.get("kind") == budgets.HOW
     for place, action in enumerate(block["actions"]):
         digit = str(place + 1) if place < 9 else ""
-        button = _button(action, keys.get(place) or digit, digit)
+        button = _button(action, keys.get(place) or digit, digit, plain=ours)
         if action.get("kind") == "rule" and place not in keys:
             wider += button
         else:
             found += button
     reject = pick(block["actions"], REJECTS)
-    if reject is not None:
+    if reject is not None and not ours:
         answer = esc(json.dumps(_said(reject)))
         found += (
             f'<button type="button" data-do="answer-why" data-key="{WHY}" data-answer="{answer}">'
@@ -81,12 +82,13 @@ def _said(action: Json) -> Json:
     return {key: value for key, value in command.items() if key not in ("do", "ask", "nonce")}
 
 
-def _button(action: Json, key: str, digit: str) -> str:
+def _button(action: Json, key: str, digit: str, *, plain: bool = False) -> str:
+    """`plain`: it says all that there is to say; no rule is saved."""
     kind, label = lenient.text(action, "kind"), masked(lenient.text(action, "label"))
     why = lenient.text(action, "disabled")
     danger = bool(action.get("danger"))
     look = "danger" if danger else "primary" if kind == "allow_once" else ""
-    rule = masked(always_words(action)) if kind in ALWAYS else ""
+    rule = masked(always_words(action)) if kind in ALWAYS and not plain else ""
     words = esc_line(_short(label))
     if kind == "rule":
         shown = esc_line(_short(rule.replace("`", ""), 40))

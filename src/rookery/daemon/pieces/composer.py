@@ -13,11 +13,12 @@ CLIP = (
 SEND = '<path d="M8 13V3M4 7l4-4 4 4"/>'
 STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
 
+READ_ONLY = "This Rookery only shows: it was started read-only."
+
 
 def rendered(session: str, header: Json, read_only: bool) -> str:
     if read_only:
-        words = "This Rookery only shows: it was started with --read-only."
-        return f'<p class="composer closed soft" role="note">{words}</p>'
+        return f'<p class="composer closed soft" role="note">{READ_ONLY}</p>'
     facts = {
         "session": session,
         "cwd": header["cwd"],

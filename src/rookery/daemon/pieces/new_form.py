@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rookery.agents import registry
 from rookery.core.json import Json
 from rookery.core.policy import modes
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
@@ -22,6 +23,8 @@ class Given(NamedTuple):
     sandbox: str = ""
     worktree: str = ""
     prompt: str = ""
+    race: tuple[str, ...] = ()
+    """Further agents for the same prompt."""
 
 
 def rendered(
@@ -36,14 +39,19 @@ def rendered(
         + _directory(given.cwd, recent)
         + tag("div", _agents(given.agent, ready) + _confirm(given.confirm), "two")
         + tag("div", _sandbox(given.sandbox) + _worktree(given.worktree), "two")
+        + _race(given.race, ready)
         + '<div class="send"><button class="primary">Start</button>'
         '<span class="soft"><kbd>Enter</kbd> starts, <kbd>Shift+Enter</kbd> breaks the line</span>'
         "</div>"
     )
     form = f'<form class="new" method="post" action="/new" data-do="create">{fields}</form>'
+    return framed(form + _imports(ready) + _installs(rest))
+
+
+def framed(inner: str) -> str:
     label = 'aria-label="All sessions"'
     back = f'<a class="button quiet icon back" href="/" {label}>{icon(ICONS["back"])}</a>'
-    return f'<div class="screen"><h1>{back}New session</h1>{form}{_installs(rest)}</div>'
+    return f'<div class="screen"><h1>{back}New session</h1>{inner}</div>'
 
 
 def _wrong(message: str, remedy: str) -> str:
@@ -111,6 +119,20 @@ def _confirm(chosen: str) -> str:
     )
 
 
+def _race(chosen: Sequence[str], ready: Sequence[Json]) -> str:
+    if len(ready) < 2:
+        return ""
+    boxes = "".join(
+        f'<label><input type="checkbox" name="race" value="{esc_line(each["name"])}"'
+        f"{' checked' if each['name'] in chosen else ''}>{esc_line(each['title'], 60)}</label>"
+        for each in ready
+    )
+    words = "The same prompt to each, in a git worktree of its own. You compare, and merge one."
+    inner = f"<summary>Race other agents</summary>{tag('p', words, 'soft')}"
+    opened = " open" if chosen else ""
+    return f'<details class="others"{opened}>{inner}{tag("div", boxes, "ways")}</details>'
+
+
 OWN_TREE = "own"
 
 
@@ -138,6 +160,22 @@ def _sandbox(chosen: str) -> str:
     hint = tag("p", "In a sandbox, Approve all is a sane choice.", "soft")
     select = f'<select id="new-sandbox" name="sandbox">{options}</select>'
     return _named("Sandbox", "sandbox", select + hint)
+
+
+def _imports(ready: Sequence[Json]) -> str:
+    """Of which agents; the script asks them."""
+    buttons = "".join(
+        '<button type="button" class="chip" data-do="elsewhere" '
+        f'data-agent="{esc_line(each["name"])}">{esc_line(each["title"], 60)}</button>'
+        for each in ready
+        if each["name"] not in (registry.OWN, registry.DEMO)
+    )
+    if not buttons:
+        return ""
+    return (
+        '<details class="installing"><summary>Continue a session begun elsewhere</summary>'
+        f'<p class="recent">{buttons}</p><ul class="installs" id="elsewhere"></ul></details>'
+    )
 
 
 def _installs(rest: Sequence[Json]) -> str:

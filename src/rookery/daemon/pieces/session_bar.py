@@ -134,6 +134,8 @@ def _chips(header: Json, read_only: bool) -> str:
         found.append(_chip("sandbox", "Sandbox", f"in {esc_line(kind, 40)}", True))
     if branch := worktree.brief(header["worktree"]):
         found.append(_chip("worktree", "Worktree", esc_line(branch, 60), True))
+    if race := esc_line(lenient.text(header, "race"), 64):
+        found.append(f'<a class="chip" href="/races/{race}" title="Race">race</a>')
     found.append(_confirm(header, read_only))
     if not read_only:  # where there is no room for its own button
         kind = 'class="chip only-narrow"'

@@ -13,6 +13,7 @@ from rookery.daemon.access.lockout import MOST_THROUGH_PROXY, Lockout
 from rookery.daemon.app import build_app
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
+from rookery.daemon.idempotency import Results
 from rookery.daemon.notify.notifier import Notifier
 from rookery.daemon.notify.subscriptions import Subscriptions
 from rookery.daemon.options import Options
@@ -38,7 +39,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         hub = Hub(home, fleet, partial(live_of, read_only=read_only, regions=shown))
         now = time.time_ns() // 1_000_000
         locks = Lockout(), Lockout(MOST_THROUGH_PROXY)
-        state = State(home, options, Devices(home), *locks, fleet, hub, now)
+        state = State(home, options, Devices(home), *locks, fleet, hub, now, Results())
         app = build_app(state, sockets.control)
         server = Server(app, home, options, sockets)
         async with asyncio.TaskGroup() as group:

@@ -33,7 +33,7 @@ type FormName = Literal[
     "rules",
 ]
 type ListName = Literal["models", "servers", "agents", "rules"]
-type Deed = Literal["default", "on", "off", "test", "remove"]
+type Deed = Literal["default", "on", "off", "test", "remove", "up", "down"]
 
 SETTINGS = {
     "worker": PLACES["worker"][0],
@@ -73,8 +73,8 @@ def _form(home: str, kind: str, name: str) -> Form:
             return _model(profiles.load(home), name)
         case "servers":
             return servers.ServerForm(_server(home, name) if name else None)
-        case "rules" if not name:
-            return rules.RuleForm()
+        case "rules":
+            return _rule(home, name)
         case "agents":
             if name and name not in config.load(home).agents:
                 raise _missing(f"There is no agent {name!r} of your own.")
@@ -91,6 +91,13 @@ def _model(saved: profiles.Settings, name: str) -> Form:
         raise _missing(f"There is no saved model {name!r}.")
     known = saved.profiles[name]
     return models.ModelForm(known, default=known == saved.chosen)
+
+
+def _rule(home: str, name: str) -> Form:
+    try:
+        return rules.RuleForm(home, name)
+    except KeyError:
+        raise _missing("That rule was removed or changed meanwhile.") from None
 
 
 def _server(home: str, name: str) -> mcp.Server:
@@ -147,11 +154,14 @@ def install_line(name: str) -> str:
 
 def loosens(home: str, kind: str, name: str, do: str) -> list[str]:
     """What would then happen without asking."""
-    if kind == "rules" and do == "remove":
-        return rules.removal_loosens(home, name)
+    if kind == "rules" and (kind, do) in _DEEDS:
+        return rules.loosened_by(home, name, STEPS.get(do))
     if kind == "servers" and do == "on":
         return [f"The MCP server {name} is used by agents that start from now on."]
     return []
+
+
+STEPS = {"up": -1, "down": 1}
 
 
 def done(home: str, kind: str, name: str, do: str) -> Saved:
@@ -220,6 +230,8 @@ _DEEDS: dict[tuple[str, str], Callable[[str, str], Saved]] = {
     ("servers", "remove"): _remove_server,
     ("servers", "test"): _test_server,
     ("rules", "remove"): rules.removed,
+    ("rules", "up"): partial(rules.moved, by=-1),
+    ("rules", "down"): partial(rules.moved, by=1),
     ("agents", "default"): _default_agent,
     ("agents", "remove"): agents.removed,
 }

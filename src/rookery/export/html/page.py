@@ -36,6 +36,12 @@ def style(name: str = "style.css") -> str:
         return file.read()
 
 
+def colours() -> str:
+    """Of both themes, for a page with a look of its own."""
+    light = style().partition("}\n")[0]
+    return f"{light}}}\n@media {DARK} {{\n{style('dark.css')}}}\n"
+
+
 def pieces(log: Reader, first: int, last: int | None, now: float) -> Iterator[str]:
     header = about(log)
     view = View(header["agent"], header["cwd"], now, Images(log.blob).address)

@@ -3,14 +3,12 @@ types."""
 
 from textual.events import Key, Paste, Resize
 
-from rookery.core.asks.kept_asks import unanswered
-from rookery.core.json import lenient
-from rookery.tui.actions.answers import Answers
+from rookery.core.json import Json, lenient
+from rookery.tui.actions.parts import Parts
 from rookery.tui.keys.map import label, learn
-from rookery.tui.shell import Shell, Start
+from rookery.tui.shell import Start
 from rookery.tui.transcript.ask_keys import is_open
 from rookery.tui.widgets.session_list import width_for
-from rookery.tui.widgets.side_panel import SidePanel
 from rookery.tui.widgets.status import Status
 
 NARROW = 100
@@ -19,11 +17,10 @@ NARROW = 100
 _WRITE = ("enter", "backspace", "delete")
 
 
-class Focus(Shell):
+class Focus(Parts):
     def __init__(self, start: Start) -> None:
         super().__init__(start)
         learn()
-        self.asking = Answers(self)
         self._listed = False
         """A narrow screen shows the session list."""
 
@@ -59,7 +56,7 @@ class Focus(Shell):
     def _hint(self, answering: bool, writing: bool) -> str:
         """Where an open ask is answered, what Esc does while a turn runs, and how to come back."""
         header = self.window.header if self.session else None
-        if header is not None and unanswered(header):
+        if header is not None and self._is_asked(header):
             return "" if answering else f"{label(self, 'ask.next')} to answer"
         if not writing:
             return f"{label(self, 'turn.cancel')} goes back"
@@ -72,12 +69,17 @@ class Focus(Shell):
             return f"{send} queues · {cancel}"
         return f"{send} steers · {label(self, 'composer.queue')} queues · {cancel}"
 
+    def _is_asked(self, header: Json) -> bool:
+        from rookery.core.asks.kept_asks import unanswered
+
+        return bool(unanswered(header))
+
     # --- places --------------------------------------------------------------------------------
 
     def on_resize(self, event: Resize) -> None:
         self.fleet.styles.width = width_for(event.size.width)
-        for panel in self.screen_stack[0].query(SidePanel):  # not there before the first paint
-            panel.fit(event.size.width)
+        if self.screen_stack[0].query("#panel"):  # not there before the first paint
+            self.panel.fit(event.size.width)
         self.fleet.set_class(event.size.width < NARROW and not self._listed, "folded")
 
     def action_sessions(self) -> None:

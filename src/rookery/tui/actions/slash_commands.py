@@ -1,9 +1,8 @@
 """What our slash commands do."""
 
-from typing import Any
-
 from rookery.core.json import Json
 from rookery.core.policy import modes
+from rookery.core.settings.sandbox import CHOICES, KINDS, NONE
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell
 from rookery.tui.widgets.composer import Composer
@@ -24,6 +23,16 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         _confirm(app, rest)
     elif name == "worktree":
         _worktree(app, rest)
+    elif name == "sandbox":
+        _sandbox(app, rest)
+    elif name == "import":
+        from rookery.tui.actions import importing
+
+        importing.choose(app, rest)
+    elif name == "race":
+        from rookery.tui.actions import racing
+
+        racing.race(app, rest)
     elif not app.session:
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
     else:
@@ -53,7 +62,9 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             go = going_back.rewind_to if name == "rewind" else going_back.fork_at
             go(app, rest)
         case "merge":
-            _merge(app, rest or "merge")
+            from rookery.tui.actions import racing
+
+            racing.merge(app, rest or "merge")
         case "agent":
             app.send({"do": "switch", "agent": rest})
         case "model" | "mode" | "effort":
@@ -69,30 +80,23 @@ def _worktree(app: Shell, name: str) -> None:
     app.notify("The next session works in a git worktree of its own.", markup=False)
 
 
-def _merge(app: Shell, how: str) -> None:
-    """In the reader's thread: it may take a while."""
-    session, home = app.session, app.start.home
-    if app.start.url:
-        app.notify("Merge it there: rookery merge", severity="warning", markup=False)
+def _sandbox(app: Shell, kind: str) -> None:
+    """Of the next session: one that there is keeps its own."""
+    if not kind:
+        from rookery.forms.lists import Row
+        from rookery.tui.windows.choice import ChoiceScreen, marked
+
+        rows = [marked(Row(*each), each[0] == app.start.sandbox) for each in CHOICES]
+        app.ask(ChoiceScreen("Sandbox of the new session", rows), lambda it: _sandbox(app, it))
         return
-
-    def merge() -> tuple[str, str]:
-        from rookery.client.branches.session import merge_session, told
-        from rookery.client.guard import FromAgent
-        from rookery.client.worktrees.repository import NoWorktree
-
-        title = str(app.window.header["title"])
-        try:
-            said = told(merge_session(home, session, how, title))
-        except (NoWorktree, FromAgent, OSError) as error:
-            return f"Not merged: {error}", "error"
-        return f"Merged into {said['into']}: {said['files']} files. The worktree is gone.", ""
-
-    def say(words: tuple[str, str]) -> None:
-        severity: Any = words[1] or "information"
-        app.notify(words[0], severity=severity, markup=False)
-
-    app.reader.fetch(merge, say)
+    if kind not in KINDS:
+        app.notify(f"/sandbox takes {', '.join(KINDS)}.", severity="warning", markup=False)
+        return
+    app.start.sandbox = kind
+    if app.session:
+        _act(app, "new")
+    where = "without a sandbox" if kind == NONE else f"in a sandbox ({kind})"
+    app.notify(f"The next session runs {where}.", markup=False)
 
 
 def _confirm(app: Shell, given: str) -> None:

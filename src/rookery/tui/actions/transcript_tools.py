@@ -2,18 +2,17 @@
 a worker that is silent."""
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.core.blocks import Op, make_block
 from rookery.home.paths import with_tilde
-from rookery.tui.actions.seeking import Place, Seeking
 from rookery.tui.actions.windows import Windows
 from rookery.tui.messages import HungChanged, LinkChanged
-from rookery.tui.shell import Start
 from rookery.tui.widgets.composer import Composer
-from rookery.tui.widgets.find_bar import FindBar
-from rookery.tui.widgets.side_panel import LEAST, SidePanel
 from rookery.tui.widgets.status import Status
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets.side_panel import SidePanel
 
 HUNG = "The session's worker does not respond"
 HUNG_WORDS = (
@@ -25,12 +24,8 @@ HUNG_WORDS = (
 class TranscriptTools(Windows):
     _hung_block = ""
 
-    def __init__(self, start: Start) -> None:
-        super().__init__(start)
-        self.seeking = Seeking(self)
-
     def action_find(self) -> None:
-        self.below(FindBar).open()
+        self.find_bar.open()
 
     def on_link_changed(self, message: LinkChanged) -> None:
         """Stays until the connection stands again."""
@@ -72,6 +67,7 @@ class TranscriptTools(Windows):
 
     def action_search_all(self) -> None:
         from rookery.search.query import Hit
+        from rookery.tui.actions.seeking import Place
         from rookery.tui.windows.search_all import EverythingScreen, word_of
 
         def chosen(hit: Hit) -> None:
@@ -113,16 +109,18 @@ class TranscriptTools(Windows):
     # --- the side panel ------------------------------------------------------------------------
 
     def action_panel(self) -> None:
-        panel = self.below(SidePanel)
+        from rookery.tui.widgets.side_panel import LEAST
+
+        panel = self.panel
         if self.size.width < LEAST:
             self.notify(f"The side panel needs {LEAST} columns.", severity="warning")
         elif not panel.toggle() and not panel.closed:
             self.notify("The side panel opens once there is a plan or a changed file.")
 
-    def on_side_panel_fitted(self, message: SidePanel.Fitted) -> None:
+    def on_side_panel_fitted(self, message: "SidePanel.Fitted") -> None:
         self.transcript.fold_plan(beside=message.has_plan)
 
-    def on_side_panel_chosen(self, message: SidePanel.Chosen) -> None:
+    def on_side_panel_chosen(self, message: "SidePanel.Chosen") -> None:
         self.transcript.go_to(message.call, begin=True)
         self.transcript.focus()
 

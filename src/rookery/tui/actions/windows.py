@@ -7,12 +7,9 @@ from typing import Any
 
 from rookery.core.json import Json
 from rookery.core.limits import Interface
-from rookery.core.policy import modes
-from rookery.core.vendors import options
 from rookery.tui import messages
+from rookery.tui.actions.parts import Parts
 from rookery.tui.look.runs import clean_line
-from rookery.tui.shell import Shell
-from rookery.tui.splash import look_around, look_around_there
 from rookery.tui.widgets.session_list import Fleet
 
 BEHIND = frozenset(
@@ -28,7 +25,7 @@ DELETED = "Its transcript is deleted. Files that agents changed stay."
 STOPPED = "Its turn ends now. The next prompt wakes the session."
 
 
-class Windows(Shell):
+class Windows(Parts):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Under a window nothing moves, and no key opens a second one."""
         if action in BEHIND and len(self.screen_stack) > 1:
@@ -36,6 +33,8 @@ class Windows(Shell):
         return super().check_action(action, parameters)
 
     def look_around(self) -> None:
+        from rookery.tui.splash import look_around, look_around_there
+
         place = (self.start.home, self.start.cwd, self.start.agent)
         tell, rookery = self.post_message, self.start.rookery
         self.reader.fetch(
@@ -223,6 +222,8 @@ class Windows(Shell):
         if not name:
             self._pick_option(found)
             return
+        from rookery.core.vendors import options
+
         option = options.find(found, name)
         if option is None:
             who = self.window.header["agent"]
@@ -260,6 +261,7 @@ class Windows(Shell):
 
     def tell_set(self, message: messages.Sent) -> None:
         """Say which option was set."""
+        from rookery.core.policy import modes
         from rookery.tui.windows import choice, confirm
 
         command, here = message.command, message.session == self.session

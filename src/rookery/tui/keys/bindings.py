@@ -209,7 +209,13 @@ SERVERS: list[BindingType] = [
     key("servers.test", "test", "test"),
     key("servers.remove", "remove", "remove"),
 ]
-RULES: list[BindingType] = [key("rules.remove", "remove", "remove")]
+RULES: list[BindingType] = [
+    key("rules.edit", "choose", "change"),
+    key("rules.new", "new", "new"),
+    key("rules.earlier", "place('earlier')", "earlier", "try it before the rule above"),
+    key("rules.later", "place('later')", "later", "try it after the rule below"),
+    key("rules.remove", "remove", "remove"),
+]
 
 PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("Everywhere", EVERYWHERE),

@@ -2,6 +2,9 @@
 
 import time
 
+FRAME = 250
+"""Milliseconds of one picture of what turns."""
+
 
 def now() -> int:
     """Milliseconds since 1970."""

@@ -30,6 +30,8 @@ class Notifications:
             if focused and name == shown:
                 continue
             if words := _news(before.get(name, ""), status):
+                if status == "needs-you" and block.get("paused"):
+                    words += ": budget reached"
                 self._call(f"{clean_line(block['title'], 80) or 'A session'} {words}")
 
     def _entitle(self, sessions: list[Block]) -> None:

@@ -4,14 +4,17 @@ written into the composer."""
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import events
 
 from rookery.core.blocks import Block
-from rookery.render.ask_choices import ALWAYS, Choice, choices
 from rookery.tui.keys.map import keys_of
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.transcript.scroll import Scroll
+
+if TYPE_CHECKING:
+    from rookery.render.ask_choices import Choice
 
 BACK = "back"
 CONFIRM = "ask.confirm"
@@ -119,6 +122,8 @@ class AskKeys:
 
     def listed(self, block: Block) -> list[str]:
         """Digits always are, as the agent's own list."""
+        from rookery.render.ask_choices import choices
+
         seen, more = choices(block)
         names = [each.name for each in seen]
         if not more:
@@ -140,7 +145,7 @@ class AskKeys:
         name = f"block.{what or action}" if what in ("", "copy", "edit", "show") else f"ask.{what}"
         return name in self.listed(block)
 
-    def _works_unseen(self, choice: Choice) -> bool:
+    def _works_unseen(self, choice: "Choice") -> bool:
         """The digits, and keys of the user's own that are no letters."""
         keys = keys_of(self._transcript.app, choice.name).split(",")
         return choice.place is not None or all(len(key) > 1 for key in keys)
@@ -210,6 +215,8 @@ class AskKeys:
         elif (what := name.partition(".")[2]) in _WANTS or name == "block.copy":
             transcript.action_want(what)
         else:
+            from rookery.render.ask_choices import choices
+
             seen, more = choices(block)
             place = next((each.place for each in (*seen, *more) if each.name == name), None)
             if place is not None:
@@ -218,6 +225,8 @@ class AskKeys:
 
     def needs_second(self, block: Block, place: int) -> bool:
         """What cannot be undone, and what is allowed for good but not in sight."""
+        from rookery.render.ask_choices import ALWAYS
+
         action = block["actions"][place]
         always = action.get("kind") in ALWAYS and block["role"] == "ask"
         return bool(action.get("danger")) or (always and self.more != block["id"])

@@ -6,7 +6,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from rookery.tui.look.block import can_open, text_of
 from rookery.tui.transcript.item import Item
 from rookery.tui.transcript.scroll import Scroll
 
@@ -30,6 +29,8 @@ class Finding(Scroll):
 
     def reveal_match(self, name: str) -> None:
         """Scroll to the first place in a block that has the words; a folded one is opened."""
+        from rookery.tui.look.block import can_open
+
         at = next((at for at, item in enumerate(self._items) if item.name == name), None)
         if at is None:
             return
@@ -76,6 +77,8 @@ class Finding(Scroll):
 
 
 def _text(item: Item) -> str:
+    from rookery.tui.look.block import text_of
+
     members = item.members or [item.block]
     terminals = [] if item.members else item.terminals
     return "\n".join(f"{each['title']}\n{text_of(each, terminals)}" for each in members)

@@ -41,6 +41,13 @@ class Item:
         """The block's id; a folded row has that of its first call, and a star."""
         return f"{self.block['id']}*" if self.members else str(self.block["id"])
 
+    def guessed(self, width: int) -> int:
+        """A height until it is painted."""
+        if self.block["role"] != "answer":
+            return self.gap + 1
+        wide = max(1, min(width, 76))
+        return self.gap + 1 + min(len(self.block["text"]), 1600) // wide
+
     def forget(self) -> None:
         """Paint it again; its height stays as a guess."""
         if self.lines is not None:

@@ -62,11 +62,3 @@ def _row(item: Item, view: View) -> Line:
     line: Line = [("✓ ", look.done), (said or count(len(item.members), "call"), look.soft)]
     rest: Line = [] if view.opened else [(f" · {things}", look.faint)]
     return trimmed([*line, (f" {sign}", look.faint), *rest], view.width)
-
-
-def guessed(item: Item, width: int) -> int:
-    """A height until it is painted."""
-    if item.block["role"] != "answer":
-        return item.gap + 1
-    wide = max(1, min(width, 76))
-    return item.gap + 1 + min(len(item.block["text"]), 1600) // wide

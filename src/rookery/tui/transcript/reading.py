@@ -12,7 +12,6 @@ from textual import events
 
 from rookery.core.blocks import Block
 from rookery.tui.keys import bindings
-from rookery.tui.look.block import can_open, text_of
 from rookery.tui.look.runs import count
 from rookery.tui.look.view import View
 from rookery.tui.record import Record, TasteChosen
@@ -235,6 +234,8 @@ class Transcript(Answerable, Finding):
             self._toggle(self._items[here])
 
     def _toggle(self, item: Item) -> None:
+        from rookery.tui.look.block import can_open
+
         if item.block["role"] == "ask" and item.block["status"] == "asked":
             self.action_want("open")
         elif item.members or can_open(item.block, item.terminals):
@@ -250,6 +251,8 @@ class Transcript(Answerable, Finding):
         self.post_message(TasteChosen({"diff": "split" if self.split else "unified"}))
 
     def action_want(self, what: str) -> None:
+        from rookery.tui.look.block import text_of
+
         here = self._here()
         if here is not None:
             item = self._items[here]

@@ -23,7 +23,6 @@ from rookery.tui.look.view import View
 from rookery.tui.system.clock import now
 from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.transcript.item import Item
-from rookery.tui.transcript.painting import guessed, painted
 from rookery.tui.transcript.window import Window, is_top
 
 GUTTER = 3
@@ -149,7 +148,7 @@ class Scroll(KeptLines, ScrollView):
         self._find_live()
         for item in self._items:
             if item.lines is None and item.height <= 1:
-                item.height = guessed(item, width)
+                item.height = item.guessed(width)
         for _ in range(ROUNDS):
             self._measure()
             top = self._top(place, height)
@@ -215,8 +214,7 @@ class Scroll(KeptLines, ScrollView):
 
     def _paint_from(self, top: int, height: int) -> bool:
         """Render what is in view and around it. Whether a guessed height was wrong."""
-        first = self._at(max(0, top - height // 2)) or 0
-        moved = False
+        first, moved = self._at(max(0, top - height // 2)) or 0, False
         for at in range(first, len(self._items)):
             if self._starts[at] > top + height + height // 2:
                 break
@@ -228,6 +226,8 @@ class Scroll(KeptLines, ScrollView):
         return moved
 
     def _paint(self, item: Item) -> None:
+        from rookery.tui.transcript.painting import painted
+
         page = next((p for p in reversed(self.window.pages) if item.block["id"] in p.blocks), None)
         starts = page.outline.starts(item.block["id"]) if page else ()
         item.paint(painted(item, starts, self.view_of(item)))

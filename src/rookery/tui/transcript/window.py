@@ -6,7 +6,6 @@ from rookery.core.blocks.document import HEADER, Block, Document, Op, extend, jo
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json
 from rookery.tui.transcript.item import Item
-from rookery.tui.transcript.outline import Outline
 
 MORE = "More above"
 CUT = "The beginning of a long text is not shown: rookery show --turn {}"
@@ -24,6 +23,8 @@ class Page:
         self.late: dict[str, list[Op]] = {}
         self.above = self.cut = False
         """Whether there is more above; whether a text has lost its beginning."""
+        from rookery.tui.transcript.outline import Outline  # the first paint has no page
+
         self.outline = Outline()
         self.stale = True
         self._items: list[Item] = []

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import override
+from typing import TYPE_CHECKING, override
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -16,8 +16,10 @@ from rookery.tui.keys.map import keys_of, label
 from rookery.tui.record import Record
 from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.system.painted_at_once import PaintedAtOnce
-from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 from rookery.tui.writing.history import Past
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets.suggestions import Suggestion, Suggestions
 
 _MENTION = re.compile(r"(?:^|(?<=\s))@([^\s@]*)$")
 _COMMAND = re.compile(r"^/(\S*)$")
@@ -78,7 +80,9 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
     """The session it writes to; empty: a new one."""
 
     @property
-    def popup(self) -> Suggestions:
+    def popup(self) -> "Suggestions":
+        from rookery.tui.widgets.suggestions import Suggestions
+
         return self.app.screen_stack[0].query_one("#suggestions", Suggestions)
 
     def invite(self, *, answering: bool) -> None:
@@ -225,7 +229,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
         self._dismissed = ""
         self.post_message(self.Wanted("commands" if sign == "/" else "files", letters))
 
-    def offer(self, sign: str, letters: str, found: list[Suggestion]) -> None:
+    def offer(self, sign: str, letters: str, found: "list[Suggestion]") -> None:
         """Suggestions for a word, if it is still there."""
         if self.word() == (sign, letters):
             self.popup.offer(found)

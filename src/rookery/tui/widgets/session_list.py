@@ -3,10 +3,11 @@ and age; below, its agent and directory."""
 
 from collections.abc import Callable
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, override
 
+from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -76,6 +77,9 @@ class Fleet(KeptLines, ScrollView):
         """The words that are typed; None: nothing is."""
         self._cursor = ""
         self._rows: list[Row] = []
+        self._base = Style.null()
+        self._empty = Strip([])
+        """A line without a session."""
 
     def on_mount(self) -> None:
         self.set_interval(AGES, self.refresh)
@@ -216,11 +220,20 @@ class Fleet(KeptLines, ScrollView):
 
     # --- painting ------------------------------------------------------------------------------
 
+    @override
+    def made_lines(self, crop: Region) -> list[Strip]:
+        """Asking for the style takes longer than painting a line, and most lines are empty."""
+        self._base = self.rich_style
+        self._empty = self._strip(len(self._rows))
+        return super().made_lines(crop)
+
     def render_line(self, y: int) -> Strip:
-        width = self.scrollable_content_region.width
-        base = self.rich_style
-        line = self._line(y + self.scroll_offset.y, width)
-        return strip_of(line).crop_extend(0, width, base).apply_style(base)
+        row = y + self.scroll_offset.y
+        return self._strip(row) if row < len(self._rows) else self._empty
+
+    def _strip(self, row: int) -> Strip:
+        width, base = self.scrollable_content_region.width, self._base
+        return strip_of(self._line(row, width)).crop_extend(0, width, base).apply_style(base)
 
     def _line(self, y: int, width: int) -> Line:
         look = look_of(self.app.theme)

@@ -1,6 +1,7 @@
 """The lines under the transcript: state, agent, usage, and the keys."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 from textual.reactive import reactive
@@ -8,16 +9,15 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json
-from rookery.core.policy import modes
 from rookery.tui.keys.map import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
 from rookery.tui.look.runs import Line, strip_of, trimmed, width_of
-from rookery.tui.system.clock import now
+from rookery.tui.system.clock import FRAME, now
 from rookery.tui.system.kept_lines import KeptLines
-from rookery.tui.widgets import status_line
-from rookery.tui.widgets.status_line import IDLE, About, Place
+
+if TYPE_CHECKING:
+    from rookery.tui.widgets.status_line import Doing, Place
 
 
 class LineWidget(KeptLines, Widget):
@@ -41,15 +41,15 @@ class Status(LineWidget):
     """Painted again whenever one of these changes."""
 
     header: reactive[Json | None] = reactive[Json | None](None)
-    place = reactive(Place())
+    place: reactive["Place | None"] = reactive["Place | None"](None)
     hint = reactive("")
     """Keys that matter now."""
-    doing = reactive(IDLE)
+    doing: reactive["Doing | None"] = reactive["Doing | None"](None)
     hung = reactive("")
     """The session whose worker does not respond."""
-    agent = reactive("")
-    """Of the next session."""
-    confirm = reactive(modes.EVERY)
+    agent: reactive[str | None] = reactive[str | None](None)
+    """Of the next session; None: it is not known yet, and nothing is said."""
+    confirm = reactive("")
 
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -57,25 +57,32 @@ class Status(LineWidget):
         self._ticks: Timer | None = None
 
     def on_mount(self) -> None:
-        self._ticks = self.set_interval(status_line.FRAME / 1000, self.refresh, pause=True)
+        self._ticks = self.set_interval(FRAME / 1000, self.refresh, pause=True)
         self.watch_header(self.header)
 
     def watch_header(self, header: Json | None) -> None:
         """Time passes only for a session that works or waits."""
-        ticks = self._ticks
-        if ticks is not None and header and (header["state"] != "idle" or unanswered(header)):
-            ticks.resume()
-        elif ticks is not None:
-            ticks.pause()
+        if self._ticks is not None:
+            (self._ticks.resume if header and _passes(header) else self._ticks.pause)()
 
     def lines(self, width: int) -> list[Line]:
         header, look, at = self.header, self.look, self._clock()
+        if header is None and self.agent is None:
+            return []
+        from rookery.tui.widgets.status_line import IDLE, About, Place, line, of_new
+
+        place = self.place or Place()
         if header is None:
-            agent = self.agent or "demo"
-            return [status_line.of_new(agent, self.confirm, self.place, look, width)]
+            return [of_new(self.agent or "demo", self.confirm, place, look, width)]
         hung = self.hung != "" and self.hung == header["id"]
-        about = About(self.doing, self.place, self.hint, hung)
-        return [status_line.line(header, about, look, at, width)]
+        about = About(self.doing or IDLE, place, self.hint, hung)
+        return [line(header, about, look, at, width)]
+
+
+def _passes(header: Json) -> bool:
+    from rookery.core.asks.kept_asks import unanswered
+
+    return bool(header["state"] != "idle" or unanswered(header))
 
 
 class Keys(LineWidget):

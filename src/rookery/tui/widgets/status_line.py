@@ -14,12 +14,11 @@ from rookery.core.policy import confinement, modes
 from rookery.render import session_state
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
+from rookery.tui.system.clock import FRAME
 from rookery.tui.transcript.window import Window
 
 FRAMES = "◐◓◑◒"
 """The sign of a running session turns."""
-FRAME = 250
-"""Milliseconds of one of them."""
 
 NEAR = 40
 """The newest blocks among which a running call is looked for."""

@@ -112,7 +112,7 @@ class SettingsScreen(RowsScreen[None]):
 def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
         return "never condensed"
-    return f"condensed over {now.max_size} events, keeping the first {now.keep_first}"
+    return f"condensed {now.words}"
 
 
 def _interface(now: config.Config) -> str:

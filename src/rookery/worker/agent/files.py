@@ -23,15 +23,20 @@ LONGEST_PATH = 4096
 LARGEST = 16 * 1024 * 1024
 """Bytes of one file; an answer has to fit into one line of the protocol."""
 
+GIT = ".git"
+"""Hooks and settings lie there, which the user's own git obeys."""
+
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Files:
     """Raises RpcError, with the code and the words for the agent."""
 
-    def __init__(self, roots: Sequence[str], umask: int) -> None:
+    def __init__(self, roots: Sequence[str], umask: int, sealed: Sequence[str] = ()) -> None:
+        """`sealed`: what no agent has written for it in a root."""
         self._roots = [os.path.realpath(root) for root in roots]
         self._umask = umask
+        self._sealed = sealed
 
     def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
         """The text of a file, or `limit` lines of it from the 1-based `line`."""
@@ -62,13 +67,15 @@ class Files:
             mode = _mode_of(folder, name, path)
             self._replace(folder, name, data, 0o666 & ~self._umask if mode is None else mode)
 
-    def check(self, path: str) -> tuple[str, str]:
+    def check(self, path: str, *, writing: bool = False) -> tuple[str, str]:
         """The root in which a path lies, and its real path, both as of now: to judge by, not to
         open by."""
         _check_name(path)
         real = os.path.realpath(path)
         for root in self._roots:
             if real == root or real.startswith(root.rstrip("/") + "/"):
+                if writing and os.path.relpath(real, root).split("/")[0].lower() in self._sealed:
+                    raise invalid(f"{path} is git's own: not to be written in a sandbox")
                 return root, real
         raise invalid(f"{path} is outside the session's directories")
 
@@ -82,7 +89,7 @@ class Files:
     @contextmanager
     def _parent(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
         """An open descriptor of the folder that holds the file, and the file's name in it."""
-        root, real = self.check(path)
+        root, real = self.check(path, writing=make)
         if real == root:
             raise invalid(f"{path} is outside the session's directories")
         *folders, name = os.path.relpath(real, root).split("/")
@@ -131,7 +138,7 @@ def take(
         incoming.fail(INTERNAL_ERROR, "read the pending answers first")
         return
     try:
-        files.check(lenient.text(params, "path"))
+        files.check(lenient.text(params, "path"), writing=work is _answer_write)
     except RpcError as refused:
         incoming.fail(refused.code, refused.message)
         return

@@ -82,11 +82,18 @@ class Snapshots:
 
     def _take(self, when: str) -> None:
         turn, cwd = self._session.header["turn"], self._session.header["cwd"]
-        if self._running is None and job.is_empty(self._session.directory, cwd):
-            self._took({"id": job.EMPTY}, turn, when)
+        if self._running is None and (said := self._known(cwd)):
+            self._took(said, turn, when)
             self.release()
             return
         self.run({"do": "take"}, lambda said: self._took(said, turn, when))
+
+    def _known(self, cwd: str) -> Json:
+        """What needs no process; {}: one has to look."""
+        directory, environment = self._session.directory, self._session.surroundings.environment
+        if words := job.unfit(cwd, job.home_of(directory), environment):
+            return {"refused": job.UNFIT, "message": words}
+        return {"id": job.EMPTY} if job.is_empty(directory, cwd) else {}
 
     def _took(self, said: Json, turn: int, when: str) -> None:
         session, header = self._session, self._session.header

@@ -58,18 +58,19 @@ def merge(session: str | None, how: str | None, message: str, keep: bool) -> int
 
 def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) -> None:
     """Merge, and say what came of it."""
+    from rookery.client.branches import anywhere
+
     head = target.rookery().head(session) or {}
+    message = asked_message(session, how, message, head)
+    said = anywhere.merge(target.rookery(), session, how, message, kept=kept)
+    screen.note(clean_line(sentence(said)))
+
+
+def asked_message(session: str, how: str, message: str, head: Json) -> str:
+    """The one that was given, or that a terminal asks for; else the session's title."""
     if not message and flags.in_terminal() and _needs_message(session, how):
         message = click.prompt("Commit message", default=_title(head), err=True)
-    given: Json = {"how": how, "message": message or _title(head), "keep": kept}
-    if (door := target.door()) is not None:
-        said = door.json("POST", f"/api/sessions/{session}/merge", given)
-    else:
-        from rookery.client.branches import session as branch
-
-        done = branch.merge_session(paths.home(), session, how, given["message"], kept=kept)
-        said = branch.told(done)
-    screen.note(clean_line(sentence(said)))
+    return message or _title(head)
 
 
 def _title(head: Json) -> str:
@@ -132,13 +133,10 @@ def drop(sessions: tuple[str, ...], force: bool) -> int:
 
 def dropped(screen: Screen, session: str, *, force: bool) -> None:
     """Raises Abort: the user does not want it."""
-    if (door := target.door()) is not None:
-        door.json("POST", f"/api/sessions/{session}/drop", {"force": force})
-        return
-    from rookery.client.branches import session as branch
+    from rookery.client.branches import anywhere
 
-    asked = _confirm(screen, session, force)
-    branch.drop_session(paths.home(), session, force=force or asked)
+    asked = False if target.url() else _confirm(screen, session, force)
+    anywhere.drop(target.rookery(), session, force=force or asked)
 
 
 def _confirm(screen: Screen, session: str, force: bool) -> bool:

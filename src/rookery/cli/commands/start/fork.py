@@ -3,7 +3,7 @@
 import click
 
 from rookery.cli import flags, target
-from rookery.cli.output import standard
+from rookery.cli.output import clean_line, standard
 from rookery.cli.session.send import header_of
 
 
@@ -11,20 +11,27 @@ from rookery.cli.session.send import header_of
 @flags.session_argument
 @click.argument("turn", type=click.IntRange(min=0), required=False)
 @click.option("--title", default="", metavar="TEXT", help="Title of the new session.")
-def fork(session: str, turn: int | None, title: str) -> None:
+@flags.flag("--worktree", help="In a git worktree of its own, with the files as they were then.")
+def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     """Fork a session: print the id of a new one that begins with its turns, up to TURN or all.
 
-    The two share the directory: what one agent changes, the other sees. The new session's agent
+    The two share the directory: what one agent changes, the other sees; with --worktree, each has
+    its own. The new session's agent
     remembers the turns if it can fork its own session; otherwise send it a recap.
 
     \b
     rookery fork 3f2a
     rookery fork 3f2a 4 --title "The other way"
+    rookery fork 3f2a 4 --worktree
     """
     screen = standard()
-    name = target.rookery().fork(session, turn, title)
+    own = "" if worktree else None
+    name = target.rookery().fork(session, turn, title, own, lambda it: screen.note(clean_line(it)))
     screen.line(name)
     header = header_of(name)
-    screen.note(f"It shares the directory {header['cwd']} with {session}.")
+    if worktree:
+        screen.note(f"It works in {clean_line(header['cwd'])}.")
+    else:
+        screen.note(f"It shares the directory {clean_line(header['cwd'])} with {session}.")
     if header["agentSession"] is None and header["turn"]:
         screen.note(f"Its agent does not know the turns so far. For a recap: rookery recap {name}")

@@ -19,7 +19,6 @@ from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import STATE_WORDS, state_of
-from rookery.home import paths
 
 LOOKS = 0.5
 """Seconds between two looks at the sessions."""
@@ -81,7 +80,6 @@ def start(
     **of_session: Any,
 ) -> int:
     """Start a race and wait for its end."""
-    target.only_here("rookery race")
     from rookery.cli.session.approval_flags import Policy, check_destructive
     from rookery.cli.session.follow import attend
     from rookery.cli.session.prompt_input import text_of
@@ -118,29 +116,22 @@ class _Running:
 
     async def begin(self, name: str, label: str, of_session: dict[str, Any]) -> None:
         """One that cannot start does not hold up the others."""
-        from rookery.agents.registry import NotInstalled, UnknownAgent
         from rookery.cli.errors import faults
 
-        more = (click.ClickException, NotInstalled, UnknownAgent)
-        known: tuple[type[Exception], ...] = (*faults(), *more)
-        try:
-            given = of_session | {"agent": name, "worktree": f"{self.name}-{label}"}
+        given = of_session | {"agent": name, "worktree": f"{self.name}-{label}"}
+
+        def create() -> str:
             wanted = new_session.wanted(self.screen, **given)
             assert wanted is not None
-            session = await asyncio.to_thread(wanted.create, self._order, self.name)
-            with target.rookery().open(session) as client:
-                prompt = [{"type": "text", "text": self._text}]
-                try:
-                    await client.send({"do": "prompt", "prompt": prompt})
-                except known:
-                    client.discard_unbegun()
-                    raise
-        except known as error:
-            words = error.format_message() if isinstance(error, click.ClickException) else error
-            self.screen.note(clean_line(f"{name} does not take part: {words}"))
+            return wanted.create(self._order, self.name)
+
+        more = (*faults(), click.ClickException)
+        entry = await races.enter(target.rookery(), name, self._text, create, more)
+        if entry.why:
+            self.screen.note(clean_line(f"{name} does not take part: {entry.why}"))
             return
-        self.sessions.append(session)
-        self.screen.note(clean_line(f"{name} starts: session {session}"))
+        self.sessions.append(entry.session)
+        self.screen.note(clean_line(f"{name} starts: session {entry.session}"))
 
     async def watch(self) -> None:
         while True:
@@ -178,15 +169,14 @@ class _Running:
 @flags.as_json("Print one JSON object per session.")
 def show(name: str, as_json: bool) -> int:
     """Compare the sessions of a race; by default, of the latest one."""
-    target.only_here("rookery race")
     return show_race(standard(), name, as_json=as_json)
 
 
 def show_race(screen: Screen, name: str, *, as_json: bool) -> int:
     """The exit code: whether one of them got to its end."""
-    home = paths.home()
-    race, heads = races.heads_of(home, name)
-    rows = [races.compared(home, head) for head in heads]
+    from rookery.client.branches import anywhere
+
+    race, rows = anywhere.race(target.rookery(), name)
     if as_json:
         for row in rows:
             screen.line(dumps({"race": race, **row._asdict()}))
@@ -234,17 +224,21 @@ def _say_next(screen: Screen, race: str, rows: Sequence[Runner]) -> None:
 @flags.yes
 def pick(session: str, how: str | None, message: str, yes: bool) -> int:
     """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped."""
-    target.only_here("rookery race")
     screen = standard()
     head = target.rookery().head(session)
     if not head or not head.get("race"):
         raise click.UsageError(f"Session {session} is in no race.")
-    _, heads = races.heads_of(paths.home(), head["race"])
-    rest = [each for each in heads if each["id"] != session and _has_worktree(each)]
+    from rookery.client.branches import anywhere
+
+    _, rows = anywhere.race(target.rookery(), head["race"])
+    rest = [row for row in rows if row.session != session and row.files is not None]
     if not _agreed(screen, rest, yes=yes):
         return exits.CANCELLED
-    merging.merged(screen, session, how or "merge", message, kept=False)
-    _drop(screen, rest)
+    how = how or "merge"
+    message = merging.asked_message(session, how, message, head)
+    said = anywhere.pick(target.rookery(), session, how, message)
+    screen.note(clean_line(merging.sentence(said["merged"])))
+    _say_dropped(screen, rows, said["dropped"])
     return exits.DONE
 
 
@@ -253,43 +247,35 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
 @flags.yes
 def drop(name: str, yes: bool) -> int:
     """Drop the worktrees of all sessions of a race, and archive the sessions."""
-    target.only_here("rookery race")
+    from rookery.client.branches import anywhere
+
     screen = standard()
-    heads = [head for head in races.heads_of(paths.home(), name)[1] if _has_worktree(head)]
-    if not heads:
+    name, rows = anywhere.race(target.rookery(), name)
+    left = [row for row in rows if row.files is not None]
+    if not left:
         screen.note("Its worktrees are gone already.")
         return exits.DONE
-    if not _agreed(screen, heads, yes=yes):
+    if not _agreed(screen, left, yes=yes):
         return exits.CANCELLED
-    _drop(screen, heads)
+    _say_dropped(screen, rows, anywhere.drop_race(target.rookery(), name))
     return exits.DONE
 
 
-def _has_worktree(head: Json) -> bool:
-    from rookery.core import worktree
-
-    return worktree.exists(head.get("worktree"))
-
-
-def _agreed(screen: Screen, heads: list[Json], *, yes: bool) -> bool:
-    from rookery.client.worktrees.drop import unmerged
-
-    if yes or not heads:
+def _agreed(screen: Screen, rows: Sequence[Runner], *, yes: bool) -> bool:
+    if yes or not rows:
         return True
-    for head in heads:
-        work = unmerged(paths.home(), head["id"])
-        screen.note(f"  {head['id']}  {clean_line(head['agent'])}  {work or 'no changes'}")
-    worktrees = count(len(heads), "worktree")
+    for row in rows:
+        work = f"{count(row.files or 0, 'file')}, +{row.added} −{row.removed}"
+        screen.note(
+            f"  {row.session}  {clean_line(row.agent)}  {work if row.files else 'no changes'}"
+        )
+    worktrees = count(len(rows), "worktree")
     return flags.confirmed(
         screen, f"Delete {worktrees} with all changes?", "deleted", as_json=False
     )
 
 
-def _drop(screen: Screen, heads: list[Json]) -> None:
-    from rookery.cli.session.send import send
-    from rookery.client.branches.session import drop_session
-
-    for head in heads:
-        drop_session(paths.home(), head["id"], force=True)
-        send(head["id"], {"do": "archive"})
-        screen.note(f"Dropped {head['id']} ({clean_line(head['agent'])}).")
+def _say_dropped(screen: Screen, rows: Sequence[Runner], dropped: Sequence[str]) -> None:
+    agents = {row.session: row.agent for row in rows}
+    for session in dropped:
+        screen.note(f"Dropped {session} ({clean_line(agents.get(session, ''))}).")

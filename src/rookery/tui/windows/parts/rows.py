@@ -28,11 +28,13 @@ class RowsScreen[Answer](Modal[Answer]):
     """`{key}` stands for the key NEW."""
     NEW: ClassVar[str] = ""
     REMOVES: ClassVar[tuple[str, str]] = ("", "")
-    """The question, with {} for the row's name, and what a yes does."""
+    """The question, with {} for the row's title, and what a yes does."""
 
     def __init__(self, title: str = "") -> None:
         super().__init__(title)
         self.rows: list[Row] = []
+        self.then = ""
+        """The row that the cursor goes to when they are shown again."""
 
     def body(self) -> ComposeResult:
         yield OptionList(compact=True, markup=False)
@@ -70,7 +72,8 @@ class RowsScreen[Answer](Modal[Answer]):
     def fill(self, rows: Sequence[Row]) -> None:
         """Show other rows; the cursor stays on its row, and starts on the current one."""
         listed = self.query_one(OptionList)
-        before = self.current.name if self.current else None
+        before = self.then or (self.current.name if self.current else None)
+        self.then = ""
         self.rows = list(rows)
         listed.clear_options()
         listed.add_options([Option(_content(row, self.WIDE)) for row in self.rows])
@@ -110,7 +113,7 @@ class RowsScreen[Answer](Modal[Answer]):
     def action_remove(self) -> None:
         if (row := self.current) is not None:
             question, words = self.REMOVES
-            screen = SureScreen(question.format(row.name), words)
+            screen = SureScreen(question.format(row.title), words)
             self.shell.ask(screen, lambda _: self.drop(row.name))
 
     def drop(self, name: str) -> None:

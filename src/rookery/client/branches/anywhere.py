@@ -1,0 +1,76 @@
+"""Branches and races of a Rookery, wherever it is: this machine's directly, another's through its
+daemon. What is changed there is changed once, however often the request has to be sent."""
+
+import os
+import time
+
+from rookery.client.branches import race as races
+from rookery.client.branches import session as branch
+from rookery.client.branches.race import Runner
+from rookery.client.daemon.errors import Unreachable
+from rookery.client.daemon.remote import Door, of_session
+from rookery.client.transport.interface import Rookery
+from rookery.client.transport.local import LocalRookery
+from rookery.client.transport.remote import RemoteRookery
+from rookery.core.json import Json
+
+AGAIN, PATIENCE = 0.5, 60.0
+"""Seconds between two tries to reach a daemon that was there before, and for all of them."""
+
+
+def merge(
+    rookery: Rookery, session: str, how: str = "merge", message: str = "", *, kept: bool = False
+) -> Json:
+    """What it did, as `told` says it. Raises NoWorktree, FromAgent, RemoteError."""
+    if isinstance(rookery, RemoteRookery):
+        body = {"how": how, "message": message, "keep": kept}
+        return _once(rookery.door, of_session(session, "/merge"), body)
+    return branch.told(branch.merge_session(_home(rookery), session, how, message, kept=kept))
+
+
+def drop(rookery: Rookery, session: str, *, force: bool = False) -> None:
+    if isinstance(rookery, RemoteRookery):
+        _once(rookery.door, of_session(session, "/drop"), {"force": force})
+    else:
+        branch.drop_session(_home(rookery), session, force=force)
+
+
+def race(rookery: Rookery, name: str = "") -> tuple[str, list[Runner]]:
+    """Its id, and its sessions compared; by default, of the latest one. Raises NoRace."""
+    if isinstance(rookery, RemoteRookery):
+        said = rookery.door.json("GET", f"/api/races/{name or races.LATEST}")
+        fields = Runner._fields
+        rows = [Runner(**{key: row[key] for key in fields}) for row in said["sessions"]]
+        return str(said["id"]), rows
+    return races.table(_home(rookery), name)
+
+
+def pick(rookery: Rookery, session: str, how: str = "merge", message: str = "") -> Json:
+    """Merge one and drop the rest: `merged`, as `told` says it, and the ids of those `dropped`."""
+    if isinstance(rookery, RemoteRookery):
+        body = {"session": session, "how": how, "message": message}
+        return _once(rookery.door, "/api/races/pick", body)
+    return races.pick(_home(rookery), session, how, message)
+
+
+def drop_race(rookery: Rookery, name: str) -> list[str]:
+    if isinstance(rookery, RemoteRookery):
+        return list(_once(rookery.door, "/api/races/drop", {"race": name})["dropped"])
+    return races.drop(_home(rookery), name)
+
+
+def _home(rookery: Rookery) -> str:
+    assert isinstance(rookery, LocalRookery)
+    return rookery.home
+
+
+def _once(door: Door, path: str, body: Json) -> Json:
+    """Asked again with the same key, the daemon says what came of it the first time."""
+    key, until = os.urandom(16).hex(), time.monotonic() + PATIENCE
+    while True:
+        try:
+            return dict(door.json("POST", path, body, Idempotency_Key=key))
+        except Unreachable as error:
+            if not (error.sent or door.stood) or time.monotonic() > until:
+                raise
+        time.sleep(AGAIN)

@@ -1,0 +1,1 @@
+"""Worktrees and races, over HTTP."""

@@ -1,0 +1,225 @@
+"""Worktrees merged and dropped, and races: started, compared, decided. What comes again with the
+same key is done once."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Header
+from pydantic import BaseModel, Field
+
+from rookery.client import fleet
+from rookery.client.branches import race as races
+from rookery.client.branches import session as branch
+from rookery.client.transport.local import LocalRookery
+from rookery.core.json import Json
+from rookery.daemon.api.answers import WRITES
+from rookery.daemon.api.bodies import Strict
+from rookery.daemon.api.sessions import Budget, New, created
+from rookery.daemon.errors import EXPECTED
+from rookery.daemon.state import Daemon, SessionId
+
+router = APIRouter(tags=["work tree"])
+
+Key = Annotated[
+    str, Header(alias="Idempotency-Key", max_length=200, description="Sent again, it is done once.")
+]
+How = Literal["merge", "rebase", "squash", "apply"]
+
+
+class Merge(Strict):
+    how: How = "merge"
+    message: str = Field("", max_length=20_000, description="Of the commit; empty: the title.")
+    keep: bool = Field(False, description="Leave the worktree and its branch where they are.")
+
+
+class Merged(BaseModel):
+    how: str
+    into: str = Field(description="The branch, or the directory where none is checked out.")
+    directory: str
+    commit: str = Field(description="What the branch has now; empty: nothing was committed.")
+    kept: bool
+    commits: int
+    files: int
+    added: int
+    removed: int
+
+
+class Planned(BaseModel):
+    how: str
+    into: str
+    conflicts: list[str] = Field(description="Files in conflict: a merge would be refused.")
+    in_the_way: list[str] = Field(
+        description="Files with uncommitted changes of yours: a merge would be refused."
+    )
+    commits: int
+    uncommitted: int = Field(description="Files that would be committed first.")
+    files: int
+    added: int
+    removed: int
+
+
+class Drop(Strict):
+    force: bool = Field(False, description="Also work that was not merged.")
+
+
+class Dropped(BaseModel):
+    dropped: bool
+
+
+class Runner(BaseModel):
+    session: str
+    agent: str
+    state: str
+    branch: str
+    files: int | None = Field(description="Changed files; null: its worktree is gone.")
+    added: int
+    removed: int
+    tests: str = Field(description="By the critic's command: passed, failed, running or empty.")
+    cost: dict[str, float] = Field(description="By currency.")
+    tokens: int
+    seconds: float
+
+
+class Race(BaseModel):
+    id: str
+    sessions: list[Runner]
+
+
+@router.get("/api/sessions/{session}/merge", responses=WRITES)
+async def plan_merge(daemon: Daemon, session: SessionId, how: How = "merge") -> Planned:
+    """What a merge of the session's worktree would do. Nothing is touched."""
+    found = await asyncio.to_thread(branch.plan_of, daemon.home, session, how)
+    about = {key: getattr(found, key) for key in ("how", "conflicts", "in_the_way", "commits")}
+    size = found.size._asdict()
+    return Planned(into=found.branch or found.top, uncommitted=found.uncommitted, **about, **size)
+
+
+@router.post("/api/sessions/{session}/merge", responses=WRITES)
+async def merge_worktree(
+    daemon: Daemon, session: SessionId, given: Merge, idempotency_key: Key = ""
+) -> Merged:
+    """Merge the session's worktree into the directory it came from. If files conflict or are in the
+    way, it is refused (`conflict`, `dirty_target`) and nothing is touched."""
+
+    def work() -> Json:
+        head = fleet.head_of_session(daemon.home, session) or {}
+        message = given.message or str(head.get("title") or "")
+        done = branch.merge_session(daemon.home, session, given.how, message, kept=given.keep)
+        return branch.told(done)
+
+    found = await daemon.results.in_thread(idempotency_key, work)
+    await daemon.hub.look()
+    return Merged(**found)
+
+
+@router.post("/api/sessions/{session}/drop", responses=WRITES)
+async def drop_worktree(
+    daemon: Daemon, session: SessionId, given: Drop, idempotency_key: Key = ""
+) -> Dropped:
+    """Delete the session's worktree and branch; the session stays. Work that was not merged is kept
+    (`unmerged_work`) unless `force` is true."""
+
+    def work() -> None:
+        branch.drop_session(daemon.home, session, force=given.force)
+
+    await daemon.results.in_thread(idempotency_key, work)
+    await daemon.hub.look()
+    return Dropped(dropped=True)
+
+
+class Start(Strict):
+    agents: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
+        min_length=1, max_length=20, examples=[["claude", "codex"]]
+    )
+    cwd: str = Field(min_length=1, max_length=4096, description="A directory in a git repository.")
+    prompt: str = Field(min_length=1, max_length=1_000_000, pattern=r"\S")
+    confirm: Literal["", "every", "risky", "all"] = Field("", description="As for a session.")
+    sandbox: Literal["", "none", "bwrap", "container"] = ""
+    budget: dict[Literal["turn", "session", "day"], Budget] = Field(
+        default={}, description="Of each session."
+    )
+
+
+class Entered(BaseModel):
+    agent: str
+    session: str = Field(description="Empty: it does not take part.")
+    why: str = Field(description="Why it does not take part.")
+
+
+class Started(BaseModel):
+    id: str = Field(description="Of the race.")
+    entries: list[Entered]
+
+
+class Pick(Strict):
+    session: Annotated[str, Field(min_length=1, max_length=200)]
+    how: How = "merge"
+    message: str = Field("", max_length=20_000, description="Of the commit; empty: the title.")
+
+
+class Picked(BaseModel):
+    merged: Merged
+    dropped: list[str] = Field(description="The sessions whose worktrees were deleted.")
+
+
+class DropRace(Strict):
+    race: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class RaceDropped(BaseModel):
+    dropped: list[str] = Field(description="The sessions whose worktrees were deleted.")
+
+
+@router.post("/api/races", status_code=201, responses=WRITES)
+async def start_race(daemon: Daemon, given: Start, idempotency_key: Key = "") -> Started:
+    """Send the same prompt to several agents, each in a worktree of its own. One that cannot start
+    does not hold up the others."""
+    name, rookery = races.new_name(), LocalRookery(daemon.home)
+    base = given.model_dump(exclude={"agents", "prompt"}) | {"race": name}
+
+    async def enter(agent: str, label: str) -> Entered:
+        new = New(agent=agent, worktree=f"{name}-{label}", **base)
+        entry = await races.enter(
+            rookery, agent, given.prompt, lambda: created(daemon, new), EXPECTED
+        )
+        return Entered(**entry._asdict())
+
+    async def work() -> Started:
+        pairs = zip(given.agents, races.labels(given.agents), strict=True)
+        return Started(id=name, entries=[await enter(*pair) for pair in pairs])
+
+    found = await daemon.results.once(idempotency_key, work)
+    await daemon.hub.look()
+    return found
+
+
+@router.get("/api/races/{race}", responses=WRITES)
+async def read_race(daemon: Daemon, race: str) -> Race:
+    """The sessions of a race, compared. `latest`: of the latest one."""
+    name, rows = await asyncio.to_thread(races.table, daemon.home, race)
+    return Race(id=name, sessions=[Runner(**row._asdict()) for row in rows])
+
+
+@router.post("/api/races/pick", responses=WRITES)
+async def pick_winner(daemon: Daemon, given: Pick, idempotency_key: Key = "") -> Picked:
+    """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped."""
+    session = await asyncio.to_thread(fleet.find, daemon.home, given.session)
+
+    def work() -> Json:
+        return races.pick(daemon.home, session, given.how, given.message)
+
+    found = await daemon.results.in_thread(idempotency_key, work)
+    await daemon.hub.look()
+    return Picked(**found)
+
+
+@router.post("/api/races/drop", responses=WRITES)
+async def drop_race(daemon: Daemon, given: DropRace, idempotency_key: Key = "") -> RaceDropped:
+    """Delete the worktrees of all sessions of a race, with all changes, and archive them."""
+
+    def work() -> list[str]:
+        return races.drop(daemon.home, given.race)
+
+    found = await daemon.results.in_thread(idempotency_key, work)
+    await daemon.hub.look()
+    return RaceDropped(dropped=found)

@@ -1,0 +1,81 @@
+"""The screen of a race: its sessions compared, one to be picked."""
+
+import asyncio
+from collections.abc import Sequence
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from rookery.agents.registry import AGENTS
+from rookery.client.branches import race as races
+from rookery.client.branches.race import Runner
+from rookery.core import units
+from rookery.core.json.safe_text import count
+from rookery.core.view.fleet import STATE_WORDS
+from rookery.daemon.page import shell
+from rookery.daemon.state import Daemon
+from rookery.export.html.text import esc_line, tag
+
+router = APIRouter(include_in_schema=False)
+
+COLUMNS = ("Agent", "State", "Changes", "Tests", "Cost", "Tokens", "Time", "")
+
+
+@router.get("/races/{race}")
+async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLResponse:
+    """`piece`: without the page around it."""
+    name, rows = await asyncio.to_thread(races.table, daemon.home, race)
+    found = rendered(name, rows, read_only=daemon.options.read_only)
+    if piece:
+        return HTMLResponse(found)
+    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{found}</div>'
+    modules, styles = ("race.js",), ("new.css", "menus.css")
+    return shell.page(daemon, title="Race", main=main, modules=modules, styles=styles)
+
+
+def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
+    heads = "".join(f'<th scope="col">{each}</th>' for each in COLUMNS)
+    body = "".join(_row(row, read_only=read_only) for row in rows)
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    left = [row for row in rows if row.files is not None]
+    notes = ""
+    if not any(row.tests for row in rows):
+        notes = tag("p", "No tests ran. Set critic.command to have each judged by it.", "soft")
+    if left and not read_only:
+        label = count(len(left), "worktree")
+        notes += (
+            f'<p><button type="button" class="danger" data-do="race-drop" data-label="{label}">'
+            "Drop all</button></p>"
+        )
+    return f'<div class="race" data-race="{esc_line(race)}">{table}{notes}</div>'
+
+
+def _row(row: Runner, *, read_only: bool) -> str:
+    known = AGENTS.get(row.agent)
+    title = esc_line(known.title if known else row.agent, 60)
+    place = f"/sessions/{esc_line(row.session)}"
+    state = esc_line(STATE_WORDS.get(row.state, row.state.replace("_", " ")))
+    changed = ""
+    if row.files is not None:
+        words = f"{count(row.files, 'file')}, +{row.added} −{row.removed}"
+        changed = f'<a href="{place}/changes">{words}</a>'
+    cells = [
+        f'<a href="{place}">{title}</a>',
+        state,
+        changed,
+        esc_line(row.tests),
+        esc_line(" ".join(_money(*each) for each in row.cost.items())),
+        units.tokens(row.tokens) if row.tokens else "",
+        units.duration(row.seconds) if row.seconds else "",
+    ]
+    button = ""
+    if row.files is not None and not read_only:
+        about = f'data-session="{esc_line(row.session)}" data-agent="{title}"'
+        button = f'<button type="button" data-do="race-pick" {about}>Pick</button>'
+    named = zip(COLUMNS, [*cells, button], strict=True)
+    inner = "".join(f'<td data-name="{name}">{cell}</td>' for name, cell in named)
+    return f'<tr data-state="{state}">{inner}</tr>'
+
+
+def _money(currency: str, amount: float) -> str:
+    return units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}"

@@ -1,0 +1,38 @@
+"""What FastAPI and pydantic do when a program is loaded, and no request needs: half a second that
+those who wait for a daemon would wait, too. To be called before FastAPI is imported."""
+
+import sys
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.plugin import _loader
+
+NEEDLESS = ("email_validator", "pydantic.v1")
+"""Loaded by FastAPI where they are installed; it does without."""
+
+
+def prepare() -> None:
+    absent: dict[str, Any] = dict.fromkeys(NEEDLESS)  # None: not to be found
+    sys.modules.update(absent)
+    # The models of OpenAPI, a hundred, are for who reads the document alone.
+    BaseModel.model_config["defer_build"] = True
+    # Else all installed packages are looked through for plugins.
+    _loader._plugins = {}
+    _build_adapters_later()
+
+
+def _build_adapters_later() -> None:
+    """Two hundred, one for each parameter and answer of a route: when it is first used."""
+    from fastapi._compat.v2 import ModelField
+
+    name, build = "_type_adapter", ModelField.__post_init__
+
+    def built(field: Any) -> Any:
+        build(field)
+        return vars(field)[name]
+
+    later = cached_property(built)
+    later.__set_name__(ModelField, name)
+    setattr(ModelField, name, later)
+    setattr(ModelField, "__post_init__", lambda _: None)  # noqa: B010 - mypy takes it as fixed

@@ -1,0 +1,94 @@
+"""Which parts of a git repository an agent may write, so that it can commit, and nothing that it
+leaves there runs when the user's own git looks at it: hooks, settings, and what names the place of
+either are only read."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from rookery.sandbox.plan import Bind
+from rookery.sandbox.visible import is_in
+
+OWN = ".git"
+READ = ("hooks", "config", "config.worktree", "worktrees")
+"""Of a repository: hooks, settings, and where its work trees have theirs."""
+POINTERS = ("commondir", "gitdir", "config.worktree")
+"""Of a work tree's own part: where its repository is, and settings."""
+WRITTEN = ("objects", "refs", "logs")
+"""Of a repository outside of the roots: what a commit changes."""
+
+
+def repositories(roots: Sequence[str], known: Iterable[str] = ()) -> list[Bind]:
+    """Of the git directories outside of the roots that work trees in them belong to, what a commit
+    needs. `known`: those that are seen to otherwise."""
+    found: list[Bind] = []
+    for own in filter(None, map(_part_of, roots)):
+        above = os.path.dirname(os.path.dirname(own))
+        if not is_in(above, (*roots, *known)):
+            written = (own, *(os.path.join(above, each) for each in WRITTEN))
+            found += [Bind(above, above), *(Bind(each, each, True) for each in written)]
+            found += pointers(own)
+    return found
+
+
+def guarded(roots: Sequence[str]) -> list[Bind]:
+    """Of the repositories in the roots, what is mounted over them. Each directory on the way is
+    mounted itself, or it could be moved away, and another put in its place.
+
+    To be asked before the agent runs: what it could have replaced by a link is not to be mounted.
+    """
+    found: list[Bind] = []
+    for root in roots:
+        own = os.path.join(root, OWN)
+        if os.path.isfile(own):  # of a work tree: it says where the rest is
+            found.append(Bind(own, own))
+        elif _is_repository(own):
+            os.makedirs(os.path.join(own, "hooks"), exist_ok=True)
+            found.append(Bind(own, own, True))
+            found += [Bind(path, path) for path in (os.path.join(own, each) for each in READ)]
+    for own in filter(None, map(_part_of, roots)):
+        if is_in(own, roots):
+            found += [Bind(own, own, True), *pointers(own)]
+    return list(still(found))
+
+
+def still(binds: Iterable[Bind]) -> Iterator[Bind]:
+    """Those that are there, with no link on the way to them."""
+    return (each for each in binds if os.path.exists(each.host) and not _moved(each.host))
+
+
+def pointers(own: str) -> list[Bind]:
+    paths = [os.path.join(own, each) for each in POINTERS]
+    return [Bind(path, path) for path in paths if os.path.isfile(path)]
+
+
+def _part_of(root: str) -> str:
+    """The part of a repository that is a work tree's own; "": the root is none.
+
+    Only where the repository, too, says that this work tree is its own: else a file that an agent
+    wrote would open any directory. Where the repository is, is told by the place, not by
+    `commondir`, which an agent may have written.
+    """
+    said = _first_line(os.path.join(root, OWN))
+    if not said.startswith("gitdir: "):
+        return ""
+    own = os.path.realpath(os.path.join(root, said.removeprefix("gitdir: ")))
+    if _first_line(os.path.join(own, "gitdir")) != os.path.join(root, OWN):
+        return ""
+    above, name = os.path.split(os.path.dirname(own))
+    return own if name == "worktrees" and _is_repository(above) else ""
+
+
+def _is_repository(path: str) -> bool:
+    return all(os.path.exists(os.path.join(path, each)) for each in ("HEAD", "objects"))
+
+
+def _moved(path: str) -> bool:
+    return os.path.realpath(path) != path
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline(4096).strip()
+    except OSError:
+        return ""

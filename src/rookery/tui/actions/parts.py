@@ -1,0 +1,80 @@
+"""The parts of the app that the first paint does without: each is loaded when it is first used."""
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rookery.tui.shell import Shell
+
+if TYPE_CHECKING:
+    from rookery.tui.actions.answers import Answers
+    from rookery.tui.actions.composer import ComposerActions
+    from rookery.tui.actions.seeking import Seeking
+    from rookery.tui.splash import SetUp
+    from rookery.tui.surroundings import Surroundings
+    from rookery.tui.system.notifications import Notifications
+    from rookery.tui.widgets.feedback import Feedback
+    from rookery.tui.widgets.find_bar import FindBar
+    from rookery.tui.widgets.side_panel import SidePanel
+
+
+class Parts(Shell):
+    @cached_property
+    def surroundings(self) -> "Surroundings":
+        from rookery.tui.surroundings import Surroundings
+
+        return Surroundings(self)
+
+    @cached_property
+    def desk(self) -> "ComposerActions":
+        from rookery.tui.actions.composer import ComposerActions
+
+        return ComposerActions(self)
+
+    @cached_property
+    def asking(self) -> "Answers":
+        from rookery.tui.actions.answers import Answers
+
+        return Answers(self)
+
+    @cached_property
+    def seeking(self) -> "Seeking":
+        from rookery.tui.actions.seeking import Seeking
+
+        return Seeking(self)
+
+    @cached_property
+    def calling(self) -> "Notifications":
+        from rookery.tui.system.notifications import Notifications
+
+        return Notifications(self._write, os.environ)
+
+    @cached_property
+    def found(self) -> "SetUp":
+        """What is set up: a guess until it has been looked for."""
+        from rookery.tui.splash import SetUp
+
+        return SetUp(self.start.cwd, self.start.agent or "demo", bool(self.start.agent))
+
+    @property
+    def panel(self) -> "SidePanel":
+        from rookery.tui.widgets.side_panel import SidePanel
+
+        return self.below(SidePanel)
+
+    @property
+    def find_bar(self) -> "FindBar":
+        from rookery.tui.widgets.find_bar import FindBar
+
+        return self.below(FindBar)
+
+    @property
+    def feedback(self) -> "Feedback":
+        from rookery.tui.widgets.feedback import Feedback
+
+        return self.below(Feedback)
+
+    def _write(self, text: str) -> None:
+        """To the terminal, as it is."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(text)

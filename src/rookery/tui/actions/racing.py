@@ -1,0 +1,205 @@
+"""Races: the same prompt to several agents, compared, one picked; and a worktree merged alone."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rookery.core import units
+from rookery.core.json import Json
+from rookery.core.json.safe_text import count
+from rookery.core.view.fleet import STATE_WORDS
+from rookery.forms.lists import Row
+from rookery.tui.look.runs import clean_line
+from rookery.tui.shell import Shell
+
+if TYPE_CHECKING:
+    from rookery.client.branches.race import Entry, Runner
+
+DROP = "drop"
+WAYS = {
+    "open": ("Open it", ""),
+    "merge": ("Pick it", "merge its branch, drop the rest"),
+    "squash": ("Pick it as one commit", "squash, drop the rest"),
+    "apply": ("Pick its files", "apply them without a commit, drop the rest"),
+}
+USAGE = "/race takes agents with commas, then the task: /race claude,codex Fix the login."
+
+
+def race(app: Shell, given: str) -> None:
+    """Start one, or compare the latest; that of the shown session first."""
+    agents, _, task = given.partition(" ")
+    names = [name for name in agents.split(",") if name]
+    if given and (not task.strip() or not names):
+        app.notify(USAGE, severity="warning", markup=False)
+    elif given:
+        _start(app, names, task.strip())
+    else:
+        _compare(app, str(app.window.header.get("race") or "") if app.session else "")
+
+
+def _blocking[Found](
+    app: Shell, work: Callable[[], Found], then: Callable[[Found], object]
+) -> None:
+    """In the reader's thread; why it cannot be done is shown."""
+
+    def run() -> tuple[Found | None, str]:
+        from rookery.client.daemon.errors import RemoteError
+        from rookery.client.guard import FromAgent
+        from rookery.client.session import UNSENT
+        from rookery.client.worktrees.repository import NoWorktree
+
+        try:
+            return work(), ""
+        except NoWorktree as error:
+            return None, f"{error} {error.remedy}".strip()
+        except (FromAgent, RemoteError, *UNSENT) as error:
+            return None, str(error)
+
+    def done(found: tuple[Found | None, str]) -> None:
+        if found[1]:
+            app.notify(found[1], severity="error", markup=False)
+        elif found[0] is not None:
+            then(found[0])
+        app.reader.glance()
+
+    app.reader.fetch(run, done)
+
+
+# --- started -------------------------------------------------------------------------------------
+
+
+def _start(app: Shell, names: list[str], task: str) -> None:
+    from rookery.client.branches import race as races
+
+    rookery, home, cwd = app.reader.rookery, app.start.home, app.start.cwd
+    confirm, name = app.start.confirms(""), races.new_name()
+    header: Json = app.window.header if app.session else {}
+    tree = header.get("worktree") or {}
+    cwd = str(tree.get("origin") or header.get("cwd") or cwd)
+
+    def create(agent: str, label: str) -> Callable[[], str]:
+        def made() -> str:
+            known = agent
+            if not rookery.url:
+                from rookery.client.config import in_force
+                from rookery.models.choice import chosen_agent
+
+                known = chosen_agent(home, in_force.load(home), cwd, agent).name
+            given: dict[str, Any] = {"agent": known, "cwd": cwd, "confirm": confirm}
+            given["sandbox"] = app.start.sandbox
+            return rookery.create(**given, worktree=f"{name}-{label}", race=name)
+
+        return made
+
+    async def start() -> list["Entry"]:
+        pairs = zip(names, races.labels(names), strict=True)
+        return [
+            await races.enter(rookery, agent, task, create(agent, label)) for agent, label in pairs
+        ]
+
+    def begun(entries: list["Entry"]) -> None:
+        app.reader.glance()
+        for entry in entries:
+            if entry.why:
+                words = f"{entry.agent} does not take part: {entry.why}"
+                app.notify(clean_line(words, 300), severity="warning", markup=False)
+        running = [entry for entry in entries if entry.session]
+        if running:
+            app.open_session(running[0].session)
+            words = f"{count(len(running), 'agent')} started. /race compares them."
+            app.notify(words, markup=False)
+
+    app.reader.run(start, begun)
+
+
+# --- compared ------------------------------------------------------------------------------------
+
+
+def _compare(app: Shell, name: str) -> None:
+    from rookery.client.branches import anywhere
+
+    rookery = app.reader.rookery
+    _blocking(app, lambda: anywhere.race(rookery, name), lambda found: _show(app, *found))
+
+
+def _show(app: Shell, name: str, runners: "Sequence[Runner]") -> None:
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    rows = [Row(each.session, clean_line(each.agent), summary(each)) for each in runners]
+    if any(each.files is not None for each in runners):
+        rows.append(Row(DROP, "Drop all", "delete the worktrees, archive the sessions"))
+    known = {each.session: each for each in runners}
+    screen = ChoiceScreen(f"Race {name}", rows, "Enter opens one, or picks it.")
+    app.ask(screen, lambda chosen: _chosen(app, name, known.get(chosen)))
+
+
+def summary(runner: "Runner") -> str:
+    found = [STATE_WORDS.get(runner.state, runner.state.replace("_", " "))]
+    if runner.files is not None:
+        found.append(f"{count(runner.files, 'file')} +{runner.added} −{runner.removed}")
+    found += [f"tests {runner.tests}"] if runner.tests else []
+    for currency, amount in runner.cost.items():
+        found.append(units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}")
+    found += [f"{units.tokens(runner.tokens)} tokens"] if runner.tokens else []
+    found += [units.duration(runner.seconds)] if runner.seconds else []
+    return " · ".join(found)
+
+
+def _chosen(app: Shell, name: str, runner: "Runner | None") -> None:
+    from rookery.client.branches import anywhere
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    if runner is None:
+        rows = [Row("no", "Keep them"), Row("yes", "Drop all", "all changes in them are lost")]
+        rookery = app.reader.rookery
+
+        def dropped(found: list[str]) -> None:
+            app.notify(f"Dropped {count(len(found), 'worktree')}.", markup=False)
+
+        def sure(answer: str) -> None:
+            if answer == "yes":
+                _blocking(app, lambda: anywhere.drop_race(rookery, name), dropped)
+
+        app.ask(ChoiceScreen(f"Race {name}", rows), sure)
+    elif runner.files is None:
+        app.open_session(runner.session)
+    else:
+        ways = [Row(key, *words) for key, words in WAYS.items()]
+        screen = ChoiceScreen(clean_line(runner.agent), ways, summary(runner))
+        app.ask(screen, lambda way: _decided(app, runner.session, way))
+
+
+def _decided(app: Shell, session: str, way: str) -> None:
+    from rookery.client.branches import anywhere
+
+    if way == "open":
+        app.open_session(session)
+        return
+    rookery = app.reader.rookery
+
+    def picked(said: Json) -> None:
+        dropped = count(len(said["dropped"]), "other")
+        app.notify(f"{_merged(said['merged'])} Dropped {dropped}.", markup=False)
+
+    _blocking(app, lambda: anywhere.pick(rookery, session, way), picked)
+
+
+# --- merged --------------------------------------------------------------------------------------
+
+
+def merge(app: Shell, how: str) -> None:
+    """The shown session's worktree."""
+    from rookery.client.branches import anywhere
+
+    session, rookery = app.session, app.reader.rookery
+    title = str(app.window.header["title"])
+    _blocking(
+        app,
+        lambda: anywhere.merge(rookery, session, how, title),
+        lambda said: app.notify(f"{_merged(said)} The worktree is gone.", markup=False),
+    )
+
+
+def _merged(said: Json) -> str:
+    if not said["files"]:
+        return f"Nothing to merge: {said['into']} has all of it."
+    return f"Merged into {said['into']}: {count(said['files'], 'file')}."

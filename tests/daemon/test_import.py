@@ -1,0 +1,35 @@
+"""Issue 16, import: a session begun elsewhere is listed and imported once through the daemon."""
+
+import json
+from pathlib import Path
+
+from tests.client.test_import import elsewhere, play
+from tests.daemon.served import Served
+from tests.rigs.player import player
+
+
+def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
+    served: Served, tmp_path: Path
+) -> None:
+    words = player("demo", "--state", str(tmp_path / "theirs"))
+    text = f"[agents.mine]\ncommand = {json.dumps(words)}\n"
+    Path(served.home, "config.toml").write_text(text)
+    place = tmp_path / "shop"
+    place.mkdir()
+    theirs = elsewhere(words, place, play({"text": "a kingfisher"}))
+    path = "/api/agents/mine/sessions"
+    listed = served.ask("GET", f"{path}?cwd={place}").json()["sessions"]
+    assert [(each["id"], each["cwd"], each["here"]) for each in listed] == [
+        (theirs, str(place), "")
+    ]
+    body = {key: listed[0][key] for key in ("id", "cwd", "title")}
+    made = served.ask("POST", path, body).json()["id"]
+    assert served.ask("POST", path, body).json()["id"] == made
+    document = served.ask("GET", f"/api/sessions/{made}/document").json()
+    assert "a kingfisher" in json.dumps(document["blocks"])
+    (row,) = served.ask("GET", path).json()["sessions"]
+    assert row["here"] == made
+    lost = served.ask("POST", path, body | {"id": "other", "cwd": str(tmp_path / "no")})
+    assert (lost.status, lost.json()["error"]) == (409, "cannot_import")
+    assert served.ask("GET", "/api/agents/nobody/sessions").json()["error"] == "unknown_agent"
+    assert 'data-agent="mine"' in served.ask("GET", "/new").body.decode()

@@ -1,0 +1,119 @@
+"""F3: an agent commits in a sandbox, and leaves nothing in the repository that the user's own git
+would run. With real bwrap, and no worker around it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rookery.core.settings.sandbox import Sandbox
+from rookery.sandbox.kinds import prepare
+from rookery.sandbox.plan import Place
+from tests.sandbox.test_bwrap import GIT, git
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux's")
+
+
+class Desk:
+    """A repository, and a command in a sandbox around its work tree."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.main = root, root / "main"
+        for name in ("main", "user", "scratch", "home"):
+            (root / name).mkdir()
+        git(self.main, "init", "-q", "-b", "main")
+        git(self.main, "commit", "-q", "--allow-empty", "-m", "first")
+
+    def inside(self, line: str, *roots: Path, **settings: bool) -> str:
+        """What a shell in the first of the roots says."""
+        cwd = str(roots[0] if roots else self.main)
+        place = Place(
+            [cwd, *map(str, roots[1:])],
+            str(self.root / "user"),
+            [str(self.root / "home")],
+            str(self.root / "scratch"),
+            path=os.environ["PATH"].split(":"),
+        )
+        made = prepare(Sandbox(kind="bwrap", network="off", **settings), place)
+        environment = {**os.environ, "HOME": place.user}
+        spawn = made.spawn(["/bin/sh", "-c", f"exec 2>&1; {line}"], environment, cwd)
+        about = {"env": spawn.environment, "cwd": spawn.cwd, "stderr": subprocess.STDOUT}
+        done = subprocess.run(spawn.argv, check=False, stdout=subprocess.PIPE, text=True, **about)
+        made.close()
+        return str(done.stdout)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+COMMIT = " ".join([*GIT, "commit", "-qm", "inside"])
+WORK = f"echo x > file && git add file && {COMMIT} && git switch -qc more && git log --format=%s"
+ATTACKS = {
+    "a hook": "echo x > {git}/hooks/pre-commit",
+    "a hook, by a rename": "echo x > {git}/x; mv {git}/x {git}/hooks/pre-commit",
+    "other hooks": "mv {git}/hooks {git}/old; mkdir {git}/hooks; echo x > {git}/hooks/pre-commit",
+    "a setting": "git config core.fsmonitor evil",
+    "another file of settings": "echo '[core]' > {git}/x; mv -f {git}/x {git}/config",
+    "no settings": "rm -f {git}/config",
+    "another repository": "mv {git} {git}.old; git init -q; echo x > {git}/hooks/pre-commit",
+}
+
+
+def settings(repository: Path) -> dict[str, bytes]:
+    """All that git runs or obeys there."""
+    files = [repository / "config", *(repository / "hooks").rglob("*")]
+    return {str(path): path.read_bytes() for path in files if path.is_file()}
+
+
+def test_a_commit_works_and_git_runs_nothing_of_the_agents_f3(desk: Desk) -> None:
+    repository = desk.main / ".git"
+    before = settings(repository)
+    assert desk.inside(WORK).split() == ["inside", "first"]
+    assert git(desk.main, "log", "--format=%s", "more").split() == ["inside", "first"]
+    for attack, line in ATTACKS.items():
+        said = desk.inside(line.format(git=repository))
+        assert settings(repository) == before, f"{attack}: {said}"
+    assert git(desk.main, "status", "--short") == ""
+
+
+def test_a_work_tree_keeps_its_repository_f3(desk: Desk) -> None:
+    """What says where it is cannot be changed: neither in the work tree nor in its repository's
+    part for it."""
+    tree, repository = desk.root / "tree", desk.main / ".git"
+    git(desk.main, "worktree", "add", "-qb", "tree", str(tree))
+    own = repository / "worktrees" / "tree"
+    names = [tree / ".git", own / "commondir", own / "gitdir"]
+    before = settings(repository) | {str(path): path.read_bytes() for path in names}
+    evil = f"mkdir -p evil; git init -q evil; for f in {' '.join(map(str, names))}; do"
+    for roots in ((tree,), (tree, desk.main)):
+        assert not desk.inside(f"echo {len(roots)} > file; git add file; {COMMIT}", *roots)
+        assert git(tree, "log", "--format=%s", "-1") == "inside\n", roots
+        desk.inside(f"{evil} echo gitdir: {tree}/evil/.git > $f; rm -f $f; done", *roots)
+        desk.inside(f"mv {own} {own}.old; mv {own.parent} {own.parent}.old", *roots)
+        desk.inside(ATTACKS["a hook"].format(git=repository), *roots)
+        now = settings(repository) | {str(path): path.read_bytes() for path in names}
+        assert now == before, roots
+
+
+def test_the_user_may_allow_it_f3(desk: Desk) -> None:
+    desk.inside("git config core.editor mine; echo x > .git/hooks/pre-commit", git_hooks=True)
+    assert git(desk.main, "config", "core.editor") == "mine\n"
+    assert (desk.main / ".git" / "hooks" / "pre-commit").exists()
+
+
+def test_what_has_become_a_link_is_not_mounted_f3(desk: Desk) -> None:
+    """An agent that made the repository itself may have left a link: it opens nothing."""
+    secret = desk.root / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("a private key")
+    hooks = desk.main / ".git" / "hooks"
+    hooks.rename(desk.main / "old")
+    hooks.symlink_to(secret)
+    assert "private key" not in desk.inside("cat .git/hooks/key")
+    (desk.main / ".git").rename(desk.main / "older")
+    (desk.main / ".git").symlink_to(desk.root)
+    assert "private key" not in desk.inside("cat .git/secret/key")
