@@ -32,7 +32,7 @@ def test_T12_a_pause_is_answered_and_notified_of(served: Served, tmp_path: Path)
     news = events.news_of(head, header)
     assert (news.kind, news.text) == (events.ASK, f"Budget reached. {PAUSED} Continue?")
     assert "budget reached" in served.ask("GET", f"/sessions/{session}").body.decode()
-    assert PAUSED in served.ask("GET", "/inbox").body.decode()
+    awaited(lambda: PAUSED in served.ask("GET", "/inbox").body.decode())
     answer = {"ask": ask["id"], "nonce": ask["nonce"], "option": "raise"}
     assert served.ask("POST", f"{place}/answer", answer).status == 200
     awaited(lambda: row(served, session)["turn"] == 2 and row(served, session)["state"] == "idle")

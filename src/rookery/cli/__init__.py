@@ -63,4 +63,7 @@ def _begin(arguments: list[str]) -> int:
             return open_screen()
     from rookery.cli.app import run
 
+    if not sys.flags.dev_mode:
+        # A Ctrl+C inside a constructor leaves half an object, and Python tells of its end.
+        sys.unraisablehook = lambda _: None
     return run(arguments)
