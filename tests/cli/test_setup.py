@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel, serving
+from rookery.client import warm_agent
 from rookery.models import profiles
 from tests.cli.driving import Result, Running, Terminal, rookery
+from tests.daemon.served import awaited
 
 KEY = "sk-right-key-1234"
 SCRIPT = {"key": KEY, "models": ["good", "better"]}
@@ -19,7 +21,8 @@ SCRIPT = {"key": KEY, "models": ["good", "better"]}
 
 @pytest.fixture(autouse=True)
 def bare(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key and no model of the person who runs the tests."""
+    """No key and no model of the person who runs the tests; nothing is loaded ahead."""
+    (home / "config.toml").write_text("[agent]\nwarm = false\n")
     for name in list(os.environ):
         if name.startswith("LLM_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
@@ -54,6 +57,19 @@ def test_a_model_that_answers_is_saved_for_this_user_alone(home: Path) -> None:
         "good": {"model": "openai/good", "api_key": KEY, "base_url": it.url, "timeout": None}
     }
     assert (home / profiles.FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_I17_1_the_agent_loads_ahead_of_the_first_session(home: Path) -> None:
+    (home / "config.toml").unlink()
+    warm = warm_agent.socket_path(str(home))
+    with serving({}) as it:
+        assert setup("--no-test", *good(it, "--key", KEY)).code == 0
+        assert warm_agent.is_held(warm)
+        warm_agent.end(str(home))
+        awaited(lambda: not warm_agent.is_held(warm))
+        other = setup("--no-test", *good(it, "--key", KEY, name="better"))
+    assert "New sessions use good" in other.err
+    assert not warm_agent.is_held(warm)
 
 
 def test_the_key_from_the_environment_and_from_a_flag(

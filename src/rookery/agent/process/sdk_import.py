@@ -45,8 +45,7 @@ def surroundings() -> Iterator[None]:
 FIRST_ANSWER = (
     *("openai.resources.chat.completions", "openai.resources.responses"),
     *("openai.lib.streaming.chat", "openai.types.chat", "jiter", "anyio._backends._asyncio"),
-    *("litellm.litellm_core_utils.default_encoding", "litellm._service_logger"),
-    *("litellm.litellm_core_utils.streaming_chunk_builder_utils",),
+    *("litellm._service_logger", "litellm.litellm_core_utils.streaming_chunk_builder_utils"),
     *("litellm.llms.openai.chat.gpt_audio_transformation",),
     *("litellm.proxy.openai_files_endpoints.common_utils",),
     *("litellm.responses.mcp.chat_completions_handler",),

@@ -12,11 +12,11 @@ from rookery.agent.sdk_patches import (
     terminal_tool,
     usage,
 )
-from rookery.agent.sdk_patches.imports import kinds
+from rookery.agent.sdk_patches.imports import encoding, kinds
 
 PATCHES = (
     *(usage, identity, refused_images, environment, terminal_tool),
-    *(sdk_files, subagent_tasks, gate, lost_events, kinds),
+    *(sdk_files, subagent_tasks, gate, lost_events, kinds, encoding),
 )
 
 

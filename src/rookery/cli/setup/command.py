@@ -11,7 +11,9 @@ from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.client import warm_agent
 from rookery.client.guard import require_person
+from rookery.client.start import connectable
 from rookery.home import paths
 from rookery.models import profiles
 from rookery.models import setup as models
@@ -308,4 +310,6 @@ def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
     own = registry.resolve(registry.OWN, {})
     if registry.lacks_module(own):
         screen.note(str(registry.NotInstalled(own)))
+    elif default == profile.name:
+        warm_agent.ahead(home, connectable)  # the first session finds the agent loaded
     return exits.DONE

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
+from rookery.client import warm_agent
+from rookery.client.start import connectable
 from rookery.core.json import Json
 from rookery.forms import models
 from rookery.forms.form import Saved
@@ -45,6 +47,10 @@ class ModelForm(SavedForm):
 
     def saved(self, outcome: Saved) -> None:
         super().saved(outcome)
+        if outcome.ok:  # the first session finds the agent loaded
+            self.shell.reader.fetch(
+                lambda: warm_agent.ahead(self.home, connectable), lambda _: None
+            )
         if not outcome.ok and not outcome.wrong:
             key = label(self.app, "model.keep")
             self.tell(f"✗ {outcome.words} Not saved; {key} saves it untested.")

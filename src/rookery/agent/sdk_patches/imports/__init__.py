@@ -44,7 +44,8 @@ EXPORTS_BELOW = ("openai.types.", "openai.resources.")
 
 UNNEEDED = (
     *("acp", "authlib", "fastmcp", "joserfc", "key_value", "libtmux", "mcp"),
-    *("litellm.router", "openai.types.evals", "openai.resources.admin"),
+    *("litellm.router", "litellm.litellm_core_utils.default_encoding"),
+    *("openai.types.evals", "openai.resources.admin"),
 )
 """What no turn without an MCP server loads."""
 
