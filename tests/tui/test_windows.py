@@ -205,8 +205,8 @@ async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) 
 
 @pytest.mark.long
 async def test_U6_a_key_is_never_shown_and_an_untouched_one_is_kept(home: str) -> None:
-    with Path(home, "config.toml").open("a") as file:
-        file.write("\n[agent]\nwarm = false\n")  # it would outlive the test
+    file = Path(home, "config.toml")
+    file.write_text(f"{file.read_text()}\n[agent]\nwarm = false\n")  # it would outlive the test
     async with showing(home) as (app, pilot):
         await pilot.press("f6", "enter", "enter")
         assert isinstance(app.screen, ModelForm)
