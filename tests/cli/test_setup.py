@@ -201,6 +201,28 @@ def test_several_models_and_the_default(home: Path) -> None:
     assert "rookery setup" in setup("--remove", "a").err + setup("--list").err
 
 
+def test_I17_3_a_fallback_is_named_changed_and_forgotten(home: Path) -> None:
+    for name in ("a", "b"):
+        assert setup("--model", f"ollama_chat/{name}", "--no-test").code == 0
+    assert "there is no saved model 'c'; saved: a, b" in setup("--name", "a", "--fallback", "c").err
+    assert "cannot be its own fallback" in setup("--name", "a", "--fallback", "a").err
+    done = setup("--name", "a", "--fallback", "b")  # needs no test: nothing is asked
+    assert done.out == "When a cannot answer, b does.\n"
+    assert saved(home)["a"]["fallback"] == "b"
+    assert "then b" in setup("list").out
+    assert [row["fallback"] for row in setup("list", "--json").events] == ["b", None]
+    assert setup("--name", "a", "--timeout", "5", "--no-test").code == 0
+    assert saved(home)["a"]["fallback"] == "b"
+    told = setup("--name", "a", "--fallback", "none", "--json", "--default").events[0]
+    assert told["words"].startswith("a has no fallback. New sessions use a")
+    assert setup("--name", "a", "--fallback", "b").code == 0
+    assert setup("remove", "b").code == 0
+    assert "fallback" not in saved(home)["a"]
+    bad = {"profiles": {"a": {"model": "x/y", "fallback": 1}}}
+    (home / profiles.FILE).write_text(json.dumps(bad))
+    assert "fallback must be the name of a saved model" in setup("list").err
+
+
 def test_a_part_of_a_saved_one_can_be_changed(home: Path) -> None:
     with serving(SCRIPT) as it:
         assert setup(*good(it, "--key", KEY, "--name", "mine")).code == 0

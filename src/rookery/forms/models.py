@@ -48,7 +48,7 @@ class ModelForm(Form):
     def _drafted(self, answers: Json) -> Draft:
         """An empty field of a saved model resets it."""
         known, other = self._known, answers["provider"] == OTHER
-        usual = (USUAL, 0.0) if known else ("", None)
+        usual = (USUAL, 0.0, USUAL) if known else ("", None, "")
         return Draft(
             "" if other else answers["provider"],
             answers["model"],
@@ -56,6 +56,7 @@ class ModelForm(Form):
             answers.get("base_url", "") or usual[0],
             known.name if known else answers.get("name", ""),
             answers.get("timeout", usual[1]),
+            answers.get("fallback", "") or usual[2],
         )
 
 
@@ -82,6 +83,7 @@ def _schema(known: profiles.Profile | None) -> Json:
             minimum=1,
             maximum=3600,
         ),
+        "fallback": described("Fallback", "saved model that answers if this one cannot"),
         "default": described("Use it for new sessions", type="boolean"),
     }
     if known is not None:
@@ -99,6 +101,7 @@ def _values(known: profiles.Profile | None, *, default: bool) -> Json:
         "model": known.model.removeprefix(prefix),
         "base_url": known.base_url,
         "timeout": known.timeout,
+        "fallback": known.fallback,
         "default": default,
     }
 

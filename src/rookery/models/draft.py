@@ -9,7 +9,7 @@ from rookery.models.providers import PREFIXES, PROVIDERS, Provider, find, provid
 from rookery.models.secrets import NONE, Secret
 
 USUAL = "none"
-"""Given instead of an address: the provider's own."""
+"""Given instead of an address: the provider's own; instead of a fallback: no such model."""
 
 
 class BadDraft(Exception):
@@ -29,6 +29,7 @@ class Draft(NamedTuple):
     base_url: str = ""
     name: str = ""
     timeout: float | None = None
+    fallback: str = ""
 
 
 def provider_named(name: str) -> Provider:
@@ -58,13 +59,22 @@ def profile_of(draft: Draft, known: Profile | None) -> Profile:
             why = "the server's address is required, for example http://localhost:8000/v1"
             raise BadDraft("base_url", why)
     name = checked_name(draft.name) or (known.name if known else suggested_name(draft, model))
+    fallback = _fallback(draft, known, name)
     if known is None:
-        return Profile(name, model, draft.key, base_url, draft.timeout or None, {})
+        return Profile(name, model, draft.key, base_url, draft.timeout or None, {}, fallback)
     # A key is not reused for another provider or server.
     same = (provider_of(known.model), known.base_url) == (provider_of(model), base_url)
     key = draft.key or (known.key if same else NONE)
     timeout = known.timeout if draft.timeout is None else draft.timeout or None
-    return Profile(name, model, key, base_url, timeout, known.extras)
+    return Profile(name, model, key, base_url, timeout, known.extras, fallback)
+
+
+def _fallback(draft: Draft, known: Profile | None, name: str) -> str:
+    if not draft.fallback:
+        return known.fallback if known else ""
+    if draft.fallback == name:
+        raise BadDraft("fallback", f"{name} cannot be its own fallback: name another saved model")
+    return "" if draft.fallback == USUAL else draft.fallback
 
 
 def full_name(model: str, provider: str, base_url: str) -> str:

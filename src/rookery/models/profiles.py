@@ -43,6 +43,8 @@ class Profile(NamedTuple):
     """Seconds for one answer; None: the SDK's own."""
     extras: Mapping[str, Any] = _EMPTY
     """Other fields of the SDK's model, as in the file."""
+    fallback: str = ""
+    """The saved model that answers when this one cannot."""
 
     def __repr__(self) -> str:
         return f"Profile({self.name!r}, {self.model!r}, {self.key!r}, {self.base_url!r})"
@@ -54,6 +56,7 @@ class Profile(NamedTuple):
             "api_key": self.key.reveal() or None,
             "base_url": self.base_url or None,
             "timeout": self.timeout,
+            **({"fallback": self.fallback} if self.fallback else {}),
             **self.extras,
         }
 
@@ -135,6 +138,10 @@ class Settings(NamedTuple):
     def without(self, name: str) -> Self:
         profiles = {key: each for key, each in self.profiles.items() if key != name}
         default = self.default if self.default in profiles else next(iter(profiles), "")
+        profiles = {
+            key: each._replace(fallback="") if each.fallback == name else each
+            for key, each in profiles.items()
+        }
         critic = self.critic._replace(judge="") if self.critic.judge == name else self.critic
         return self._replace(profiles=profiles, default=default, critic=critic)
 
@@ -245,8 +252,9 @@ def profile_of(name: str, value: object, place: str) -> Profile:
     ):
         fields.refuse("timeout", "must be a number of seconds")
     prices.check(fields.rest.get(prices.KEY), place, f"{key}.{prices.KEY}")
-    secret = Secret(fields.text("api_key"))
-    return Profile(name, model, secret, fields.text("base_url"), timeout, fields.rest)
+    secret, base_url = Secret(fields.text("api_key")), fields.text("base_url")
+    fallback = fields.text("fallback", "must be the name of a saved model")
+    return Profile(name, model, secret, base_url, timeout, fields.rest, fallback)
 
 
 def condenser_of(value: object, place: str) -> Condenser:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rookery.client.guard import FromAgent
 from rookery.models import profiles
 from rookery.models.documents import SettingsError
-from rookery.models.draft import BadDraft, Draft, profile_of
+from rookery.models.draft import USUAL, BadDraft, Draft, profile_of
 from rookery.models.profiles import Profile, Settings
 from rookery.models.providers import key_variable, needs_key
 
@@ -49,7 +49,9 @@ def attempt(
     """Test and save a model without asking anything. `keep`: save it."""
 
     def done() -> str:
-        profile = profile_of(draft, profiles.load(home).profiles.get(draft.name))
+        settings = profiles.load(home)
+        profile = profile_of(draft, settings.profiles.get(draft.name))
+        check_fallback(settings, draft)
         if lacks_key(profile):
             raise BadDraft("key", f"{profile.model} needs a key")
         if test:
@@ -86,6 +88,26 @@ def probed(profile: Profile, before: Callable[[Profile], object] = lambda _: Non
 def saved(home: str, profile: Profile, *, default: bool) -> str:
     profiles.change(home, lambda now: now.with_profile(profile, default=default))
     return f"Saved {profile.name} ({profile.model})."
+
+
+def check_fallback(settings: Settings, draft: Draft) -> None:
+    """Raises BadDraft if a model is named that is not saved."""
+    if draft.fallback not in ("", USUAL):
+        _known(settings, draft.fallback, "fallback")
+
+
+def fall_back(home: str, draft: Draft) -> str:
+    """Change only a saved model's fallback, which needs no test. Raises BadDraft."""
+
+    def changed(now: Settings) -> Settings:
+        check_fallback(now, draft)
+        profile = profile_of(draft, _known(now, draft.name))
+        return now._replace(profiles={**now.profiles, profile.name: profile})
+
+    found = profiles.change(home, changed).profiles[draft.name].fallback
+    if not found:
+        return f"{draft.name} has no fallback."
+    return f"When {draft.name} cannot answer, {found} does."
 
 
 def use(home: str, name: str) -> str:

@@ -60,13 +60,18 @@ def read(session: str, state: Json, events: Iterable[Event]) -> tuple[Json, list
                 cost = lenient.mapping(update, "cost")
                 state["counts"], more = spending.grown(state["counts"], state["talk"], cost)
                 if more:
-                    rows.append(row._replace(cost=more, currency=spending.currency_of(cost)))
+                    model = lenient.text(_ours(update), "model")[:200]
+                    currency = spending.currency_of(cost)
+                    rows.append(row._replace(model=model, cost=more, currency=currency))
             case "_turn" if update.get("state") == "idle":
-                rows.append(row._replace(turns=1, **_tokens(state, update)))
+                rows += _turns(row, _tokens(state, update), update)
             case _:
                 continue
-        if rows and not rows[-1].agent:
-            rows[-1] = rows[-1]._replace(agent=state["agent"], model=state["model"])
+        for at in range(len(rows) - 1, -1, -1):
+            if rows[at].agent:
+                break
+            model = rows[at].model or state["model"]
+            rows[at] = rows[at]._replace(agent=state["agent"], model=model)
     return state, rows
 
 
@@ -110,6 +115,22 @@ def _tokens(state: Json, update: Json) -> dict[str, Any]:
     if not state["model"] and len(models) == 1:
         state["model"] = models.pop()[:200]
     return spending.tokens_of(update)
+
+
+def _ours(update: Json) -> Json:
+    return lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
+
+
+def _turns(row: Row, tokens: dict[str, Any], update: Json) -> list[Row]:
+    """A turn that ended, with what other models used that answered in it."""
+    others = []
+    for each in list(lenient.mappings(_ours(update), "usageByModel"))[:20]:
+        if model := lenient.text(each, "model")[:200]:
+            found = spending.tokens_of({"usage": each})
+            own: dict[str, Any] = {name: min(count, tokens[name]) for name, count in found.items()}
+            tokens = {name: count - own[name] for name, count in tokens.items()}
+            others.append(row._replace(model=model, **own))
+    return [row._replace(turns=1, **tokens), *others]
 
 
 def merged(rows: Iterable[Row]) -> list[Row]:

@@ -35,6 +35,7 @@ from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, 
 from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
 from rookery.agent.provider import windows
+from rookery.agent.provider.fallback import Fallbacks
 from rookery.agent.sdk_patches import head, usage
 from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.sdk_patches.llm import RookeryLLM
@@ -88,12 +89,13 @@ class Wishes(NamedTuple):
     names: Names
     """Of MCP tools."""
     seams: Seams
+    fallbacks: Fallbacks | None = None
 
 
 def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the stored one of that id. Reads and writes files."""
     register_builtins_agents(enable_browser=False)
-    llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry)
+    llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry, fallbacks=wishes.fallbacks)
     small = windows.is_small(llm.effective_max_input_tokens)
     tools = _tools(os.path.join(wishes.directory, wishes.record.id), FEW_TOOLS if small else TOOLS)
     agent = RookeryAgent(
@@ -164,7 +166,13 @@ def _tools(folder: str, usual: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- the model
 
 
-def llm_of(model: Profile, wanted: Wanted, on_retry: OnRetry | None, usage_id: str = USAGE) -> LLM:
+def llm_of(
+    model: Profile,
+    wanted: Wanted,
+    on_retry: OnRetry | None,
+    usage_id: str = USAGE,
+    fallbacks: Fallbacks | None = None,
+) -> LLM:
     given: Json = {key: value for key, value in model.extras.items() if key != prices.KEY}
     if (price := prices.price_in(model.extras)) is not None:
         given |= usage.know(model.model, price)
@@ -187,6 +195,7 @@ def llm_of(model: Profile, wanted: Wanted, on_retry: OnRetry | None, usage_id: s
     }
     llm = RookeryLLM(**(given | fixed))
     llm.wish_for_summaries()
+    llm.fall_back_on(fallbacks)
     return images.trying(llm)
 
 

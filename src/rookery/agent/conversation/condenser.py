@@ -74,7 +74,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
         return CondensationRequirement.SOFT
 
     def _window(self, llm: LLM | None) -> int:
-        return (llm.effective_max_input_tokens if llm else None) or WINDOW
+        answering = getattr(llm, "answering", llm)
+        return (answering.effective_max_input_tokens if answering else None) or WINDOW
 
     def _tokens(self, view: View, llm: LLM | None) -> float:
         letters = sum(map(self._letters_of, view.events))

@@ -59,10 +59,9 @@ def is_small(size: int | None) -> bool:
     return size is not None and size < SMALL
 
 
-def check(conversation: Any) -> None:
+def check(conversation: Any, llm: Any) -> None:
     """Before a step: the SDK would condense again and again. Raises TooSmall."""
-    agent = conversation.agent
-    size = agent.llm.effective_max_input_tokens
+    agent, size = conversation.agent, llm.effective_max_input_tokens
     if size is not None and is_small(size):
         messages = LLMConvertibleEvent.events_to_messages(list(conversation.state.view.events))
         needed = least_for(messages, list(agent.tools_map.values()))

@@ -17,7 +17,8 @@ from openhands.sdk.llm import LLMResponse, exceptions
 from pydantic import PrivateAttr
 from tenacity import RetryCallState, retry_if_exception
 
-from rookery.agent.provider import retries, surrogates, windows
+from rookery.agent.provider import fallback, retries, surrogates, windows
+from rookery.agent.provider.fallback import StandIn
 from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
@@ -42,10 +43,21 @@ class RookeryLLM(LLM):
     _summary: tuple[str, int] = PrivateAttr(default=("", 0))
     _own_summaries: bool = PrivateAttr(default=False)
     """We asked for summaries of thoughts, not the user: given up where refused."""
+    _fallbacks: fallback.Fallbacks | None = PrivateAttr(default=None)
+    _stand_in: StandIn | None = PrivateAttr(default=None)
+    """The model that answers for this one until the turn ends."""
 
     def start_over(self) -> None:
         """For another conversation."""
-        self._ending, self._pressure = Ending(), windows.Pressure()
+        self._ending, self._pressure, self._stand_in = Ending(), windows.Pressure(), None
+
+    def fall_back_on(self, models: fallback.Fallbacks | None) -> None:
+        self._fallbacks = models
+
+    @property
+    def answering(self) -> LLM:
+        """This model, or the one that answers for it."""
+        return self._stand_in.llm if self._stand_in is not None else self
 
     def wish_for_summaries(self) -> None:
         if self.reasoning_summary is None and self.uses_responses_api():
@@ -60,6 +72,23 @@ class RookeryLLM(LLM):
     async def agenerate(
         self, messages: Any, tools: Any = None, *more: Any, **named: Any
     ) -> LLMResponse:
+        first: Exception | None = None
+        while True:
+            asked = self._stand_in
+            try:
+                if asked is None:
+                    return await self._ask(messages, tools, *more, **named)
+                found = await asked.llm.agenerate(messages, tools, *more, **named)
+                return self._taken(asked, found)
+            except Exception as error:
+                if self.yields_to(error):
+                    first = first or error
+                    continue
+                if first is None or fallback.is_too_long(error):
+                    raise  # the conversation is condensed for the model that answers now
+            raise first
+
+    async def _ask(self, messages: Any, tools: Any, *more: Any, **named: Any) -> LLMResponse:
         try:
             found = await self._generate(messages, tools, *more, **named)
         except exceptions.LLMContentPolicyViolationError as error:
@@ -83,12 +112,56 @@ class RookeryLLM(LLM):
     @override
     def generate(self, *arguments: Any, **named: Any) -> LLMResponse:
         """For summaries of a conversation, titles and sub-agents."""
+        first: Exception | None = None
+        while True:
+            asked = self._stand_in
+            try:
+                if asked is None:
+                    return self._generate_now(*arguments, **named)
+                return self._taken(asked, asked.llm.generate(*arguments, **named))
+            except Exception as error:
+                if self.yields_to(error):
+                    first = first or error
+                    continue
+                if first is None or fallback.is_too_long(error):
+                    raise  # the conversation is condensed for the model that answers now
+            raise first
+
+    def _generate_now(self, *arguments: Any, **named: Any) -> LLMResponse:
         try:
             return super().generate(*arguments, **named)
         except exceptions.LLMBadRequestError as error:
             if not self._gives_up_summaries(error):
                 raise
         return super().generate(*arguments, **named)
+
+    # --- another model instead -------------------------------------------------------------------
+
+    def yields_to(self, error: BaseException) -> bool:
+        """After a failure: whether another model answers now, until the turn ends."""
+        asked = self._stand_in
+        if self._fallbacks is None or not fallback.calls_for_another(error, own=asked is None):
+            return False
+        larger_than = None
+        if fallback.is_too_long(error):
+            larger_than = (
+                fallback.window_in(error) or self.answering.effective_max_input_tokens or 0
+            )
+            if not larger_than and not fallback.is_final(error):
+                return False  # it can be condensed, and which window is larger is not known
+        found = self._fallbacks.after(asked.name if asked else "", error, larger_than)
+        self._stand_in = found or asked
+        return found is not None
+
+    def _taken(self, asked: StandIn, found: LLMResponse) -> LLMResponse:
+        """Its answer, counted as a part of this model's use."""
+        assert self._fallbacks is not None
+        self._ending = asked.llm._ending
+        used, self_used = asked.llm.metrics, self.metrics
+        asked.llm.reset_metrics()
+        self_used.merge(used)
+        self._fallbacks.used(asked.name, used)
+        return found
 
     def _gives_up_summaries(self, error: exceptions.LLMBadRequestError) -> bool:
         """OpenAI gives them to verified organisations only."""
@@ -212,11 +285,33 @@ def forget_ending(agent: Any) -> None:
         agent.llm._ending = Ending()
 
 
+def begin_turn(agent: Any) -> None:
+    """Each turn asks its own model first."""
+    for llm in (agent.llm, getattr(agent.condenser, "llm", None)):
+        if isinstance(llm, RookeryLLM):
+            llm._stand_in = None
+
+
+def check_window(conversation: Any) -> None:
+    """Before a step. Raises TooSmall, unless another model answers instead."""
+    llm = conversation.agent.llm
+    while True:
+        try:
+            return windows.check(conversation, getattr(llm, "answering", llm))
+        except windows.TooSmall as error:
+            if not isinstance(llm, RookeryLLM) or not llm.yields_to(error):
+                raise
+
+
 def note_condensed(conversation: Any) -> None:
     """After a step that only condensed the conversation. Raises TooSmall if that has no end."""
     events, llm = conversation.state.events, conversation.agent.llm
     if isinstance(llm, RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
-        llm._pressure.condense(llm.effective_max_input_tokens)
+        try:
+            llm._pressure.condense(llm.answering.effective_max_input_tokens)
+        except windows.TooSmall as error:
+            if not llm.yields_to(error):
+                raise
 
 
 def refused_in(error: BaseException) -> str | None:

@@ -24,7 +24,7 @@ from openhands.tools.task import manager
 from openhands.tools.task.manager import Task, TaskManager
 
 from rookery.agent import terminal
-from rookery.agent.provider import retries, windows
+from rookery.agent.provider import retries
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import Around, llm, wrap
 from rookery.agent.sdk_patches.answers import MAX_TOKENS
@@ -144,7 +144,7 @@ async def _step(
 ) -> None:
     """Of every agent. Raises TooSmall."""
     llm.forget_ending(conversation.agent)
-    windows.check(conversation)
+    llm.check_window(conversation)
     await step(self, conversation, on_event, on_token)
     llm.note_condensed(conversation)
     state = conversation.state

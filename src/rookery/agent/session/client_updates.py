@@ -186,11 +186,15 @@ class ClientUpdates(Listener):
         if self.turn is None or self.turn.cancelled:
             return
         wait = float(getattr(error, "retry_in", 0.0))
-        self.tell(*self.translator.take_back())
+        self.take_back_half()
         about = f"Trying again in {duration(wait)} (attempt {attempt + 1} of {most})."
         retry: Json = {"attempt": attempt + 1, "of": most, "in": wait}
         retry |= {"kind": kind_of(error)} if error is not None else {}
         self.notice(f"{short(error)}.\n{about}\n", retry=retry)
+
+    def take_back_half(self) -> None:
+        """What a model has said of an answer that it does not finish."""
+        self.tell(*self.translator.take_back())
 
     # --- from sub-agents -------------------------------------------------------------------------
 
@@ -242,6 +246,7 @@ class ClientUpdates(Listener):
     def tell_usage(self) -> None:
         """Tokens in the model's context, and the session's cost so far, where they changed."""
         llm = self.running.agent.llm
+        answering = getattr(llm, "answering", llm)
         known = self.running.conversation_stats.usage_to_metrics
         # After a load the statistics have them before the model does.
         if not (usages := (known.get(llm.usage_id) or llm.metrics).token_usages):
@@ -250,14 +255,18 @@ class ClientUpdates(Listener):
             shorten(each)
         used = usages[-1].prompt_tokens + usages[-1].completion_tokens
         # 0 for a model that no list knows: no size is made up.
-        size = llm.max_input_tokens or usages[-1].context_window or 0
+        size = answering.max_input_tokens or usages[-1].context_window or 0
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
         grown = _tokens(self.running) - self._counted
         spent = grown.total() - grown["thoughtTokens"]
-        [update] = self.translator.usage(used, size, cost or None, spent)
+        [update] = self.translator.usage(used, size, cost or None, spent, self.stand_in())
         if update != self._usage:
             self._usage = update
             self.tell(update)
+
+    def stand_in(self) -> str:
+        """The model that answered last, if not the session's own."""
+        return ""
 
     def count_from_here(self) -> None:
         """What the conversation used so far is no part of the next answer."""
@@ -283,9 +292,14 @@ def _end_output(pace: Pace, event: "Event") -> None:
 
 
 def _tokens(conversation: Conversation) -> Counter[str]:
-    """All that a conversation used, by ACP's names. The SDK counts what came from a cache, or went
-    into one, as input too; other agents do not. Thoughts are part of the output."""
-    used = conversation.conversation_stats.get_combined_metrics().accumulated_token_usage
+    """All that a conversation used."""
+    return tokens_in(conversation.conversation_stats.get_combined_metrics())
+
+
+def tokens_in(metrics: "Metrics") -> Counter[str]:
+    """By ACP's names. The SDK counts what came from a cache, or went into one, as input too; other
+    agents do not. Thoughts are part of the output."""
+    used = metrics.accumulated_token_usage
     if used is None:
         return Counter()
     cached, written = used.cache_read_tokens, used.cache_write_tokens

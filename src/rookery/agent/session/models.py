@@ -1,7 +1,7 @@
 """The models that a session can have: the saved ones, the default overridden by the environment
 where that is wanted. Read each time, since the user may be setting one up just now."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rookery.agent.conversation.choices import EFFORT_IDS
 from rookery.core.vendors.environment import overriding
@@ -47,6 +47,17 @@ class Models:
         if profile in settings.profiles and profile != default:
             return profiles.effective(settings, self._environment, False, profile)
         return profiles.effective(settings, self._environment, self._override)
+
+    def fallbacks(self, profile: str) -> Iterator[tuple[str, Profile | Missing]]:
+        """The models to ask after this one ("": the default), in order, each once. Raises
+        SettingsError."""
+        settings = self.settings()
+        now = settings.profiles.get(profile) or settings.chosen
+        seen = {now.name} if now else set[str]()
+        while now and now.fallback in settings.profiles and now.fallback not in seen:
+            now = settings.profiles[now.fallback]
+            seen.add(now.name)
+            yield now.name, profiles.effective(settings, self._environment, False, now.name)
 
     @staticmethod
     def efforts_of(model: str) -> tuple[str, ...]:

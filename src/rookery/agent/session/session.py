@@ -25,6 +25,7 @@ from rookery.agent.sdk_patches import install
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import auto_answer, hooks
 from rookery.agent.session.client_updates import ClientUpdates
+from rookery.agent.session.fallbacks import SessionFallbacks
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
 from rookery.agent.translate.children import Refusal
@@ -57,6 +58,7 @@ class Session(ClientUpdates, Seams):
         super().__init__(client, record, home.folder(record.id))
         self.choices = choices
         self.models = models
+        self.fallbacks = SessionFallbacks(self, models)
         self.warming: asyncio.Future[None] | None = None
         self._home = home
         self._lock = lock
@@ -92,6 +94,7 @@ class Session(ClientUpdates, Seams):
             watcher=self.watcher,
             names=self.tool_names,
             seams=self,
+            fallbacks=self.fallbacks,
         )
         self._applied = self.choices.wanted
         await asyncio.to_thread(install.install)
@@ -232,14 +235,21 @@ class Session(ClientUpdates, Seams):
         if wanted[1:] != applied[1:]:
             model = self.models.chosen(wanted.model)
             if isinstance(model, Profile):
-                conversation.switch_llm(llm_of(model, wanted, self.on_retry))
+                conversation.switch_llm(self._llm(model, wanted))
                 hide_key(conversation, model)
 
     def renew_model(self) -> None:
         """Make the model again from its settings. Nothing may run meanwhile. Blocks."""
         model = self.models.chosen(self._applied.model)
         if isinstance(model, Profile):
-            self.running.switch_llm(llm_of(model, self._applied, self.on_retry))
+            self.running.switch_llm(self._llm(model, self._applied))
+
+    def _llm(self, model: Profile, wanted: Wanted) -> Any:
+        return llm_of(model, wanted, self.on_retry, fallbacks=self.fallbacks)
+
+    @override
+    def stand_in(self) -> str:
+        return self.fallbacks.last
 
     # --- what is kept ----------------------------------------------------------------------------
 

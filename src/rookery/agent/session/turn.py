@@ -133,8 +133,11 @@ class Turn:
         if self.cancelled:
             session.end_calls(CLOSED if self._left else self._why)
         session.tell_usage()
-        verdict = await self._verdict()
-        return {"stopReason": self.stop_reason} | session.tokens() | verdict
+        meta = await self._verdict()
+        if used := session.fallbacks.take_used():
+            meta["usageByModel"] = used
+        answer: Json = {"stopReason": self.stop_reason} | session.tokens()
+        return answer | ({"_meta": {"rookery": meta}} if meta else {})
 
     async def _play(self, parts: Parts) -> str:
         session = self.session
@@ -148,6 +151,7 @@ class Turn:
             parts = slash_commands.with_skill(skill, said)
         session.begin_prompt(words_of(parts))
         await self._thread(session.make_ready)
+        self._ask_own_model_first()
         await self._resume()
         if session.pending():  # granted actions run first: a call is followed by its result
             self._steering.insert(0, parts)
@@ -163,10 +167,16 @@ class Turn:
         session, self._sent = self.session, True
         await self._first(session.settled())
         await self._thread(session.make_ready)
+        self._ask_own_model_first()
         await self._resume()
         if session.running.state.execution_status in (Status.FINISHED, Status.IDLE):
             return "end_turn"  # nothing was left open
         return await self._go_on()
+
+    def _ask_own_model_first(self) -> None:
+        """Whichever answered in the turn before."""
+        self.session.fallbacks.begin_turn()
+        llms.begin_turn(self.session.running.agent)
 
     async def _go_on(self) -> str:
         """Step by step to an end."""
@@ -310,7 +320,7 @@ class Turn:
         return answer
 
     async def _verdict(self) -> Json:
-        """A critic's verdict on a turn that ended well, for the answer's `_meta`."""
+        """A critic's verdict on a turn that ended well, for what we add to the answer."""
         session = self.session
         ended_well = self.stop_reason == "end_turn" and self._sent
         if not self._judged or not ended_well or session.pending():
@@ -321,7 +331,7 @@ class Turn:
         if self.cancelled:
             self.stop_reason = "cancelled"
         verdict = work.result() if work.done() and not self.cancelled else None
-        return {"_meta": {"rookery": {"critic": verdict}}} if verdict else {}
+        return {"critic": verdict} if verdict else {}
 
     def _judge(self) -> Json | None:
         try:

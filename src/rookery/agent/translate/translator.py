@@ -324,14 +324,17 @@ class Translator:
 
     # --- the rest -------------------------------------------------------------------------------
 
-    def usage(self, used: int, size: int, cost: float | None = None, spent: int = 0) -> list[Json]:
-        """Tokens in the context, its size, what the session has cost in dollars, and the tokens
-        that this turn has used."""
+    def usage(
+        self, used: int, size: int, cost: float | None = None, spent: int = 0, model: str = ""
+    ) -> list[Json]:
+        """Tokens in the context, its size, what the session has cost in dollars, the tokens that
+        this turn has used, and which model answered, if not the session's own."""
         update: Json = {"sessionUpdate": "usage_update", "used": max(0, used), "size": max(0, size)}
         if cost is not None:
             update["cost"] = {"amount": cost, "currency": "USD"}
-        if spent > 0:
-            update["_meta"] = {"rookery": {"turnTokens": spent}}
+        meta: Json = {"turnTokens": spent} if spent > 0 else {}
+        if meta := meta | ({"model": model} if model else {}):
+            update["_meta"] = {"rookery": meta}
         return [update]
 
     def notice(self, text: str, severity: str = "info") -> list[Json]:

@@ -39,6 +39,9 @@ NO_MODEL = "none"
 @flags.text("--base-url", metavar="URL", help="API address (none: the provider's own).")
 @click.option("--timeout", type=click.FloatRange(min=0), help="Seconds per answer (0: default).")
 @click.option("--name", default="", metavar="NAME", help="Name for this model.")
+@click.option(
+    "--fallback", default="", metavar="NAME", help="Saved model that answers if this one cannot."
+)
 @click.option("--default", "default", is_flag=True, help="Use it for new sessions.")
 @click.option("--no-test", is_flag=True, help="Save it without testing it.")
 @click.option("--test", "trial", is_flag=True, help="Test it without saving it.")
@@ -60,6 +63,7 @@ def setup(
     rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY
     rookery setup --model ollama_chat/qwen3 --name local
     rookery setup --name local --default
+    rookery setup --name work --fallback local
     rookery setup list
     rookery setup remove local
     rookery setup import
@@ -129,10 +133,12 @@ def list_(as_json: bool) -> int:
         usable = not isinstance(found, profiles.Missing)
         if as_json:
             row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
+            row["fallback"] = each.fallback or None
             screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
             continue
         key = "key saved" if each.key else ("no key needed" if usable else "no key")
-        words = (each.name, each.model, each.base_url, key, "default" if now else "")
+        then = f"then {each.fallback}" if each.fallback else ""
+        words = (each.name, each.model, each.base_url, key, then, "default" if now else "")
         mark = screen.paint.mark("done" if usable else "failed")
         screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))
     if not settings.profiles and not as_json:
@@ -229,11 +235,13 @@ def critic(**given: Any) -> int:
 
 def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     settings = profiles.load(home)
-    texts = {name: given[name].strip() for name in ("provider", "model", "name")}
+    texts = {name: given[name].strip() for name in ("provider", "model", "name", "fallback")}
     draft = Draft(key=_key(given), base_url=given["base_url"], timeout=given["timeout"], **texts)
     known = settings.profiles.get(draft.name)
     if known is not None and given["default"] and draft == Draft(name=draft.name):
         return _told(lambda: models.use(home, known.name))
+    if known is not None and draft.fallback and draft[:-1] == Draft(name=known.name)[:-1]:
+        return _fall_back(screen, home, draft, given)
     asking = sys.stdin.isatty() and not given["key_stdin"] and not given["json"]
     if asking and not draft.model and (known is None or not known.model):
         from rookery.cli.setup.dialogue import ask
@@ -245,6 +253,7 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         wanted = {"test": not given["no_test"], "keep": not given["trial"]}
         return _tell(screen, models.attempt(home, draft, default=given["default"], **wanted))
     profile = profile_of(draft, settings.profiles.get(draft.name))
+    models.check_fallback(settings, draft)
     if models.lacks_key(profile):
         if not asking:
             raise BadDraft("key", f"{profile.model} needs a key (or pipe it to --key-stdin)")
@@ -257,6 +266,16 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
             return exits.DONE if answer.ok else exits.FAILED
     models.saved(home, profile, default=given["default"])
     return _tell_saved(screen, home, profile)
+
+
+def _fall_back(screen: Screen, home: str, draft: Draft, given: dict[str, Any]) -> int:
+    """Only the fallback of a saved model is given."""
+
+    def done() -> str:
+        said = models.fall_back(home, draft)
+        return f"{said} {models.use(home, draft.name)}" if given["default"] else said
+
+    return _tell(screen, models.outcome(done)) if given["json"] else _told(done)
 
 
 def _refuse_nothing(draft: Draft) -> None:

@@ -1,0 +1,79 @@
+"""Another saved model that answers when one cannot: for which failures, and in which words."""
+
+from typing import Any, NamedTuple, Protocol
+
+from rookery.agent.provider import retries
+from rookery.agent.provider.failures import kind_of
+from rookery.agent.provider.retries import chain
+from rookery.agent.provider.windows import TooSmall, size_in
+
+WORDS = {
+    "context": "cannot hold this conversation",
+    "network": "cannot be reached",
+    "provider": "fails",
+    "quota": "has no quota or credit left",
+    "rate_limit": "is rate-limited",
+}
+"""Failures after which another model is asked."""
+OWN_WORDS = WORDS | {
+    "auth": "has a key that its provider refuses",
+    "forbidden": "may not be used with its key",
+    "model": "is not known to its provider",
+}
+"""Those of a fallback model: the next one is asked after these, too."""
+FAILED = frozenset({"LLMError", "APIError", "TransportError"})
+"""The SDK's errors, those of the provider's library, and of its connection."""
+BUSY = ("overloaded", "over capacity", "at capacity", "high demand")
+OVERLOADED = frozenset({503, 529})
+
+
+class StandIn(NamedTuple):
+    """The model that answers instead."""
+
+    name: str
+    llm: Any
+
+
+class Fallbacks(Protocol):
+    """The models that a session falls back to."""
+
+    def after(self, name: str, error: BaseException, larger_than: int | None) -> StandIn | None:
+        """The one to ask after this one ("": the session's own) failed; the user hears of it. Its
+        window is larger than so many tokens, if the conversation did not fit."""
+
+    def used(self, name: str, metrics: Any) -> None:
+        """What an answer took."""
+
+
+def is_too_long(error: BaseException) -> bool:
+    return is_final(error) or kind_of(error) == "context"
+
+
+def is_final(error: BaseException) -> bool:
+    """Whether condensing the conversation would not help."""
+    return any(isinstance(cause, TooSmall) for cause in chain(error))
+
+
+def window_in(error: BaseException) -> int:
+    """Tokens that the conversation had to fit in; 0: unknown."""
+    stated = (each.size if isinstance(each, TooSmall) else size_in(each) for each in chain(error))
+    return next(filter(None, stated), 0)
+
+
+def calls_for_another(error: BaseException, *, own: bool) -> bool:
+    """`own`: the session's own model failed, not a fallback. Not after a bug."""
+    if is_too_long(error):
+        return True
+    bases = {base.__name__ for cause in chain(error) for base in type(cause).__mro__}
+    return bool(bases & FAILED) and kind_of(error) in (WORDS if own else OWN_WORDS)
+
+
+def words(error: BaseException) -> str:
+    """What is wrong with a model, behind its name."""
+    if is_too_long(error):
+        return WORDS["context"]
+    kind = kind_of(error)
+    busy = retries.status_of(error) in OVERLOADED or retries.says(error, BUSY)
+    if busy and kind in ("provider", "network"):  # within an answer the status is lost
+        return "is overloaded"
+    return OWN_WORDS.get(kind, "fails")
