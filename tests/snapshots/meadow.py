@@ -52,6 +52,24 @@ class Meadow:
         with Store.opened(*given, str(self.place / "home"), env) as store:
             yield store
 
+    def differs(self, wanted: Tree) -> set[str]:
+        """Paths that are not as they were, but for folders that have come and have files in them
+        that are left alone."""
+        found = self.tree()
+        left = [each for each in self.root.rglob("*.*") if each.suffix in (".ign", ".huge")]
+        around = {
+            f"{above.relative_to(self.root)}/"
+            for each in left
+            for above in each.parents[:-1]
+            if above.is_relative_to(self.root)
+        }
+        paths = found.keys() | wanted.keys()
+        return {
+            path
+            for path in paths
+            if found.get(path) != wanted.get(path) and not (path in around and path in found)
+        }
+
     def take(self) -> Snapshot:
         with self.store() as store:
             return store.take(self.most)
@@ -68,6 +86,7 @@ class Meadow:
         for folder, names, files in os.walk(self.root):
             if ".git" in names:
                 names.remove(".git")
+            found[os.path.relpath(folder, self.root) + "/"] = ("folder",)
             links = [name for name in names if os.path.islink(os.path.join(folder, name))]
             for name in (*files, *links):
                 full = os.path.join(folder, name)
@@ -99,7 +118,7 @@ class Vandal:
                 self._act(self._path())
 
     def _act(self, path: str) -> None:
-        match self._random.randint(0, 9):
+        match self._random.randint(0, 10):
             case 0 | 1 | 2:
                 self._room(path).write_bytes(self._random.choice(BYTES))
             case 3:
@@ -119,6 +138,9 @@ class Vandal:
                 big = self._random.random() < 0.3
                 name = self._room(path + (".huge" if big else ".ign"))
                 name.write_bytes(b"z" * (self._most + 1 if big else 3))
+
+            case 10:
+                os.makedirs(path)
 
     def _room(self, path: str) -> Path:
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from rookery.snapshots.scope import Unfit
-from tests.snapshots.meadow import Meadow, Vandal, git
+from tests.snapshots.meadow import Meadow, Tree, Vandal, git
 
 OWN = ("index", "logs/HEAD", "logs/refs/stash", "refs/stash", "config", "HEAD")
 """Of the user's repository."""
@@ -27,11 +27,11 @@ def own(root: Path) -> dict[str, object]:
     return found | {"objects": objects}
 
 
-def restored(meadow: Meadow, target: str, wanted: object) -> str:
+def restored(meadow: Meadow, target: str, wanted: Tree) -> str:
     present, outcome = meadow.restore(target)
     # A folder that still has an ignored or a large file in it cannot become a file or a link.
     if not any("not empty" in why for why in outcome.kept.values()):
-        assert meadow.tree() == wanted
+        assert meadow.differs(wanted) == set()
     return present
 
 
@@ -207,6 +207,94 @@ def test_S5_a_link_leads_nowhere_outside(tmp_path: Path) -> None:
         outcome = restore(store, present, taken)
     assert list(outcome.kept) == ["lib/a"]
     assert list(outside.iterdir()) == []
+
+
+def test_S5_folders_without_files_come_and_go(tmp_path: Path) -> None:
+    """Those with ignored files in them, too; an ignored folder is not looked at."""
+    meadow = Meadow(tmp_path)
+    (meadow.root / ".gitignore").write_text("*.ign\nbuild/\n")
+    for name in ("logs", "deep/er", "src/empty", "build/made", "was/file"):
+        (meadow.root / name).mkdir(parents=True)
+    (meadow.root / "logs/a.ign").write_text("one")
+    (meadow.root / "was/x").write_text("one")
+    (meadow.root / "turned").write_text("a file")
+    taken, there = meadow.take(), meadow.tree()
+    for name in ("logs", "deep", "src", "was/file"):
+        shutil.rmtree(meadow.root / name)
+    (meadow.root / "turned").unlink()
+    for name in ("turned", "new/er", "was/other"):
+        (meadow.root / name).mkdir(parents=True)
+    (meadow.root / "was/x").unlink()
+    with meadow.store() as store:
+        assert store.meta(taken.id)["folders"] == ["deep/er", "logs", "src/empty", "was/file"]
+    now = meadow.tree()
+    present = restored(meadow, taken.id, there)
+    restored(meadow, present, now)
+    assert (meadow.root / "build/made").is_dir()
+
+
+def test_S5_a_folder_is_removed_in_the_directory_alone(tmp_path: Path) -> None:
+    """One on the way to it became a link while the rewind ran."""
+    meadow = Meadow(tmp_path)
+    taken = meadow.take().id
+    (meadow.root / "lib/sub").mkdir(parents=True)
+    (meadow.root / "lib/file").write_text("x")
+    (tmp_path / "outside/sub").mkdir(parents=True)
+    from rookery.snapshots.restore import restore
+
+    with meadow.store() as store:
+        present = store.take(meadow.most).id
+        changed = store.git
+
+        def swapped(*words: str, **more: object) -> bytes:
+            said = changed(*words, **more)  # type: ignore[arg-type]
+            if "check-ignore" in words:
+                (meadow.root / "lib").rename(tmp_path / "moved")
+                (meadow.root / "lib").symlink_to(tmp_path / "outside")
+            return said
+
+        store.git = swapped  # type: ignore[method-assign]
+        restore(store, present, taken)
+    assert (tmp_path / "outside/sub").is_dir()
+
+
+def test_S5_a_repository_that_took_a_files_place_runs_nothing(tmp_path: Path) -> None:
+    """F3: an agent that is quick enough gets it into the index; its settings are never obeyed."""
+    meadow = Meadow(tmp_path)
+    trap, sprung = meadow.root / "trap", tmp_path / "sprung"
+    trap.write_text("a file")
+    taken = meadow.take()
+    trap.unlink()
+    trap.mkdir()
+    git(trap, "init", "-q")
+    (trap / "f").write_text("x")
+    git(trap, "add", "f")
+    git(trap, "commit", "-qm", "first")
+    with meadow.store() as store:
+        store.git("update-index", "--force-remove", "trap")
+        store.git("update-index", "--add", "trap")
+        assert store.git("ls-files", "-s", "trap").startswith(b"160000")
+    git(trap, "config", "core.fsmonitor", f"touch {sprung}; false")
+    git(trap, "config", "filter.evil.clean", f"touch {sprung}; cat")
+    (trap / ".gitattributes").write_text("* filter=evil\n")
+    (trap / "f").write_text("y")
+    meadow.take()
+    meadow.restore(taken.id)
+    assert not sprung.exists()
+    assert (trap / "f").read_text() == "y"
+
+
+def test_S5_permissions_that_change_within_a_second(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    (meadow.root / "key").write_text("x")
+    taken = [(meadow.take().id, 0o644)]
+    for mode in (0o600, 0o640, 0o400):
+        (meadow.root / "key").chmod(mode)
+        taken.append((meadow.take().id, mode))
+    assert len({each for each, _ in taken}) == len(taken)
+    for each, mode in reversed(taken):
+        meadow.restore(each)
+        assert (meadow.root / "key").stat().st_mode & 0o777 == mode
 
 
 def test_S5_a_store_that_was_killed_or_damaged_goes_on(tmp_path: Path) -> None:

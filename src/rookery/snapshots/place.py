@@ -106,6 +106,44 @@ def write(cwd: str, path: str, content: Content) -> None:
             raise
 
 
+def make_folder(cwd: str, path: str) -> None:
+    """Raises Outside, OSError: something else stands there."""
+    with _folder(cwd, path, make=True) as (folder, name), suppress(FileExistsError):
+        os.mkdir(name, dir_fd=folder)
+    if not is_folder(cwd, path):
+        raise Outside(f"{path[:200]!r} is not a folder.")
+
+
+def drop_folder(cwd: str, path: str) -> bool:
+    """Whether an empty folder stood there; anything else stays. Raises Outside."""
+    with suppress(OSError), _folder(cwd, path) as (folder, name):
+        os.rmdir(name, dir_fd=folder)
+        return True
+    return False
+
+
+def is_folder(cwd: str, path: str) -> bool:
+    with suppress(Outside, OSError), _folder(cwd, path) as (folder, name):
+        return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    return False
+
+
+def folders_in(cwd: str, path: str) -> list[str]:
+    """The names in a folder, if all are folders themselves. Raises Outside, OSError."""
+    with _folder(cwd, f"{path}/x") as (folder, _), os.scandir(folder) as entries:
+        found = list(entries)
+        if not all(each.is_dir(follow_symlinks=False) for each in found):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        return [each.name for each in found]
+
+
+def is_empty(cwd: str, path: str) -> bool:
+    """Whether it is a folder with nothing in it."""
+    with suppress(Outside, OSError):
+        return not folders_in(cwd, path)
+    return False
+
+
 def _check(folder: int, name: str) -> None:
     """Raises Outside: neither file nor link stands there."""
     with suppress(FileNotFoundError):

@@ -2,31 +2,31 @@
 changed: what is not as the snapshot of the present says was changed by someone else, and stays.
 
 Files that are ignored, by today's rules or by those of then, and those that were too large, are
-left alone.
+left alone, and so are repositories in it.
 """
 
 import hashlib
 import os
-import stat
 import subprocess
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
-from rookery.snapshots import place
+from rookery.snapshots import folders, place
+from rookery.snapshots.meta import USUAL
 from rookery.snapshots.place import FILE, LINK, NOTHING, Content, Outside
 from rookery.snapshots.scope import Unfit
-from rookery.snapshots.store import USUAL, Store, joined, split
+from rookery.snapshots.store import NO_FILES, Store, split
 
 LARGEST = 1 << 31
 """Bytes of a file that is written back: what was taken is smaller."""
 
 ABSENT = "0" * 40
-LINKED = "120000"
+LINKED, REPOSITORY, FOLDER = "120000", "160000", "040000"
 
 
 class Change(NamedTuple):
-    """A path that differs between two snapshots; modes as git writes them."""
+    """A path that differs between two snapshots; modes as git writes them. That of a folder without
+    files ends with a slash."""
 
     path: str
     was: str
@@ -35,6 +35,10 @@ class Change(NamedTuple):
     now: str
     now_blob: str
     now_permissions: int = 0
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.endswith("/")
 
     @property
     def kind(self) -> str:
@@ -58,12 +62,33 @@ def changes(store: Store, present: str, target: str) -> list[Change]:
     for about in fields:
         was, now, was_blob, now_blob, _ = about.lstrip(":").split(" ")
         path = next(fields)
+        if REPOSITORY in (was, now):
+            continue
         usual = USUAL[now == "100755"]
         found[path] = Change(path, was, was_blob, now, now_blob, after.get(path, usual))
     for path in (before.keys() | after.keys()) - found.keys():
         if before.get(path) != after.get(path):
             found |= _mode_change(store, target, path, after.get(path))
-    return sorted(found.values())
+    return sorted((*found.values(), *_folder_changes(store, present, target, found.values())))
+
+
+def _folder_changes(
+    store: Store, present: str, target: str, files: Iterable[Change]
+) -> Iterator[Change]:
+    """None where a snapshot of an earlier version does not name its folders, or where the files
+    that come and go make the difference, or some that are left alone."""
+    before, after = store.meta(present).get("folders"), store.meta(target).get("folders")
+    if before is None or after is None:
+        return
+    top = store.scope.top
+    made = {above for each in files if each.kind != "removed" for above in folders.above(each.path)}
+    kept = _wanted_folders(store, target)
+    for path in {*before} - made - kept:
+        if place.is_empty(top, path):
+            yield Change(f"{path}/", FOLDER, NO_FILES, "000000", ABSENT)
+    for path in {*after} - {*before}:
+        if not place.is_folder(top, path):
+            yield Change(f"{path}/", "000000", ABSENT, FOLDER, NO_FILES)
 
 
 def _mode_change(store: Store, target: str, path: str, mode: int | None) -> dict[str, Change]:
@@ -81,80 +106,100 @@ def _mode_change(store: Store, target: str, path: str, mode: int | None) -> dict
 def restore(store: Store, present: str, target: str) -> Outcome:
     """Deletions first, deepest first, so that a folder can become a file. Raises Unfit."""
     wanted = changes(store, present, target)
-    kept: dict[str, str] = {}
-    done: list[Change] = []
-    then = store.meta(target)["left"]
+    work = _Work(store, _wanted_folders(store, target))
     # The rules of then: its ignore files are written first.
-    wanted.sort(key=lambda each: os.path.basename(each.path) != ".gitignore")
-    removed = [each for each in wanted if each.kind == "removed"]
-    written = [each for each in wanted if each.kind != "removed"]
-    rules = [each for each in written if os.path.basename(each.path) == ".gitignore"]
-    gone = [each for each in removed if os.path.basename(each.path) == ".gitignore"]
-    with _Blobs(store) as blobs:
-        for each in (*gone, *rules):
-            _apply(store, each, blobs, done, kept)
-        rest = [each for each in removed if each not in gone]
-        ignored = _ignored(store, [each.path for each in rest if _stands(store.scope.top, each)])
-        for each in sorted(rest, key=lambda each: each.path.count("/"), reverse=True):
-            if each.path in ignored or each.path in then:
-                kept[each.path] = "ignored" if each.path in ignored else "too large then"
+    rules = [each for each in wanted if os.path.basename(each.path) == ".gitignore"]
+    rest = [each for each in wanted if each not in rules]
+    removed = [each for each in rest if each.kind == "removed"]
+    written = [each for each in rest if each.kind != "removed"]
+    then = store.meta(target)["left"]
+    with work.blobs:
+        for each in sorted(rules, key=lambda each: each.kind != "removed"):
+            work.apply(each)
+        standing = [each.path.rstrip("/") for each in removed if _stands(store.scope.top, each)]
+        ignored = store.ignored(standing)
+        for each in sorted(removed, key=_files_first_and_deepest):
+            if each.path.rstrip("/") in ignored or each.path in then:
+                why = "too large then" if each.path in then else "ignored"
+                work.kept |= {} if each.is_folder else {each.path: why}
             else:
-                _apply(store, each, blobs, done, kept)
-        for each in written:
-            if each not in rules:
-                _apply(store, each, blobs, done, kept)
-    return Outcome(done, kept)
+                work.apply(each)
+        for each in sorted(written, key=lambda each: each.is_folder):
+            work.apply(each)
+    return Outcome(work.done, work.kept)
 
 
-def _ignored(store: Store, paths: list[str]) -> set[str]:
-    if not paths:
-        return set()
-    words = ("--no-literal-pathspecs", "check-ignore", "-z", "--no-index", "--stdin")
-    given = joined(f"./{path}" for path in paths)  # none of them begins as a pattern does
-    return {path[2:] for path in split(store.git(*words, given=given, fine=(0, 1)))}
+def _wanted_folders(store: Store, target: str) -> set[str]:
+    """Those that stay when the last file in them is removed: they have none at the target."""
+    named = store.meta(target).get("folders") or ()
+    return {folder for path in named for folder in (path, *folders.above(path))}
 
 
-def _apply(
-    store: Store, change: Change, blobs: "_Blobs", done: list[Change], kept: dict[str, str]
-) -> None:
-    top, path = store.scope.top, change.path
-    try:
-        if not _stands(top, change):
-            kept[path] = "changed meanwhile"
-            return
-        if change.kind == "removed":
-            place.write(top, path, NOTHING)
-            _drop_empty(top, path, store.scope.below)
+def _files_first_and_deepest(change: Change) -> tuple[bool, int]:
+    return change.is_folder, -change.path.count("/")
+
+
+class _Work:
+    """Changes one by one. `folders`: those that stay though nothing is in them."""
+
+    def __init__(self, store: Store, folders: set[str]) -> None:
+        self.blobs = _Blobs(store)
+        self.done: list[Change] = []
+        self.kept: dict[str, str] = {}
+        self._top, self._below, self._folders = store.scope.top, store.scope.below, folders
+
+    def apply(self, change: Change) -> None:
+        path = change.path
+        try:
+            if change.is_folder:
+                self._apply_folder(path.rstrip("/"), make=change.kind == "created")
+            elif not _stands(self._top, change):
+                self.kept[path] = "changed meanwhile"
+                return
+            elif change.kind == "removed":
+                place.write(self._top, path, NOTHING)
+                self._drop_empty(os.path.dirname(path))
+            else:
+                _make_room(self._top, path)
+                place.write(self._top, path, self._content(change))
+            self.done.append(change)
+        except (Outside, OSError) as error:
+            self.kept[path] = str(getattr(error, "strerror", "") or error)
+
+    def _apply_folder(self, path: str, *, make: bool) -> None:
+        if make:
+            place.make_folder(self._top, path)
         else:
-            _make_room(top, path)
-            data = blobs.read(change.now_blob)
-            link = change.now == LINKED
-            content = (
-                Content(LINK, 0, data) if link else Content(FILE, change.now_permissions, data)
-            )
-            place.write(top, path, content)
-        done.append(change)
-    except (Outside, OSError) as error:
-        kept[path] = str(getattr(error, "strerror", "") or error)
+            self._drop_empty(path)
+
+    def _content(self, change: Change) -> Content:
+        data = self.blobs.read(change.now_blob)
+        if change.now == LINKED:
+            return Content(LINK, 0, data)
+        return Content(FILE, change.now_permissions, data)
+
+    def _drop_empty(self, folder: str) -> None:
+        """With those around it, as far as nothing is left in them; never the session's
+        directory."""
+        while folder and folder != self._below and folder not in self._folders:
+            if not place.drop_folder(self._top, folder):
+                return
+            folder = os.path.dirname(folder)
 
 
 def _stands(top: str, change: Change) -> bool:
     """Whether the path is as the snapshot of the present has it."""
+    if change.is_folder:
+        return True
     try:
         found = place.read(top, change.path, LARGEST)
     except IsADirectoryError:
         return change.was_blob == ABSENT
     except Outside:
-        return _is_folder(top, change.path) and change.was_blob == ABSENT
+        return place.is_folder(top, change.path) and change.was_blob == ABSENT
     if not found.kind or change.was_blob == ABSENT:
         return not found.kind and change.was_blob == ABSENT
     return (found.kind == LINK) == (change.was == LINKED) and blob_id(found.data) == change.was_blob
-
-
-def _is_folder(top: str, path: str) -> bool:
-    with suppress(OSError):
-        return stat.S_ISDIR(os.lstat(os.path.join(top, path)).st_mode)
-    return False
 
 
 def blob_id(data: bytes) -> str:
@@ -162,21 +207,12 @@ def blob_id(data: bytes) -> str:
 
 
 def _make_room(top: str, path: str) -> None:
-    """Empty folders that stand where a file belongs. What else is in one keeps it there."""
-    if _is_folder(top, path):
-        for folder, _, _ in os.walk(os.path.join(top, path), topdown=False):
-            os.rmdir(folder)
-
-
-def _drop_empty(top: str, path: str, below: str) -> None:
-    """The folders that a removed file leaves empty; never the session's directory."""
-    folder = os.path.dirname(path)
-    while folder and folder != below:
-        try:
-            os.rmdir(os.path.join(top, folder))
-        except OSError:
-            return
-        folder = os.path.dirname(folder)
+    """Empty folders that stand where a file belongs. What else is in one keeps it there. Raises
+    Outside, OSError."""
+    if place.is_folder(top, path):
+        for name in place.folders_in(top, path):
+            _make_room(top, f"{path}/{name}")
+        place.drop_folder(top, path)
 
 
 class _Blobs:

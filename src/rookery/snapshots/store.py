@@ -15,43 +15,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Self
 
+from rookery.snapshots import folders, seed
 from rookery.snapshots import scope as scopes
-from rookery.snapshots import seed
 from rookery.snapshots.job import EMPTY
+from rookery.snapshots.meta import Meta
 from rookery.snapshots.scope import Scope, Unfit
-
-CONFIG = """[core]
-\trepositoryformatversion = 0
-\tbare = false
-\tfilemode = true
-\tsymlinks = true
-\tignorecase = false
-\tprecomposeunicode = false
-\tprotectHFS = false
-\tprotectNTFS = false
-\tautocrlf = false
-\tsafecrlf = false
-\tfsmonitor = false
-\thooksPath = /dev/null
-\tpreloadIndex = true
-\tlooseCompression = 1
-\tfsyncMethod = batch
-\tlogAllRefUpdates = false
-[index]
-\tversion = 4
-[gc]
-\tauto = 0
-"""
-ATTRIBUTES = "* -text -filter -ident !eol !working-tree-encoding\n"
+from rookery.snapshots.settings import ATTRIBUTES, CONFIG
 
 NO_FILES = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """The tree that git knows without having it."""
 
+OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
+
 REFS = "refs/snapshots"
 LAST = "last"
 META = "meta.json"
-USUAL = (0o644, 0o755)
-"""Permissions that git keeps by itself."""
 
 NAMED = 50
 """Paths that a result lists of each kind; the commit has all."""
@@ -211,22 +189,26 @@ class Store:
 
     def _take(self, most: int) -> Snapshot:
         fresh = not os.path.exists(self._at("index"))
-        meta = _Meta() if fresh else _Meta.read(self._at(META))
-        differ, others = self._changed(meta)
-        large, unreadable, taken = self._sorted(differ | others, most)
+        meta = Meta() if fresh else Meta.read(self._at(META))
+        differ, others, listed = self._changed(meta)
+        large, unreadable, taken = self._sorted(differ | others, most, meta)
         meta.left = dict.fromkeys(large, "large") | dict.fromkeys(unreadable, "unreadable")
         dropped = differ & meta.left.keys()
         meta.note(taken, dropped)
+        gone = [path for path, mode in taken.items() if mode is None and not self._is(path)]
+        kept = taken.keys() - gone
+        meta.folders = self._bare(listed, kept)
         last = self.last()
         if last and not taken and not dropped and meta.is_saved():
             meta.write(self._at(META))
             return self._told(*last, 0, meta)
         meta.write(self._at(META))
         if dropped:
-            gone = ("update-index", "-z", "--force-remove", "--stdin")
-            self.git(*gone, given=joined(dropped))
+            without = ("update-index", "-z", "--force-remove", "--stdin")
+            self.git(*without, given=joined(dropped))
         news = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         self.git(*news, given=joined(taken))
+        self._note_emptied(meta, gone, kept)
         tree = self.git("write-tree").decode().strip()
         said = json.dumps(meta.of_commit()).encode()
         commit = self.git("commit-tree", tree, "-F", "-", given=said).decode().strip()
@@ -234,7 +216,7 @@ class Store:
         self._write(LAST, f"{commit} {tree}\n".encode())
         return self._told(commit, tree, len(taken) + len(dropped) or 1, meta)
 
-    def _told(self, commit: str, tree: str, changed: int, meta: "_Meta") -> Snapshot:
+    def _told(self, commit: str, tree: str, changed: int, meta: Meta) -> Snapshot:
         large = sorted(path for path, why in meta.left.items() if why == "large")
         unread = sorted(path for path, why in meta.left.items() if why != "large")
         nested = meta.nested[:NAMED]
@@ -249,25 +231,57 @@ class Store:
             return None
         return commit, tree
 
-    def _changed(self, meta: "_Meta") -> tuple[set[str], set[str]]:
-        """Paths that differ from the index by their state on the disk, and those it has not."""
+    def _changed(self, meta: Meta) -> tuple[set[str], set[str], list[str]]:
+        """Paths that differ from the index by their state on the disk, those it has not, and the
+        folders of which it has no file."""
         under = ["--", self.scope.below or "."]
-        differ = ("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=none")
-        others = ("ls-files", "-z", "--others", "--exclude-standard")
+        # A repository that took a file's place while that was read is a submodule to the index. To
+        # look into it, git would run another git there, with settings that an agent may have made.
+        differ = ("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
+        others = (*OTHERS, "--directory")
         started = self.start(*differ, *under), self.start(*others, *under)
         try:
             known = set(split(self._end(started[0], differ)))
         finally:
-            more = split(self._end(started[1], others))
+            first = split(self._end(started[1], others))
+        listed = [path.rstrip("/") for path in first if path.endswith("/")]
+        # Of what was a file, git says that it differs, and not that it is a folder.
+        listed += [path for path in known if folders.is_folder(self._full(path))]
+        inside = ("--", *folders.asked(listed, under[1]))
+        more = split(self.git(*OTHERS, *inside)) if listed else []
         meta.nested = sorted({path.rstrip("/") for path in more if path.endswith("/")})
-        found = {path for path in more if not path.endswith("/")} | {*self._forced(meta)}
+        known.update(meta.overlooked(self.scope.top))
+        found = {path for path in (*first, *more) if not path.endswith("/")}
+        found |= {*self._forced(meta)}
         limit = scopes.MOST_FILES[self.scope.repository]
-        if len(found) > limit:
+        if max(len(found), len(listed)) > limit:
             words = f"It has more than {limit:,} files that no ignore rule leaves out."
             raise Unfit("too_many", words)
-        return known, found - known
+        return known, found - known, [path for path in listed if path not in meta.nested]
 
-    def _forced(self, meta: "_Meta") -> list[str]:
+    def _bare(self, listed: Iterable[str], kept: Iterable[str]) -> list[str]:
+        whole = {"", ".", self.scope.below}
+        found = folders.bare(self.scope.top, listed, kept, self.ignored)
+        return [path for path in found if path not in whole]
+
+    def _note_emptied(self, meta: Meta, gone: Iterable[str], kept: Iterable[str]) -> None:
+        """Git told of folders while it still knew the files that are gone from them."""
+        if left := folders.emptied(self.scope.top, gone):
+            inside = folders.asked(sorted(left), self.scope.below or ".")
+            said = split(self.git(*OTHERS, "--directory", "--", *inside))
+            listed = [path.rstrip("/") for path in said if path.endswith("/")]
+            meta.folders = sorted({*meta.folders, *self._bare(listed, kept)})
+            meta.write(self._at(META))
+
+    def ignored(self, paths: list[str]) -> set[str]:
+        """Those that the rules leave out."""
+        if not paths:
+            return set()
+        words = ("--no-literal-pathspecs", "check-ignore", "-z", "--no-index", "--stdin")
+        given = joined(f"./{path}" for path in paths)  # none of them begins as a pattern does
+        return {path[2:] for path in split(self.git(*words, given=given, fine=(0, 1)))}
+
+    def _forced(self, meta: Meta) -> list[str]:
         """Looked up only when the user's index is another."""
         if not self.scope.staged:
             return []
@@ -280,13 +294,16 @@ class Store:
             return []
         meta.index = seen
         paths = scopes.forced(self._git, self.scope, self._environment)
-        return [path for path in paths if os.path.lexists(self._full(path))]
+        return [path for path in paths if self._is(path)]
+
+    def _is(self, path: str) -> bool:
+        return os.path.lexists(self._full(path))
 
     def _full(self, path: str) -> str:
         return os.path.join(self.scope.top, path)
 
     def _sorted(
-        self, changed: Iterable[str], most: int
+        self, changed: Iterable[str], most: int, meta: Meta
     ) -> tuple[list[str], list[str], dict[str, int | None]]:
         """Too large, unreadable, and the rest with their permissions (None: gone, or a link)."""
         large, unreadable, taken, size = list[str](), list[str](), dict[str, int | None](), 0
@@ -305,6 +322,7 @@ class Store:
             else:
                 taken[path] = stat.S_IMODE(found.st_mode)
                 size += found.st_size
+                meta.note_time(path, found)
         limit = scopes.MOST_BYTES[self.scope.repository]
         if size > limit:
             raise Unfit("too_many", f"Its files have more than {limit >> 30} GiB.")
@@ -315,7 +333,7 @@ class Store:
     def meta(self, commit: str) -> dict[str, Any]:
         """What the message of a snapshot says. Raises Unfit."""
         if commit == EMPTY:
-            return _Meta().of_commit()
+            return Meta().of_commit()
         said = self.git("cat-file", "commit", commit).partition(b"\n\n")[2]
         found = json.loads(said)
         return found if isinstance(found, dict) else {}
@@ -346,50 +364,6 @@ class Store:
                 return
         self.git("repack", "-a", "-d", "-q", "--window=0")
         self.git("prune", "--expire=1.hour.ago")
-
-
-class _Meta:
-    """What git does not keep. Written before the index: a path that the index does not have yet is
-    looked at again."""
-
-    def __init__(self) -> None:
-        self.modes: dict[str, int] = {}
-        self.left: dict[str, str] = {}
-        self.nested: list[str] = []
-        self.index: list[int] = []
-        self._saved: dict[str, Any] = {}
-
-    @classmethod
-    def read(cls, path: str) -> Self:
-        meta = cls()
-        with suppress(OSError, ValueError, TypeError, KeyError), open(path, "rb") as file:
-            saved = json.load(file)
-            meta.modes, meta.left = dict(saved["modes"]), dict(saved["left"])
-            meta.nested, meta.index = list(saved["nested"]), list(saved["index"])
-            meta._saved = saved
-        return meta
-
-    def note(self, taken: Mapping[str, int | None], dropped: Iterable[str]) -> None:
-        for path, mode in (*taken.items(), *dict.fromkeys(dropped).items()):
-            self.modes.pop(path, None)
-            if mode is not None and mode not in USUAL:
-                self.modes[path] = mode
-
-    def of_commit(self) -> dict[str, Any]:
-        return {"modes": self.modes, "left": self.left, "nested": self.nested}
-
-    def is_saved(self) -> bool:
-        """Nothing of it is news."""
-        return all(self._saved.get(key) == value for key, value in self.of_commit().items())
-
-    def write(self, path: str) -> None:
-        """Where there is news."""
-        if self.is_saved() and self._saved.get("index") == self.index:
-            return
-        fresh = f"{path}.new"
-        with open(fresh, "w", encoding="ascii") as file:
-            json.dump(self.of_commit() | {"index": self.index}, file)
-        os.replace(fresh, path)
 
 
 def split(said: bytes) -> list[str]:
