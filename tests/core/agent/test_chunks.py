@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.agent.chunks import MOST_HELD, WORD, Chunks
+from rookery.core.agent.chunks import MOST_HELD, WORD, Chunks, text_of
 from rookery.core.json.events import dumps
+from rookery.core.json.secrets import masked
 from tests.core.making import Json, call, message, text, update
 
 WINDOW = 0.030
@@ -82,6 +83,30 @@ def test_I14_a_word_that_may_be_a_secret_waits_for_its_end(cut: int) -> None:
     assert chunks.push(message(SECRET[cut : cut + 5]), 0.5) == []
     assert chunks.push(message(f"{SECRET[cut + 5 :]} and "), 0.9) == [message(f"{SECRET} and ")]
     assert chunks.deadline is None
+
+
+PRIVATE = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\nIBkg\n-----END EC PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 20, 60])
+def test_I14_a_private_key_in_pieces_is_masked_whole(size: int) -> None:
+    chunks, out = Chunks(WINDOW), list[Json]()
+    said = f"Here:\n{PRIVATE}\nKeep it."
+    for start in range(0, len(said), size):
+        out += chunks.push(message(said[start : start + size]), 0.5 * start)
+    out += chunks.flush(1000.0)
+    assert "".join(str(text_of(each)) for each in out) == said
+    shown = "".join(masked(str(text_of(each))) for each in out)
+    assert shown == "Here:\n-----BEGIN PRIVATE KEY----- •••\nKeep it."
+
+
+def test_what_only_looks_like_a_private_key_holds_nothing_back_for_long() -> None:
+    chunks = Chunks(WINDOW)
+    other = "-----BEGIN CERTIFICATE-----\nMIIB"
+    assert chunks.push(message(other), 0.0) == [message(other)]
+    chunks.flush(1.0)
+    endless = f"{PRIVATE[:31]}{'x' * 20_000}"
+    assert chunks.push(message(endless), 2.0) == [message(endless)]
 
 
 def test_a_word_waits_for_a_while_and_not_for_what_is_no_chunk() -> None:

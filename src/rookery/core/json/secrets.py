@@ -78,14 +78,25 @@ def _may_have_one(text: str) -> bool:
 
 _LONGEST = 512
 _BEGINNING = re.compile(
-    r"\b(?:[spr]k?|g|gh[pousr]?|github(?:_p?a?)?|glpat|xo|AKI?|ASI?|AIz?|hf|npm?|pypi|ey|"
-    r"(?:https?|wss?|\w{1,9}sql|redis|mongodb):/?)\Z"
+    r"(?:\b(?:[spr]k?|g|gh[pousr]?|github(?:_p?a?)?|glpat|xo|AKI?|ASI?|AIz?|hf|npm?|pypi|ey|"
+    r"(?:https?|wss?|\w{1,9}sql|redis|mongodb):/?)|(?<!\S)-{1,5}B?E?G?I?N?)\Z"
 )
 """Of what secrets begin with; of one letter alone, only those of the most common ones."""
+_LONGEST_KEY = 16 * 1024
+_KEY = "-----BEGIN "
+_OPEN_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z ]*-{0,4}\Z|"
+    r"(?:[A-Z]+ )*PRIVATE KEY-----(?!.*-----END (?:[A-Z]+ )*PRIVATE KEY-----))",
+    re.DOTALL,
+)
 
 
 def unfinished(text: str) -> int:
-    """Where its last word begins, if that may be the beginning of a secret; else its length."""
+    """Where its last word begins, if that may be the beginning of a secret, or a private key that
+    has no end yet; else its length."""
+    key = text.rfind(_KEY, max(0, len(text) - _LONGEST_KEY))
+    if key >= 0 and _OPEN_KEY.match(text, key):
+        return key
     last = text[-_LONGEST:].split()[-1:] if text and not text[-1].isspace() else []
     if not last or len(last[0]) == _LONGEST:  # there is none, or it is longer than any
         return len(text)
