@@ -239,8 +239,8 @@ async def test_server_sent_events_resume_by_their_id(aviary: Aviary, here: Serve
         link.close()
         return found
 
-    upto = last(bird)
-    assert (await asyncio.to_thread(read, upto))[-1] == (upto, "events")
+    upto, kind = (await asyncio.to_thread(read, last(bird)))[-1]
+    assert kind == "events"
     await bird.turn("second")
     again = await asyncio.to_thread(read, last(bird), **{"Last-Event-ID": str(upto)})
     assert again[-1][0] == last(bird)

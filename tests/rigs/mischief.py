@@ -66,13 +66,15 @@ async def until(turn: Performance, a: Json) -> None:
 
 
 async def flood(turn: Performance, a: Json) -> None:
-    """Chunks as fast as the pipe takes them, numbered; "stamp" puts the time of writing first."""
+    """Chunks as fast as the pipe takes them, numbered; "stamp" puts the time of writing first.
+    "rate": so many a second, and what came late is made up for."""
     peer, every, stamp = turn.stage.peer, a.get("every", 0), a.get("stamp", False)
+    rate, began = a.get("rate", 0), time.monotonic()
     before, after = _around_text(turn, a)
     frame = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":'
     head = frame % dumps(turn.session.id)
     size = int(a.get("size", 20))
-    rounds = 1 if every else FLOOD_ROUND
+    rounds = 1 if every or rate else FLOOD_ROUND
     for start in range(0, a["chunks"], rounds):
         updates = []
         for number in range(start, min(start + rounds, a["chunks"])):
@@ -82,7 +84,8 @@ async def flood(turn: Performance, a: Json) -> None:
         peer.write_raw("".join(f"{head}{update}}}}}\n" for update in updates).encode("ascii"))
         peer.flush()
         await peer.drain()
-        await asyncio.sleep(every)
+        early = began + (start + 1) / rate - time.monotonic() if rate else every
+        await asyncio.sleep(max(0.0, early))
 
 
 def _around_text(turn: Performance, a: Json) -> tuple[str, str]:

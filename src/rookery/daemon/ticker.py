@@ -1,4 +1,5 @@
-"""When what happened is sent: all that is due at once, and less often where the daemon is busy."""
+"""When what happened is sent: at once after a while of quiet, else all that is due at the end of a
+window, which is longer where the daemon is busy."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +14,14 @@ class Ticker:
     def __init__(self) -> None:
         self._due: dict[Callable[[], None], None] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._window = WINDOW
+        self._open_until = float("-inf")
 
     def due(self, run: Callable[[], None]) -> None:
-        """Call it at the end of the window."""
+        """Call it at the end of the window; at once where none is open."""
         self._due[run] = None
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._window, self._tick)
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(loop.time(), self._open_until), self._tick)
 
     def forget(self, run: Callable[[], None]) -> None:
         self._due.pop(run, None)
@@ -31,4 +33,5 @@ class Ticker:
         due, self._due = self._due, {}
         for run in due:
             run()
-        self._window = min(SLOWEST, max(WINDOW, SHARE * (loop.time() - began)))
+        took = loop.time() - began
+        self._open_until = loop.time() + min(SLOWEST, max(WINDOW, SHARE * took))

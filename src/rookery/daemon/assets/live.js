@@ -13,10 +13,6 @@ export class Live {
     this.queue = [];
     this.due = false;
     this.following = !past;
-    this.rested = 0;
-    /** Heard when the frame is drawn: as long as it took, other things have the thread. */
-    this.drawn = new MessageChannel();
-    this.drawn.port1.onmessage = ({ data }) => { const now = performance.now(); this.rested = 2 * now - data; };
     this.last = scroller.scrollTop;
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     const sizes = new ResizeObserver(() => { if (this.following) this.toEnd(); });
@@ -52,11 +48,8 @@ export class Live {
     }
     if (this.due) return;
     this.due = true;
-    if (document.hidden) { setTimeout(() => this.#frame(), 100); return; }
-    const wait = this.rested - performance.now();
-    const draw = () => requestAnimationFrame(() => this.#frame());
-    if (wait > 0) setTimeout(draw, wait);
-    else draw();
+    if (document.hidden) setTimeout(() => this.#frame(), 100);
+    else requestAnimationFrame(() => this.#frame());
   }
 
   #frame() {
@@ -64,7 +57,6 @@ export class Live {
     const ops = this.queue;
     this.queue = [];
     if (!ops.length) return;
-    this.drawn.port2.postMessage(performance.now());
     this.held(() => {
       const outputs = this.#outputs(ops);
       for (const op of ops) this.#apply(op);
