@@ -9,7 +9,7 @@ import pytest
 from rookery.core.json import Event, Json
 from rookery.core.view.reduce import fold, step
 from rookery.daemon.pieces.growing import Output, Prose
-from rookery.daemon.pieces.live import Live
+from rookery.daemon.pieces.live import MOST, Live
 from rookery.daemon.pieces.transcript import view_of
 from tests.core import recordings
 from tests.daemon.applied import Page
@@ -118,6 +118,27 @@ def test_V3_a_streamed_turn_from_any_event(seed: int) -> None:
     events = events_of(streamed(chance))
     check(events, seed)
     check(events, seed, begin=chance.randrange(len(events)))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_I15_thousands_of_quiet_calls_in_one_turn_are_not_kept(nested: bool) -> None:
+    """At the top, and below a call that goes on; what is kept is what stands at the end."""
+    below = {"_meta": {"claudeCode": {"parentToolUseId": "task"}}} if nested else {}
+    task = [tool("task", "Look around", "think", "in_progress")] if nested else []
+    calls = [tool(f"c{n}", f"Read {n}.py", "read", **below) for n in range(2_600)]
+    events = events_of([session(), prompt("Go on."), turn("running"), *task, *calls])
+    begin = 3 + len(task)
+    live, header = live_at(events[:begin]), fold(None, events[:begin]).header
+    for at in range(begin, len(events), 200):
+        for event in events[at : at + 200]:
+            header, ops = step(header, event)
+            live.take(ops)
+        live.flush()
+        assert len(live.document.blocks) <= MOST
+    shown = live.html()
+    assert shown.count(">2599.py<") == 1
+    assert ">0.py<" not in shown
+    assert shown.count("Look around") == nested
 
 
 def test_V3_work_is_in_proportion_to_the_text() -> None:

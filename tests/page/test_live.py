@@ -298,6 +298,28 @@ def test_V3_a_long_output_is_bounded_and_followed(site: Site) -> None:
     expect(page.locator("#transcript .lines > span").last).to_have_text("30000")
 
 
+@pytest.mark.long
+def test_I15_a_turn_of_many_quiet_calls_leaves_a_small_page(site: Site) -> None:
+    """What was folded and went comes back with Earlier. Who opens the page in the middle of a long
+    run sees it go on."""
+    name = site.session(title="Reads a lot")
+    page = site.page(f"/sessions/{name}")
+    read = {"tool": "Read a.py", "kind": "read", "status": "completed"}
+    many = {"repeat": 3_000, "steps": [read]}
+    held = {"tool": "make all", "kind": "execute", "command": "sleep 1", "status": "completed"}
+    site.say(name, play(many, {"text": "Half."}, many, {"text": "All."}, held))
+    expect(said(page, "All.")).to_be_visible()
+    assert page.locator("#transcript .block").count() <= 1_600
+    first = page.locator("#transcript > .block").first
+    expect(first).to_contain_text("Read 100 files")
+    known = first.get_attribute("id")
+    page.locator("#older a").click()
+    expect(first).not_to_have_id(known or "")
+    row = page.locator("#transcript > .row").first
+    row.locator("summary").first.click()
+    expect(row.get_by_text("Read a.py").first).to_be_visible()
+
+
 def test_I15_a_session_that_is_deleted_while_it_is_open(site: Site) -> None:
     """What is shown and what was typed stays; nothing more can be sent."""
     session = site.session({"turns": [[{"text": "Here I was."}]]}, title="Short life")

@@ -1,9 +1,9 @@
 // Makes the changes that the daemon sends (pieces/live.py says what each is), and holds the
 // reader's place: at the end it follows, anywhere else nothing moves.
-import { $, html } from "./main.js";
+import { $, element, html } from "./main.js";
 import { morph } from "./morph.js";
 
-const MOST_UNITS = 1500, KEPT_UNITS = 1000;
+const MOST_BLOCKS = 1500, KEPT_BLOCKS = 1000, FEWEST_BELOW = 50;
 const NEAR = 40;
 
 /** `scroller` scrolls `list`; `region(name, html)` takes what is no part of the transcript. */
@@ -12,6 +12,7 @@ export class Live {
     Object.assign(this, { scroller, list, region, onNew, past });
     this.queue = [];
     this.due = false;
+    this.blocks = Infinity; // at most as many as there are; counted when it is too many
     this.following = !past;
     this.last = scroller.scrollTop;
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
@@ -92,6 +93,14 @@ export class Live {
     return units[low]?.id === "older" ? units[low + 1] : units[low];
   }
 
+  /** A row whose beginning is not on this page has the name of its first call here: it gets its own. */
+  adopted(name) {
+    const last = this.list.lastElementChild;
+    if (!name.endsWith("*") || !last?.matches(".row")) return null;
+    last.id = `b${name}`;
+    return last;
+  }
+
   /** Terminals that follow their own end. */
   #outputs(ops) {
     const found = new Set();
@@ -111,14 +120,42 @@ export class Live {
 
   /** What is far above leaves the page, and can be loaded again. */
   #trim() {
-    if (this.list.childElementCount <= MOST_UNITS) return;
-    const units = this.list.querySelectorAll(":scope > .block");
-    const first = [...units].slice(units.length - KEPT_UNITS).findIndex((unit) => seqOf(unit));
-    if (first < 0) return;
-    const at = units.length - KEPT_UNITS + first;
-    for (let n = 0; n < at; n++) units[n].remove();
-    this.onTrim?.(seqOf(units[at]));
+    if (this.blocks <= MOST_BLOCKS) return;
+    if ((this.blocks = size(this.list)) <= MOST_BLOCKS) return;
+    const first = shorten(this.list, KEPT_BLOCKS);
+    this.blocks = size(this.list);
+    if (first) this.onTrim?.(first);
   }
+}
+
+const size = (node) => node.getElementsByClassName("block").length;
+const goesOn = (unit) => Boolean($(":scope > [data-since], :scope > .own .tail", unit));
+
+/** Keeps the last units that there is room for, and of one that goes on, its last. The event before
+ *  which there is more; 0: nothing went. */
+function shorten(home, room) {
+  const units = [...home.children].filter((each) => each.matches(".block"));
+  let gone = false, first = null;
+  for (const unit of units.reverse()) {
+    let weight = 1 + size(unit);
+    const stays = !first || goesOn(unit) || (!gone && !seqOf(first));
+    if (weight > room && !stays) { unit.remove(); room = 0; gone = true; continue; }
+    const below = weight > room && unit.matches(":not(.row)") && $(":scope > .below", unit);
+    if (below) {
+      const before = shorten(below, Math.max(FEWEST_BELOW, room - 1));
+      if (before > 1) earlier(below, before);
+      weight = 1 + size(unit);
+    }
+    room = Math.max(0, room - weight);
+    if (!gone) first = unit;
+  }
+  return gone ? seqOf(first) : 0;
+}
+
+/** Where to read what a sub-agent did before. */
+function earlier(below, before) {
+  $(":scope > .earlier", below)?.remove();
+  below.prepend(element("p", { class: "earlier" }, element("a", { href: `?at=${before - 1}` }, "Earlier")));
 }
 
 /** The event that began a unit; 0: its id does not say. */
@@ -132,8 +169,9 @@ const CHANGES = {
     const made = html(text).firstElementChild;
     if (known) { known.replaceWith(made); return; }
     let home = this.list;
+    this.blocks += 1 + (inside === null ? size(made) : 0);
     if (inside !== null) {
-      const unit = document.getElementById(`b${inside}`);
+      const unit = document.getElementById(`b${inside}`) ?? this.adopted(inside);
       if (!unit) return;
       if (unit.childElementCount < 2) unit.append(html('<div class="below"></div>'));
       home = unit.children[1];

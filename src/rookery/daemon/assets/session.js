@@ -55,6 +55,7 @@ function whole({ html: text, first, older, regions }) {
   });
   if (joins) $("#newer")?.remove();
   live.past = joins = false;
+  live.blocks = Infinity;
   for (const [name, value] of Object.entries(regions)) region(name, value);
 }
 
@@ -78,6 +79,7 @@ async function older() {
       }
       list.prepend(found);
     });
+    live.blocks = Infinity;
   } finally {
     link.removeAttribute("aria-busy");
     loading = false;

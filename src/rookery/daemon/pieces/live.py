@@ -35,8 +35,10 @@ type Regions = Callable[[Json], dict[str, str]]
 SHAPING = frozenset({"status", "kind", "parent", "parts", "proposed", "role"})
 """Fields that decide where a block stands."""
 
-MOST, KEPT = 800, 500
-"""Units at the top that are known; of more, the last are kept."""
+MOST, KEPT = 1200, 800
+"""Blocks that are known; of more, the last are kept."""
+FEWEST_BELOW = 50
+"""Blocks that are kept of a call that goes on, whatever it is part of."""
 
 
 class Live:
@@ -272,12 +274,41 @@ class Live:
         ]
 
     def _trim(self) -> None:
-        """Browsers keep what they have; news of it are not theirs any more."""
+        """Browsers keep what they have; news of it are no longer theirs."""
+        if len(self.document.blocks) > MOST:
+            self._shorten(TOP, KEPT)
+
+    def _shorten(self, container: str, room: int) -> None:
+        """Keep the last units that there is room for; of one that goes on, its last."""
         layout, families = self.painter.nest
-        if len(layout[TOP]) <= MOST:
-            return
-        going = layout[TOP][:-KEPT]
-        layout[TOP] = layout[TOP][-KEPT:]
+        kept: list[str] = []
+        for number, unit in enumerate(reversed(layout[container])):
+            size, stays = self._size(unit), not number or self._goes_on(unit)
+            if size > room and not stays:
+                self._forget(unit)
+                room = 0
+                continue
+            if size > room and layout.get(unit) and not is_row(unit):
+                self._shorten(unit, max(FEWEST_BELOW, room - 1))
+                size = self._size(unit)
+            kept.append(unit)
+            room = max(0, room - size)
+        layout[container] = kept[::-1]
+        if below := families.children.get(container):
+            blocks = self.document.blocks
+            families.children[container] = [each for each in below if each["id"] in blocks]
+
+    def _size(self, unit: str) -> int:
+        layout, families = self.painter.nest
+        own = 1 + len(families.terminals.get(unit, ()))
+        return own + sum(map(self._size, layout.get(unit, ())))
+
+    def _goes_on(self, unit: str) -> bool:
+        return not is_row(unit) and self.document.blocks[unit]["status"] == "running"
+
+    def _forget(self, unit: str) -> None:
+        layout, families = self.painter.nest
+        going = [unit]
         while going:
             name = going.pop()
             going += layout.pop(name, [])

@@ -27,6 +27,9 @@ TOP = ""
 PROSE = ("answer", "thought")
 """Roles of texts that are written piece by piece."""
 
+LONGEST_ROW = 100
+"""Calls that one line folds: of a long run, whole lines leave the page when it has too many."""
+
 type Layout = dict[str, list[str]]
 """The units of each container, in order. A unit has the name of its block, a row that of its first
 with a star."""
@@ -47,14 +50,25 @@ def nest(blocks: dict[str, Block]) -> Nest:
 def _place(container: str, blocks: list[Block], families: Families, layout: Layout) -> None:
     found = layout[container] = list[str]()
     for row in rows(blocks, families.children):
-        names = [str(block["id"]) for block in row]
-        if len(row) >= FEWEST:
+        for names in _lines([str(block["id"]) for block in row]):
+            if len(names) < FEWEST:
+                found += names
+                continue
             layout[row_name(names[0])] = names
-            names = [row_name(names[0])]
-        found += names
+            found.append(row_name(names[0]))
     for block in blocks:
         if below := [each for each in families.children.get(block["id"], ()) if not _is_ask(each)]:
             _place(str(block["id"]), below, families, layout)
+
+
+def _lines(run: list[str]) -> Iterator[list[str]]:
+    """A run of quiet calls, cut; a rest that would not fold belongs to the line before it."""
+    at = 0
+    while at < len(run):
+        end = at + LONGEST_ROW
+        end = len(run) if len(run) - end < FEWEST else end
+        yield run[at:end]
+        at = end
 
 
 def row_name(first: str) -> str:
