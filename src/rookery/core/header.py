@@ -15,7 +15,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.critic import state
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Event, Json, kind_of, lenient
-from rookery.core.policy import modes, unattended
+from rookery.core.policy import modes, planning, unattended
 from rookery.core.settings import held
 from rookery.core.tools import calls, terminals
 from rookery.core.turn import clearing, retries, rewinding
@@ -211,7 +211,12 @@ def _config_options(header: Json, event: Event) -> Json:
 
 def _current_mode(header: Json, event: Event) -> Json:
     mode = lenient.text(event.update, "currentModeId")
-    return _offered(confirmed(header["_offers"], {"mode": mode})) if mode else {}
+    changes = _offered(confirmed(header["_offers"], {"mode": mode})) if mode else {}
+    wanted = header["wanted"]
+    if mode != planning.MODE == wanted.get("mode") and changes and header["state"] != "idle":
+        # The user said go, and does not plan again with the agent's next start.
+        changes["wanted"] = {**wanted, "mode": mode}
+    return changes
 
 
 def _commands(_header: Json, event: Event) -> Json:

@@ -2,7 +2,7 @@
 choice of the agent itself."""
 
 from rookery.core.json import Json, lenient
-from rookery.core.policy import modes, unattended
+from rookery.core.policy import modes, planning, unattended
 from rookery.core.vendors.options import as_offered
 from rookery.wire import choices
 from rookery.wire.params import offers
@@ -98,6 +98,7 @@ def _confirm(header: Json) -> Json:
     option = modes.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
     names = {unattended.OPTION: "You are not asked"}
+    names[planning.MODE] = "Only plans"
     names[modes.OF_THE_AGENT] = f"In its mode {header['mode']}"
     if option["value"] in names:
         listed.append({"value": option["value"], "name": names[option["value"]]})

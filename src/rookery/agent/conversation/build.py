@@ -28,7 +28,7 @@ from pydantic import PrivateAttr, SecretStr
 
 import rookery
 from rookery.agent.conversation import images
-from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, RISK_BASED, Wanted
+from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED, Wanted
 from rookery.agent.conversation.condenser import UNLIMITED, RookeryCondenser
 from rookery.agent.conversation.critic import PROXY
 from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, quiet_copy
@@ -63,6 +63,7 @@ POLICIES: Mapping[str, Callable[[], policies.ConfirmationPolicyBase]] = {
     ALWAYS_ASK: policies.AlwaysConfirm,
     RISK_BASED: policies.ConfirmRisky,
     ALWAYS_APPROVE: policies.NeverConfirm,
+    PLAN: policies.AlwaysConfirm,
 }
 
 type OnRetry = Callable[[int, int, BaseException | None], None]

@@ -5,15 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json
+from rookery.core.policy import planning
 from rookery.wire import choices
 
 ALWAYS_ASK = "always-ask"
 RISK_BASED = "risk-based"
 ALWAYS_APPROVE = "always-approve"
+PLAN = planning.MODE
 MODES = (
     (ALWAYS_ASK, "Always ask", "Every action that no rule allows waits for you."),
     (RISK_BASED, "Ask when risky", "Only what is risky or outside your directories waits for you."),
     (ALWAYS_APPROVE, "Always approve", "Only what cannot be undone waits for you."),
+    (PLAN, "Plan", "It reads and plans, and changes nothing until you say go."),
 )
 MODE_IDS = tuple(mode for mode, _, _ in MODES)
 EFFORTS = (

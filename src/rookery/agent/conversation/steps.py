@@ -50,9 +50,10 @@ class Seams(Listener):
         """What to do with each action of a step."""
         return Judged({}, waits=bool(actions))
 
-    def take_clearance(self, action: ActionEvent) -> bool:  # noqa: ARG002 (a method)
-        """Whether this was judged and may run: once. Called in the tool's thread."""
-        return False
+    def refusal(self, action: ActionEvent) -> str:  # noqa: ARG002 (a method)
+        """Why this may not run now; "": it was judged and may, once. Called in the tool's
+        thread."""
+        return UNJUDGED
 
     def started(self, action: ActionEvent) -> None:
         """A tool begins. Called in its thread."""
@@ -139,10 +140,10 @@ class RookeryAgent(JudgingAgent):
     @override
     def _execute_action_event(self, conversation: Any, action_event: ActionEvent) -> list[Event]:
         seams = seams_of(conversation)
-        if not is_spoken(action_event) and (
-            seams is None or not seams.take_clearance(action_event)
-        ):
-            return [rejection(action_event, UNJUDGED)]
+        if not is_spoken(action_event):
+            reason = UNJUDGED if seams is None else seams.refusal(action_event)
+            if reason:
+                return [rejection(action_event, reason)]
         if seams is not None:
             seams.started(action_event)
         return super()._execute_action_event(conversation, action_event)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from openhands.sdk.event import ActionEvent
 
-from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED
+from rookery.agent.conversation.choices import ALWAYS_APPROVE, MODE_IDS, PLAN, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.agent.session import auto_answer
 from rookery.core.asks.asks import reason_of
@@ -39,6 +39,8 @@ class Verdict(NamedTuple):
     """Of a rejection, for the model."""
     mode: str = ""
     """That the answer chose as well; "": none."""
+    said: str = ""
+    """The reason in the user's own words."""
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
@@ -80,7 +82,23 @@ async def _ask_user(
     session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str
 ) -> Verdict:
     call = session.translator_of(child).permission(action)
-    params = {"sessionId": session.record.id, "toolCall": call, "options": OPTIONS}
+    plans = session.choices.wanted.mode == PLAN  # which no answer to something else ends
+    options = OPTIONS[:2] if plans else OPTIONS
+    verdict = await request(session, call, options, unless_stopped)
+    if verdict.outcome == "allowed":
+        if refused := auto_answer.refused_by_plan(session, action, child):
+            return Verdict("rejected", refused.denial)  # the mode was changed meanwhile
+        session.clear_for_run(action)
+        if verdict.mode:
+            session.choose("mode", verdict.mode)
+    return verdict
+
+
+async def request(
+    session: "Session", call: Json, options: list[Json], unless_stopped: UnlessStopped
+) -> Verdict:
+    """The user's answer to a request for permission."""
+    params = {"sessionId": session.record.id, "toolCall": call, "options": options}
     request = session.client.peer.request("session/request_permission", KNOWN.json(params))
     asking = asyncio.ensure_future(request)
     try:
@@ -89,12 +107,7 @@ async def _ask_user(
         answer = None
     finally:
         asking.cancel()  # withdraws the request if it is still open
-    verdict = verdict_of(answer)
-    if verdict.outcome == "allowed":
-        session.clear_for_run(action)
-        if verdict.mode:
-            session.choose("mode", verdict.mode)
-    return verdict
+    return verdict_of(answer)
 
 
 def reject(session: "Session", action: ActionEvent, reason: str) -> None:
@@ -110,9 +123,10 @@ def verdict_of(answer: Any) -> Verdict:
             return Verdict("cancelled")
         case {"outcome": "selected", "optionId": "allow-once"}:
             return Verdict("allowed")
-        case {"outcome": "selected", "optionId": "always-approve" | "risk-based" as mode}:
+        case {"outcome": "selected", "optionId": str(mode)} if mode in MODE_IDS:
             return Verdict("allowed", mode=mode)
-        case {"outcome": "selected", "optionId": "reject"} as outcome:
+        case {"outcome": "selected", "optionId": "reject" | "keep-planning"} as outcome:
             said = reason_of(outcome).strip()
-            return Verdict("rejected", f"{REASON} Their reason: {said}" if said else REASON)
+            reason = f"{REASON} Their reason: {said}" if said else REASON
+            return Verdict("rejected", reason, said=said)
     return Verdict("unanswered")

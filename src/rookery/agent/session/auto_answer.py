@@ -10,12 +10,13 @@ from contextlib import suppress
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.mcp.definition import MCPToolAction
 
+from rookery.agent.conversation.choices import PLAN
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
-from rookery.core.policy import danger, modes
-from rookery.core.policy.auto_answer import METHOD, UNREACHED, judge, judgements_in
+from rookery.core.policy import danger, modes, rules
+from rookery.core.policy.auto_answer import METHOD, UNREACHED, in_plan_mode, judge, judgements_in
 from rookery.core.vendors.profiles import profile_of
 from rookery.home import call_paths, confirmed, paths
 from rookery.home.config import Config, ConfigError
@@ -33,15 +34,14 @@ async def judge_all(
     session: ClientUpdates, actions: Sequence[ActionEvent], child: str = ""
 ) -> list[Judgement]:
     """What to do with each action. `child`: the conversation of the sub-agent that wants them."""
-    translator = session.translator_of(child)
-    wanted = [
-        {
-            "toolCall": _seen(translator.permission(action)),
-            "risk": action.security_risk.value,
-            "looks": not isinstance(action.action, MCPToolAction),
-        }
-        for action in actions
-    ]
+    wanted = [_wanted(session, action, child) for action in actions]
+    refused = [_refused_by_plan(session, each) for each in wanted]
+    left = [each for each, why in zip(wanted, refused, strict=True) if why is None]
+    judged = iter(await _judge_left(session, left))
+    return [next(judged) if why is None else why for why in refused]
+
+
+async def _judge_left(session: ClientUpdates, wanted: list[Json]) -> list[Judgement]:
     if not wanted:
         return []
     if not offers(session.client.capabilities, "_meta", "rookery", "judge"):
@@ -55,6 +55,29 @@ async def judge_all(
     return judgements_in(answer, len(wanted)) or [UNREACHED] * len(wanted)
 
 
+def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
+    return {
+        "toolCall": _seen(session.translator_of(child).permission(action)),
+        "risk": action.security_risk.value,
+        "looks": not isinstance(action.action, MCPToolAction),
+    }
+
+
+def refused_by_plan(
+    session: ClientUpdates, action: ActionEvent, child: str = ""
+) -> Judgement | None:
+    """In plan mode, whatever the user or a client says of this action; None: it may be done."""
+    return _refused_by_plan(session, _wanted(session, action, child))
+
+
+def _refused_by_plan(session: ClientUpdates, wanted: Json) -> Judgement | None:
+    if session.choices.wanted.mode != PLAN:
+        return None
+    call, config = _looked_at(session, wanted), _RULES.current()
+    allows = config is not None and rules.decide(config.rules, call).do == "allow"
+    return in_plan_mode(call, profile_of(NAME, ()), looks=wanted["looks"], allowed=allows)
+
+
 def _seen(call: Json) -> Json:
     """The part that is judged. A look at a running command runs nothing."""
     given = call["rawInput"]
@@ -66,16 +89,20 @@ def _seen(call: Json) -> Json:
 def _judge_here(session: ClientUpdates, wanted: Json) -> Judgement:
     profile = profile_of(NAME, ())
     mode = session.choices.wanted.mode
-    confirm = next((ours for ours, own in profile.confirms if own == mode), modes.EVERY)
-    config = _RULES.current()
-    lay = call_paths.lay(paths.home(), os.environ, session.folder)
-    record = session.record
-    call = call_paths.look_at(NAME, wanted["toolCall"], [record.cwd, *record.roots], lay)
+    otherwise = PLAN if mode == profile.plans else modes.EVERY
+    confirm = next((ours for ours, own in profile.confirms if own == mode), otherwise)
+    call, config = _looked_at(session, wanted), _RULES.current()
     if config is None:  # what would be denied is unknown: the user decides
         return Judgement("ask", "config", "config.toml is not valid")
     guard = config.policy.confirm_destructive
     said: Json = {"risk": wanted["risk"], "looks": wanted["looks"]}
     return judge(config.rules, call, confirm, guard=guard, profile=profile, **said)
+
+
+def _looked_at(session: ClientUpdates, wanted: Json) -> rules.Call:
+    lay = call_paths.lay(paths.home(), os.environ, session.folder)
+    record = session.record
+    return call_paths.look_at(NAME, wanted["toolCall"], [record.cwd, *record.roots], lay)
 
 
 class HomeRules:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, override
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationRequest, Event
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
+from openhands.tools.terminal import TerminalTool
 
 from rookery.agent import terminal
 from rookery.agent.conversation import subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
-from rookery.agent.conversation.choices import Choices, Wanted
+from rookery.agent.conversation.choices import PLAN, Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names
 from rookery.agent.mcp.connections import words
@@ -41,6 +42,7 @@ STOPPED = (
     "you repeat it."
 )
 NOT_RUN = "This was not run: it waited for permission, and the user moved on."
+BEGUN = "Not in plan mode, which has just begun. Look again at what you need."
 PATIENCE = 2.0
 """Seconds that closing waits for the session's own start."""
 
@@ -67,8 +69,8 @@ class Session(ClientUpdates, Seams):
         """A call had no result when the session was opened: the SDK hides it from the model, and
         would show the result alone."""
         self._settling: set[asyncio.Future[Any]] = set()
-        self._cleared: set[str] = set()
-        """Actions of this turn that may run."""
+        self._cleared: dict[str, str] = {}
+        """Actions of this turn that may run, each with the mode in which it was judged."""
         self._left: dict[str, Judgement] = {}
 
     # --- making and ending -----------------------------------------------------------------------
@@ -183,16 +185,25 @@ class Session(ClientUpdates, Seams):
         return self._left.pop(action.id, None)
 
     def clear_for_run(self, action: ActionEvent) -> None:
-        self._cleared.add(action.id)
+        self._cleared[action.id] = self.choices.wanted.mode
 
     def may_run(self, action: ActionEvent) -> bool:
         return action.id in self._cleared
 
     @override
-    def take_clearance(self, action: ActionEvent) -> bool:
-        may = self.may_run(action)
-        self._cleared.discard(action.id)
-        return may
+    def refusal(self, action: ActionEvent) -> str:
+        judged_in = self._cleared.pop(action.id, None)
+        if judged_in is None:
+            return UNJUDGED
+        return self._begun_to_plan(action, judged_in)
+
+    def _begun_to_plan(self, action: ActionEvent, judged_in: str = PLAN) -> str:
+        """Plan mode began after this was judged, or its shell still has what earlier commands
+        set: an alias may hide anything."""
+        if self.choices.wanted.mode != PLAN:
+            return ""
+        is_new = self._applied.mode == PLAN or action.tool_name != TerminalTool.name
+        return "" if judged_in == PLAN and is_new else BEGUN
 
     @override
     def mcp_failed(self, name: str, error: Exception) -> None:
@@ -214,8 +225,11 @@ class Session(ClientUpdates, Seams):
         """Confirmed at once, applied before the next step. Raises UnknownChoice."""
         if option == "model" and isinstance(found := self.models.chosen(str(value)), Missing):
             raise UnknownChoice(found.sentence)
+        before = self.choices.wanted.mode
         self.tell(*self.choices.set_option(option, value))
         self.keep(choices=self.choices.wanted._asdict())
+        if self.choices.wanted.mode == PLAN != before:
+            self.keep(before_plan=before)
 
     async def conform(self) -> None:
         """Apply what was chosen. Nothing of the conversation may run or wait meanwhile."""
@@ -232,6 +246,7 @@ class Session(ClientUpdates, Seams):
         conversation = self.running
         if wanted.mode != applied.mode:
             conversation.set_confirmation_policy(policy_of(wanted.mode))
+            terminal.set_apart(conversation, wanted.mode == PLAN)
         if wanted[1:] != applied[1:]:
             model = self.models.chosen(wanted.model)
             if isinstance(model, Profile):
@@ -351,7 +366,7 @@ class Session(ClientUpdates, Seams):
             return Refusal(words, by_hook=True)
         asked = turn.ask_for_child(child, action)
         reason = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
-        if reason:
+        if reason := reason or self._begun_to_plan(action):
             return Refusal(reason)
         self.started(action, child)
         return None

@@ -8,7 +8,7 @@ from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
 from rookery.agent.conversation.build import skills_of
-from rookery.agent.conversation.choices import MODES
+from rookery.agent.conversation.choices import MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
@@ -102,6 +102,15 @@ def _confirm(session: "Session", value: str) -> str:
     said = _choose(session, "mode", mode, [mode for mode, _, _ in MODES])
     listed = ", ".join(f"`{ours}` ({words[ours]})" for ours in modes.VALUES)
     return said if mode in words.values() else f"{said} Also: {listed}."
+
+
+def _plan(session: "Session", _: str) -> str:
+    session.choose("mode", PLAN)
+    return "Plan mode: I read and plan, and change nothing until you say `/go`."
+
+
+def _go(_session: "Session", _: str) -> str:
+    return "There is nothing to carry out: this is not plan mode. `/plan` begins it."
 
 
 def _model(session: "Session", value: str) -> str:
@@ -214,6 +223,8 @@ COMMANDS = (
     Command("clear", "Same as /new.", _start_over, changes=True),
     Command("condense", "Summarize the conversation to shorten it.", _condense, changes=True),
     Command("confirm", "Show or set when to ask you.", _confirm, "mode"),
+    Command("plan", "Plan first: nothing is changed until you say /go.", _plan, "what to plan"),
+    Command("go", "Leave plan mode and carry out the plan.", _go, "every, risky or all"),
     Command("model", "Show or switch the model.", _model, "profile"),
     Command("mcp", "List the MCP servers and their tools.", _servers),
     Command("skills", "List the skills.", _skills),

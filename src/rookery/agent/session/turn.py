@@ -5,10 +5,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from openhands.sdk import Message, TextContent
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent, MessageEvent
+from openhands.sdk.event import ActionEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.conversation import critic as critics
@@ -17,7 +16,7 @@ from rookery.agent.conversation.build import llm_of
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
-from rookery.agent.session import asks, slash_commands
+from rookery.agent.session import asks, planning, slash_commands
 from rookery.agent.session.models import Profile
 from rookery.agent.session.prompt import message_of, words_of
 from rookery.core.json import Json
@@ -100,6 +99,9 @@ class Turn:
     def command(self, said: slash_commands.Said) -> None:
         """A slash command sent while the turn runs."""
         known = slash_commands.BY_NAME.get(said.name)
+        if (parts := planning.prompt_in(self.session, said, [])) is not None:
+            self._steering.append(parts)
+            return
         busy = known is not None and known.changes
         answer = None if busy else slash_commands.answer(self.session, said)
         self.session.say(f"\n\n{answer or BUSY}\n\n")
@@ -145,10 +147,11 @@ class Turn:
         said = slash_commands.said_in(parts)
         if said is not None:
             skill = slash_commands.skill_called(session, said)
-            if skill is None:
+            planned = planning.prompt_in(session, said, parts)
+            if skill is None and planned is None:
                 await self._command(said)
                 return "end_turn"
-            parts = slash_commands.with_skill(skill, said)
+            parts = slash_commands.with_skill(skill, said) if skill else planned or parts
         session.begin_prompt(words_of(parts))
         await self._thread(session.make_ready)
         self._ask_own_model_first()
@@ -159,6 +162,8 @@ class Turn:
             await self._first(session.conform())
             if said_before := images.warning(session.running.agent.llm, parts):
                 session.notice(said_before)
+            if about_mode := planning.brief(session):
+                await self._thread(planning.tell, session, about_mode)
             await self._thread(session.running.send_message, message_of(parts))
         self._sent = True
         return await self._go_on()
@@ -169,7 +174,8 @@ class Turn:
         await self._thread(session.make_ready)
         self._ask_own_model_first()
         await self._resume()
-        if session.running.state.execution_status in (Status.FINISHED, Status.IDLE):
+        over = session.running.state.execution_status in (Status.FINISHED, Status.IDLE)
+        if over and not await self._says_go():
             return "end_turn"  # nothing was left open
         return await self._go_on()
 
@@ -191,8 +197,10 @@ class Turn:
                 if ended := self._cut_short():
                     return ended
                 if refused == STOPS_REFUSED or await self._may_stop():
-                    return "end_turn"
-                refused += 1
+                    if not await self._says_go():
+                        return "end_turn"
+                else:
+                    refused += 1
             elif status == Status.STUCK:
                 self.session.say(STUCK)
                 return "end_turn"
@@ -287,17 +295,26 @@ class Turn:
         stops, why = await self._thread(hooks.run_stop, "agent_finished")
         if stops:
             return True
-        words = TextContent(text=f"{FEEDBACK} {why or 'Go on.'}")
-        message = Message(role="user", content=[words])
-
-        def go_on() -> None:
-            conversation = self.session.running
-            with conversation.state:
-                conversation._on_event(MessageEvent(source="environment", llm_message=message))
-            conversation.state.execution_status = Status.IDLE
-
-        await self._thread(go_on)
+        await self._thread(planning.tell, self.session, f"{FEEDBACK} {why or 'Go on.'}")
         return False
+
+    async def _says_go(self) -> bool:
+        """Whether there is a plan, and the user wants it carried out or made otherwise. Raises
+        Stopped."""
+        session = self.session
+        if (plan := planning.ready(session)) is None:
+            return False
+        verdict = await planning.ask(session, plan, self._unless_stopped)
+        if verdict.outcome == "cancelled":
+            self.cancel()
+            raise Stopped
+        if verdict.outcome == "allowed":
+            words = planning.leave(session, verdict.mode)
+            await self._first(session.conform())
+            await self._thread(planning.tell, session, words)
+        elif verdict.said:
+            await self._thread(session.running.send_message, verdict.said)
+        return verdict.outcome == "allowed" or bool(verdict.said)
 
     async def _command(self, said: slash_commands.Said) -> None:
         session = self.session

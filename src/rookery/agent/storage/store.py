@@ -63,6 +63,10 @@ class Record(NamedTuple):
     """Only then it is worth keeping."""
     granted: tuple[str, ...] = ()
     """Actions that were allowed while others of the same step still wait: not asked twice."""
+    before_plan: str = ""
+    """The mode that plan mode replaced."""
+    told_plan: bool = False
+    """The model knows that it is in plan mode."""
 
     @classmethod
     def of(cls, id: str, value: Json) -> Self:
@@ -76,6 +80,8 @@ class Record(NamedTuple):
             lenient.mapping(value, "choices"),
             lenient.flag(value, "prompted"),
             tuple(map(str, lenient.sequence(value, "granted"))),
+            lenient.text(value, "before_plan"),
+            lenient.flag(value, "told_plan"),
         )
 
     def told(self) -> Json:

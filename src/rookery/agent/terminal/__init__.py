@@ -8,7 +8,7 @@ from typing import Any
 
 from rookery.agent.terminal.executor import PtyExecutor, on_output
 
-__all__ = ["PtyExecutor", "close", "executors", "interrupt", "on_output"]
+__all__ = ["PtyExecutor", "close", "executors", "interrupt", "on_output", "set_apart"]
 
 
 def executors(conversation: Any) -> list[PtyExecutor]:
@@ -23,6 +23,13 @@ def interrupt(conversation: Any, tell: Callable[[str], object] = bool) -> None:
     after 0.3 s. From any thread; returns at once. `tell` gets, in a thread, what we may not end."""
     for executor in executors(conversation):
         executor.interrupt(tell)
+
+
+def set_apart(conversation: Any, apart: bool) -> None:
+    """Commands run in a new shell, which has nothing of what earlier ones set; or in the usual one
+    again. Blocks for less than a second."""
+    for executor in executors(conversation):
+        executor.set_apart(apart)
 
 
 def close(conversation: Any) -> None:

@@ -74,6 +74,8 @@ class PtyExecutor(TerminalExecutor):
         self._pool = None
         self._ours = Session(working_dir, no_change_timeout_seconds, shell_path, self._env)
         self._session = self._ours  # type: ignore[assignment]
+        self._usual: Session | None = None
+        """The terminal that waits while another takes its place."""
         self._told: list[str] = []
         with _lock:
             _executors.add(self)
@@ -92,6 +94,21 @@ class PtyExecutor(TerminalExecutor):
 
     def close(self) -> None:
         self._ours.close()
+        if self._usual is not None:
+            self._usual.close()
+
+    def set_apart(self, apart: bool) -> None:
+        if apart == (self._usual is not None):
+            return
+        if self._usual is None:
+            self._usual = self._ours
+            self._ours = Session(
+                self._usual.directory, self._usual.quiet_seconds, self.shell_path, self._env
+            )
+        else:
+            self._ours.close()
+            self._ours, self._usual = self._usual, None
+        self._session = self._ours  # type: ignore[assignment]
 
     def _reset_single_session(self) -> TerminalObservation:
         self._ours.reset()

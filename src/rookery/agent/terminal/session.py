@@ -75,6 +75,12 @@ class Session:
             shell.start()
             return shell
 
+    @property
+    def directory(self) -> str:
+        """Where its shell is, or begins."""
+        here = self._shell.directory if self._shell is not None else ""
+        return here if here and os.path.isdir(here) else self.work_dir
+
     def interrupt(self, tell: Callable[[str], object] = bool) -> bool:
         return self._shell is not None and self._shell.interrupt(tell)
 

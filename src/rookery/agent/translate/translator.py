@@ -13,6 +13,7 @@ from rookery.agent.translate.open_calls import Ids, OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
 from rookery.core.json import Json
 from rookery.core.policy.auto_answer import DENIED
+from rookery.core.policy.planning import FORBIDDEN
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
@@ -203,7 +204,7 @@ class Translator:
 
     def _refused(self, event: Any) -> list[Json]:
         reason = event.rejection_reason
-        if not reason.startswith(DENIED):
+        if not reason.startswith((DENIED, FORBIDDEN.capitalize())):
             who = "A hook" if event.rejection_source == "hook" else "You"
             reason = f"{who} rejected this: {reason}"
         return self._end(event, "failed", [content.shown(reason)])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Draft, Json, lenient
-from rookery.core.policy import modes, rules
+from rookery.core.policy import modes, planning, rules
 from rookery.core.vendors.profiles import Profile
 
 METHOD = "_rookery/judge"
@@ -36,18 +36,37 @@ def judge(
     """`confirm`: the session's mode. `risk`: the model's own word, which can only add to it.
     `looks`: the agent vouches for its tool that it is of the kind that it says."""
     verdict = rules.decide(known, call)
-    plain = call.kind == "other" and bool(call.tools) and call.tools[0] in profile.plain
-    seen = call._replace(kind="think") if plain else call  # for the mode; rules go by its word
+    seen = _as_it_is(call, profile)  # for the mode; rules go by its word
     ruling = modes.rule_on(seen, verdict, confirm, guard=guard, risk=risk)
+    if confirm == planning.MODE and (ruling is None or ruling.allow):
+        allowed = ruling is not None
+        if refused := in_plan_mode(call, profile, looks=looks, allowed=allowed):
+            return refused
     if ruling is not None:
         return ruling
     if names := ", ".join(rule.name for rule in verdict.rules if rule.do == "ask"):
         return Judgement("ask", f"rule:{names}", f"rule {names} asks you")
     if looks and profile.judged and only_looks(call):
         return Judgement("allow", f"confirm:{confirm}", "allowed, it changes nothing")
+    if confirm == planning.MODE and looks and profile.judged and planning.only_looks(seen):
+        return Judgement("allow", f"confirm:{confirm}", "allowed, it changes nothing")
     if guard and call.danger:
         return Judgement("ask", "guard", f"it {call.danger}", call.danger)
     return Judgement("ask", f"confirm:{confirm}", "the mode asks you")
+
+
+def _as_it_is(call: rules.Call, profile: Profile) -> rules.Call:
+    plain = call.kind == "other" and bool(call.tools) and call.tools[0] in profile.plain
+    return call._replace(kind="think") if plain else call
+
+
+def in_plan_mode(
+    call: rules.Call, profile: Profile, *, looks: bool, allowed: bool
+) -> Judgement | None:
+    """That it is refused in plan mode; None: it only looks. `allowed`: by a rule."""
+    own = looks and profile.judged
+    why = planning.refusal(_as_it_is(call, profile), own=own, allowed=allowed)
+    return Judgement("deny", f"confirm:{planning.MODE}", planning.FORBIDDEN, why) if why else None
 
 
 def only_looks(call: rules.Call) -> bool:

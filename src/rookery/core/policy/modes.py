@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Answer, Judgement, options_of, pick
 from rookery.core.json import Draft, Json, lenient, notice
-from rookery.core.policy import unattended
+from rookery.core.policy import planning, unattended
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for
 
@@ -42,6 +42,8 @@ _ALIKE = {
 
 OF_THE_AGENT = "mode"
 """Shown where the agent is in a mode of its own that is none of ours, such as planning."""
+
+PLANS = "plans and reads; changes nothing until you choose another mode, or say go"
 
 PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", "move"})
 
@@ -122,7 +124,7 @@ def level(header: Json, profile: Profile) -> str:
 
 def judged_by(header: Json) -> str:
     """By which of ours the worker judges an action before it runs: the one that is shown."""
-    return header["confirm"] if header["confirm"] in VALUES else EVERY
+    return header["confirm"] if header["confirm"] in (*VALUES, planning.MODE) else EVERY
 
 
 def shown(header: Json) -> Json:
@@ -133,7 +135,8 @@ def shown(header: Json) -> Json:
     value, decides = chosen(header), False
     current = mode["value"] if mode else header["wanted"].get("mode")
     if profile.confirms and current:
-        ours = next((ours for ours, own in profile.confirms if own == current), OF_THE_AGENT)
+        own_mode = planning.MODE if current == profile.plans else OF_THE_AGENT
+        ours = next((ours for ours, own in profile.confirms if own == current), own_mode)
         value = level(header, profile) if ours == EVERY else ours
         decides = ours != EVERY
     elif profile.confirms and header["agentSession"]:  # it runs, and has no modes today
@@ -197,6 +200,8 @@ def said(header: Json) -> str:
         return _by_itself(agent, lenient.text(header, "mode")) + rest
     if order:
         return unattended.words(order)
+    if header["confirm"] == planning.MODE:
+        return PLANS
     if header["confirm"] == OF_THE_AGENT:
         return f"{agent} decides what to ask, in its mode {header['mode']}"
     return words_of(agent, header["vendor"], header["confirm"])
@@ -218,7 +223,8 @@ def brief(head: Json) -> str:
     if order:
         told = {"all": "approves all", "risky": "rejects if risky"}
         return told.get(order.approve, "rejects all")
-    return {ALL: "approves all", RISKY: "asks if risky"}.get(head.get("confirm", ""), "")
+    told = {ALL: "approves all", RISKY: "asks if risky", planning.MODE: "only plans"}
+    return told.get(head.get("confirm", ""), "")
 
 
 def _by_itself(agent: str, mode: str = "") -> str:
@@ -285,7 +291,8 @@ def ruled(ask: Json, ruling: Judgement) -> Answer:
     missing = "" if option else ", but the agent offers no such option: cancelled"
     words = ruling.words + missing
     said = {"name": lenient.text(option, "name"), "ruled": words}
-    said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
+    if ruling.words != planning.READY:  # which is no objection to anything
+        said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
     update = asks.closed(lenient.text(ask, "id"), outcome, **said)
     if ruling.reason:
         update["reason"] = ruling.reason

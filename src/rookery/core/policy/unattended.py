@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.asks.asks import Answer, Judgement, closed
 from rookery.core.json import Draft, Json, lenient
+from rookery.core.policy import planning
 
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core.policy import rules
@@ -61,6 +62,8 @@ def settled(
     """The ruling, and where that leaves it to the user, what stands for one."""
     if order is None or (ruling is not None and not ruling.by.startswith("confirm:")):
         return ruling
+    if planning.TOOL in call.tools[:1]:
+        return Judgement("deny", BY + REJECT, planning.READY)
     allowed = Judgement("allow", BY + order.approve, f"allowed ({order.told})")
     if ruling is not None:
         return allowed

@@ -51,6 +51,8 @@ class Profile(NamedTuple):
     """Known modes (id, name), where the agent itself reports none."""
     confirms: tuple[tuple[str, str], ...] = ()
     """Which of its modes is which of ours: every, risky, all."""
+    plans: str = ""
+    """Its mode in which the worker lets it change nothing."""
     plain: tuple[str, ...] = ()
     """Its tools that do nothing by themselves: what a sub-agent does is judged by itself."""
     judged: bool = False
@@ -108,6 +110,7 @@ _TABLE = {
         plain=("task",),
         parent=("rookery", "parentToolUseId"),
         confirms=_OPENHANDS_CONFIRMS,
+        plans="plan",
         judged=True,
     ),
     "claude": Profile(

@@ -1,0 +1,137 @@
+"""Plan mode in a session: what the model is told of it, when its plan is ready, and how the user's
+"go" carries on with it. What is refused meanwhile: `auto_answer`."""
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from openhands.sdk import Message, TextContent
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent, MessageEvent
+from openhands.sdk.tool.builtins import FinishAction
+
+from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED
+from rookery.agent.session import asks
+from rookery.core.json import Json
+from rookery.core.policy import modes, planning
+from rookery.core.vendors.profiles import profile_of
+
+if TYPE_CHECKING:
+    from rookery.agent.session.session import Session
+    from rookery.agent.session.slash_commands import Said
+
+type Parts = list[tuple[str, str]]
+
+BRIEF = """\
+[Plan mode] The user wants a plan before anything is changed. You can read files, search, and run \
+commands that only look (ls, cat, grep, git log); everything else is refused, also for sub-agents. \
+Ask what you must know. When you know enough, answer with the plan: the heading `# Plan`, then \
+numbered steps that say which files change, how, and how the result is checked. Do not carry it \
+out: the user decides that. If the user only asks a question, answer it without a plan."""
+OVER = "[Plan mode is over] You may change things again."
+GO = "Carry out the plan now."
+KEEP = "keep-planning"
+OPTIONS: list[Json] = [
+    {"optionId": ALWAYS_ASK, "name": "Go, ask about every action", "kind": "allow_once"},
+    {"optionId": RISK_BASED, "name": "Go, ask only when risky", "kind": "allow_always"},
+    {"optionId": ALWAYS_APPROVE, "name": "Go, approve all", "kind": "allow_always"},
+    {"optionId": KEEP, "name": "Keep planning", "kind": "reject_once"},
+]
+WORDS = {option["optionId"]: option["name"] for option in OPTIONS}
+TITLE = "carry out the plan"
+LOOKED_AT = 20
+"""Events at the end among which the model's last words are."""
+LONGEST = 200
+
+_HEADING = re.compile(r"(?mi)^\s{0,3}#{1,6}\s+(?:[\w-]+\s+){0,3}plan\b.*$|^\*\*plan\b.*$")
+
+
+class Plan(NamedTuple):
+    id: str
+    title: str
+
+
+def prompt_in(session: "Session", said: "Said", parts: Parts) -> Parts | None:
+    """What the model gets of `/plan WORDS` and `/go`, whose mode is set; None: another command, or
+    one that the agent answers itself."""
+    if said.name == "plan" and said.rest:
+        session.choose("mode", PLAN)
+        return [("text", said.rest), *parts[1:]]
+    if said.name != "go" or session.choices.wanted.mode != PLAN:
+        return None
+    first, _, rest = said.rest.partition(" ")
+    words = dict(reversed(profile_of("rookery", ()).confirms))
+    mode = words.get(modes.value_of(first) or "", "") if first else ""
+    session.choose("mode", mode or session.record.before_plan or ALWAYS_ASK)
+    more = rest if mode else said.rest
+    return [("text", f"{GO} {more}".rstrip()), *parts[1:]]
+
+
+def brief(session: "Session") -> str:
+    """What the model is told before the user's prompt of the mode that it is in; "": nothing."""
+    plans, told = session.choices.wanted.mode == PLAN, session.record.told_plan
+    if plans != told:
+        session.keep(told_plan=plans)
+    return BRIEF if plans else OVER if told else ""
+
+
+def tell(session: "Session", words: str) -> None:
+    """Words for the model that are not the user's. Blocks."""
+    conversation = session.running
+    message = Message(role="user", content=[TextContent(text=words)])
+    with conversation.state:
+        conversation._on_event(MessageEvent(source="environment", llm_message=message))
+    conversation.state.execution_status = Status.IDLE
+
+
+def ready(session: "Session") -> Plan | None:
+    """The plan with which the model ended; None: it only answered, or plans no longer."""
+    if session.choices.wanted.mode != PLAN:
+        return None
+    for event in reversed(session.running.state.active_branch(limit=LOOKED_AT)):
+        words = _words(event)
+        if words is not None:
+            found = _HEADING.search(words)
+            return Plan(event.id, found[0].strip(" #*\n")[:LONGEST]) if found else None
+        if isinstance(event, MessageEvent) and event.source == "user":
+            return None
+    return None
+
+
+def _words(event: Any) -> str | None:
+    """What the model said to the user."""
+    if isinstance(event, ActionEvent):
+        return event.action.message if isinstance(event.action, FinishAction) else None
+    if not isinstance(event, MessageEvent) or event.source != "agent":
+        return None
+    parts = event.llm_message.content
+    return "".join(part.text for part in parts if isinstance(part, TextContent))
+
+
+async def ask(session: "Session", plan: Plan, unless_stopped: asks.UnlessStopped) -> asks.Verdict:
+    """Whether the user says go, and in which mode."""
+    call: Json = {
+        "toolCallId": f"plan-{plan.id}",
+        "title": TITLE,
+        "name": planning.TOOL,
+        "kind": "switch_mode",
+        "rawInput": {"plan": plan.title},
+        "status": "pending",
+    }
+    session.tell({"sessionUpdate": "tool_call", **call})
+    status, shown = "failed", WORDS[KEEP]
+    try:
+        verdict = await asks.request(session, call, OPTIONS, unless_stopped)
+        if verdict.outcome == "allowed":
+            status, shown = "completed", WORDS[verdict.mode or ALWAYS_ASK]
+    finally:
+        text = {"type": "content", "content": {"type": "text", "text": f"{shown}."}}
+        ended: Json = {"toolCallId": call["toolCallId"], "status": status, "content": [text]}
+        session.tell({"sessionUpdate": "tool_call_update", **ended})
+    return verdict
+
+
+def leave(session: "Session", mode: str) -> str:
+    """The mode. Returns with what words the model carries on."""
+    session.choose("mode", mode or ALWAYS_ASK)
+    session.keep(told_plan=False)
+    return f"{OVER} The user agreed to the plan. {GO}"

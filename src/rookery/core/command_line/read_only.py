@@ -1,0 +1,199 @@
+"""Which lines only look: each of their commands is known to change nothing with the options that it
+is given. What is unclear, or not known here, counts as a change; it is for the user, not for this
+list, to run that."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from rookery.core.command_line import shell
+from rookery.core.command_line.line import read
+from rookery.core.command_line.words import Simple, Word, listed, options_table
+
+UNCLEAR = "only plain commands can be read for sure: no variables, substitutions or redirections"
+
+_ANY = listed("""
+basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand false fgrep fold free
+getent grep groups head hexdump id jq join ls lsblk lscpu md5sum nl nproc od paste printenv ps pwd
+readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum stat strings tac tail test
+tr true type uname uptime wc which whoami [
+""")
+"""Programs that change nothing, whatever they are given."""
+
+_EXCEPT = options_table("""
+date: -s --set
+fd fdfind: -x -X --exec --exec-batch
+file: -C --compile
+printf: -v
+rg: --pre --hostname-bin
+sort: -o -T --output --temporary-directory --compress-program
+tree: -o -R --output
+""")
+"""Programs that change nothing without these."""
+
+_VERSIONS = listed("""
+bash cargo clang cmake deno docker gcc git go java make mypy node npm npx perl php pip pip3 pnpm
+podman pytest python python3 ruby ruff rustc swift tsc uv yarn
+""")
+_VERSION = ("--version", "-V")
+
+_GIT = listed("""
+annotate blame cat-file check-attr check-ignore cherry count-objects describe diff diff-files
+diff-index diff-tree for-each-ref grep log ls-files ls-tree merge-base name-rev range-diff rev-list
+rev-parse shortlog show show-branch show-ref status version whatchanged
+""")
+_GIT_WRITES = ("--output", "--ext-diff", "--open-files-in-pager", "--filters", "-O")
+_GIT_LISTS: Mapping[str, str] = {
+    "branch": r"( -[arv]| -vv| --(all|remotes|show-current|verbose|list)| --(sort|format)=\S+)*",
+    "config": r" (--list|-l|list)| (--get|--get-all|--get-regexp|get) \S+",
+    "reflog": r"( show( [^\s-]\S*)?)?",
+    "remote": r"( -v| --verbose| get-url \S+)?",
+    "stash": r" list| show( -p| --patch| --stat)*( stash@\{\d+\})?",
+    "submodule": r" status",
+    "tag": r"( -l| --list| -n\d*| --(sort|format)=\S+)*",
+    "worktree": r" list( --porcelain)?",
+}
+"""Subcommands that look in these forms only."""
+
+_FIND_ACTS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
+_SED = re.compile(
+    r"\s*(\d+|\$|/[^/]*/)?\s*(,\s*(\+?\d+|\$|/[^/]*/))?\s*[p=q]\s*(;\s*\d*(,\d+)?[pq=]\s*)*"
+)
+_AWK_ACTS = re.compile(r"system|getline|[|>@]")
+_BRACES = re.compile(r"\{[^}]*(,|\.\.)")
+_HISTORY = re.compile(r"!(?![\s=(]|$)|^\s*\^")
+"""What an interactive shell would replace by an earlier line."""
+_GLOBS = "*?["
+_SYSTEM = ("/bin/", "/usr/bin/", "/usr/local/bin/")
+
+
+def change_in(text: str) -> str:
+    """What in a line may change something, in a few words; "": it only looks."""
+    parts = None if _HISTORY.search(text) else shell.plain_parts(text)
+    if parts is None:
+        return UNCLEAR
+    return next(filter(None, map(_change_in_part, parts)), "")
+
+
+def _change_in_part(part: str) -> str:
+    line = read(part)
+    if not line.whole or not line.commands or not line.commands[0].words:
+        return UNCLEAR
+    command = line.commands[0]
+    name = command.words[0]
+    program = command.program
+    if len(line.commands) > 1 or command.assigned or command.redirects or command.here:
+        return f"{program or part} runs or sets something else"
+    if not name.certain or ("/" in name.text and not name.text.startswith(_SYSTEM)):
+        return f"{name.text} is no program of the system"
+    return _change_by(command, program)
+
+
+def _change_by(command: Simple, program: str) -> str:
+    words = command.words[1:]
+    if program in _ANY or (len(words) == 1 and _asks_version(program, words[0].text)):
+        return ""
+    if any(_may_be_option(word) for word in words):
+        return f"a pattern may become an option of {program}: begin it with ./"
+    if program == "date" and any(word.text.isdecimal() for word in words):
+        return "date sets the clock"
+    if program in _EXCEPT:
+        return _given(program, words, _EXCEPT[program])
+    if check := _CHECKS.get(program):
+        return check(words)
+    return f"{program} is not known to only look"
+
+
+def _asks_version(program: str, word: str) -> bool:
+    return program in _VERSIONS and (word in _VERSION or (program, word) == ("go", "version"))
+
+
+def _may_be_option(word: Word) -> bool:
+    """What a shell makes of it may begin with a dash, or say more than is written."""
+    unclear = not word.certain and word.text[:1] in ("-", *_GLOBS)
+    return unclear or (not word.quoted and bool(_BRACES.search(word.text)))
+
+
+def _given(program: str, words: Sequence[Word], refused: Sequence[str]) -> str:
+    """An option that is refused, also shortened or among other letters."""
+    for text in (word.text for word in words):
+        name = text.partition("=")[0]
+        for option in refused:
+            if option.startswith("--"):
+                found = len(name) > 2 and option.startswith(name)
+            else:
+                found = text[:1] == "-" and text[1:2] != "-" and option[1] in text
+            if found:
+                return f"{program} {option} does more than look"
+    return ""
+
+
+def _git(words: Sequence[Word]) -> str:
+    rest = [word.text for word in words]
+    while rest and rest[0].startswith("-"):
+        if rest[0] == "-C" and len(rest) > 1:
+            rest = rest[2:]
+        elif rest[0] in ("--no-pager", "-P", "--no-optional-locks", "--version"):
+            rest = rest[1:]
+        else:
+            return f"git {rest[0]} does more than look"
+    if not rest:
+        return ""
+    name, given = rest[0], rest[1:]
+    if name in _GIT:
+        own = words[len(words) - len(given) :]
+        refused = _GIT_WRITES if name == "grep" else _GIT_WRITES[:-1]
+        return _given(f"git {name}", own, refused)
+    form = _GIT_LISTS.get(name)
+    if form is not None and re.fullmatch(form, "".join(f" {each}" for each in given)):
+        return ""
+    return f"git {name} is not known to only look"
+
+
+def _find(words: Sequence[Word]) -> str:
+    acts = (word.text for word in words if word.text.startswith(_FIND_ACTS))
+    return next((f"find {each} does more than look" for each in acts), "")
+
+
+def _sed(words: Sequence[Word]) -> str:
+    """Only `sed -n` with what it prints."""
+    given = [word.text for word in words]
+    flags = [text for text in given if text.startswith("-")]
+    scripts = [text for text in given if not text.startswith("-")][:1]
+    if (
+        "-n" in flags
+        and set(flags) <= {"-n", "-E", "-r"}
+        and scripts
+        and _SED.fullmatch(scripts[0])
+    ):
+        return ""
+    return "sed does more than print lines (only sed -n '1,9p' is read for sure)"
+
+
+def _awk(words: Sequence[Word]) -> str:
+    given = [word.text for word in words]
+    while given and given[0].startswith("-F"):
+        given = given[1 if len(given[0]) > 2 else 2 :]
+    is_plain = bool(given) and not any(text.startswith("-") for text in given)
+    return "" if is_plain and not _AWK_ACTS.search(given[0]) else "awk does more than print"
+
+
+def _uniq(words: Sequence[Word]) -> str:
+    operands = [word for word in words if not word.text.startswith("-")]
+    is_one = len(operands) <= 1 and all(word.certain for word in operands)
+    return "" if is_one else "uniq writes to its second file"
+
+
+def _only_looked_up(words: Sequence[Word]) -> str:
+    return "" if words and words[0].text in ("-v", "-V") else "command runs another one"
+
+
+_CHECKS: Mapping[str, Callable[[Sequence[Word]], str]] = {
+    "git": _git,
+    "find": _find,
+    "sed": _sed,
+    "awk": _awk,
+    "uniq": _uniq,
+    "command": _only_looked_up,
+    "env": lambda words: "env sets something or runs another command" if words else "",
+    "hostname": lambda words: "hostname sets the name" if words else "",
+}

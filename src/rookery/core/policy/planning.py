@@ -1,0 +1,63 @@
+"""Plan mode: an agent looks around and plans, and changes nothing until the user says go. What it
+may do meanwhile is decided here, on what the action is, not on what a model says about it."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
+    from rookery.core.policy import rules
+
+MODE = "plan"
+"""Of our own agent, and of `modes`."""
+TOOL = "exit_plan_mode"
+"""The call by which an agent asks whether it may carry out its plan."""
+
+LOOKS = frozenset({"read", "search", "think"})
+FORBIDDEN = "not in plan mode"
+"""So begins what a model is told of an action that is refused."""
+READY = "the plan is ready; only you can say go"
+"""Where nobody is asked."""
+ADVICE = "Look around with what only reads, and write down the plan; the user decides when to go."
+
+
+def refusal(call: "rules.Call", *, own: bool, allowed: bool = False) -> str:
+    """Why an action is not carried out in plan mode, for the model; "": it only looks. `own`: its
+    tool is the agent's own, not a server's. `allowed`: a rule of the user's allows it."""
+    if own and call.kind in LOOKS:
+        return ""
+    if own and call.kind == "execute":
+        why = _change_in(call)
+        return f"nothing is changed yet, and {why}. {ADVICE}" if why else ""
+    if not own:  # what a server's tool does, only the user can know
+        words = "tools of MCP servers are called only if a rule of the user's allows them"
+        return "" if allowed else f"{words}. {ADVICE}"
+    return f"nothing is changed yet. {ADVICE}"
+
+
+def _change_in(call: "rules.Call") -> str:
+    from rookery.core.command_line.read_only import UNCLEAR, change_in  # with the first command
+
+    lines = dict.fromkeys(command.whole for command in call.commands if command.whole)
+    if not lines or call.cut:
+        return UNCLEAR
+    return next(filter(None, map(change_in, lines)), "")
+
+
+def only_looks(call: "rules.Call") -> bool:
+    """Whether a command of an agent's own only looks, and stays where it may: it is not asked
+    about."""
+    if call.danger or call.kind == "think":  # a sub-agent, whose actions are judged one by one
+        return not call.danger
+    return call.kind == "execute" and not (_change_in(call) or _leads_out(call))
+
+
+def _leads_out(call: "rules.Call") -> bool:
+    """Whether a word may name a place elsewhere: such commands are asked about."""
+    names = {name for command in call.commands for name in command.names}
+    inside = tuple(f"{root.rstrip('/')}/" for root in call.roots)
+    return any(
+        name.startswith("~")
+        or ".." in name.split("/")
+        or (name.startswith("/") and f"{name}/" not in inside and not name.startswith(inside))
+        for name in names
+        if name != "/dev/null"
+    )
