@@ -33,8 +33,8 @@ async def test_the_list_of_them(agent: Agent, tmp_path: Path) -> None:
     told = await agent.until(lambda line: "available_commands_update" in str(line))
     names = [each["name"] for each in told["params"]["update"]["availableCommands"]]
     assert names == [
-        *("help", "new", "clear", "condense", "confirm", "model", "mcp", "skills", "cost"),
-        *("rewind", "fork", "title", "greet"),
+        *("help", "new", "clear", "condense", "confirm", "plan", "go", "model", "mcp", "skills"),
+        *("cost", "rewind", "fork", "title", "greet"),
     ]
     assert "/rewind" in await said(agent, session, "/help")
     assert "/greet" in await said(agent, session, "/skills")

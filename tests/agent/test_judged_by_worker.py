@@ -14,7 +14,9 @@ import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.client.create import create_session
+from rookery.core.blocks import asks
 from rookery.core.json.events import Event, kind_of
+from rookery.core.policy import modes, planning
 from rookery.core.view.reduce import fold
 from rookery.home import paths
 from tests.agent.conftest import ARGV, surroundings, warm_up
@@ -301,3 +303,44 @@ async def test_I11_18_reads_and_plans_are_not_asked_but_ruled(nest: Nest) -> Non
     nest.rules('name = "look"\ndo = "ask"\nkind = "read"')
     _, told = await nest.asked("reject", view(nest.work / "inside"))
     assert told.statuses == ["failed"]
+
+
+async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) -> None:
+    """The worker knows the mode: it asks about no look, offers "go" with the plan, and does not
+    plan again with the agent's next start. Where nobody is asked, nobody says go."""
+    await nest.mode("every")
+    await nest.send("set", option="mode", value="plan")
+    plan, write = {"text": "## The plan\n\n1. Write."}, edit(nest.work / "planned", "x")
+    steps = (write, run("ls", **LOW), plan, run("touch gone", **LOW))
+    assert modes.brief(nest.header() | {"confirm": "plan"}) == "only plans"
+    ask, told = await nest.asked("always-approve", *steps)
+    assert (ask["toolCall"]["kind"], ask["toolCall"]["rawInput"]) == (
+        "switch_mode",
+        {"plan": "The plan"},
+    )
+    assert told.asks == 1
+    assert told.statuses == ["failed", "completed", "completed", "completed"]
+    assert told.words.endswith("<end>")
+    assert not (nest.work / "planned").exists()
+    assert (nest.work / "gone").exists()
+    header = nest.header()
+    assert (header["confirm"], header["wanted"]["mode"]) == ("all", "always-approve")
+    await nest.send("set", option="unattended", value="all", told="a test")
+    await nest.send("set", option="mode", value="plan")
+    told = Told(await nest.turn([plan, {"text": "never"}]))
+    assert told.asks == 0
+    assert "never" not in told.words
+    ruled = {event.update["ruled"] for event in told.events if event.update.get("ruled")}
+    assert ruled == {planning.READY}
+
+
+async def test_I17_2_the_reason_of_a_risk_stands_in_the_ask(nest: Nest) -> None:
+    """By the SDK's analyzers, whatever the model says: every face shows the pieces of an ask."""
+    await nest.mode("risky")
+    command = "python3 -c 'eval(\"1\")'"
+    ask, _ = await nest.asked("reject", run(command, **LOW))
+    block = asks.block_of(ask, nest.header())
+    notes = [piece.text for piece in asks.pieces(block, "rookery") if piece.look == "note"]
+    assert notes[-1] == "High risk: dynamic code evaluation."
+    elsewhere = nest.header() | {"vendor": "claude"}  # whose words are no judgement
+    assert "risk" not in asks.block_of(ask, elsewhere)

@@ -18,6 +18,7 @@ from tests.acp.driving import Agent, Json
 from tests.agent.conftest import ARGV, keep_cold, surroundings
 from tests.agent.driving import (
     ALLOW,
+    REJECT,
     allow_all,
     answer_all,
     calls,
@@ -388,3 +389,24 @@ async def test_I9_12_an_editors_agent_keeps_to_the_roots(agent: Agent, tmp_path:
         shutil.rmtree(free)
     finally:
         shutil.rmtree(outside)
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "words"),
+    [
+        ("curl https://a.b/x | sh", "LOW", "High risk: network fetch"),
+        ("rm -rf build", "LOW", "This cannot be undone: it "),
+        ("make", "HIGH", "High risk, says the model."),
+        ("make", "LOW", ""),
+    ],
+)
+async def test_I17_2_an_editor_is_told_why(
+    agent: Agent, tmp_path: Path, command: str, said: str, words: str
+) -> None:
+    """Who has no worker gets the reason in the ask's content, before the command."""
+    asked = answer_all(agent, REJECT)
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, [run(command, security_risk=said), {"text": "ok"}])
+    content = [part["content"]["text"] for part in asked[0]["toolCall"]["content"]]
+    assert content[-1].startswith("```sh")
+    assert (content[0].startswith(words), len(content)) == (True, 2 if words else 1)

@@ -19,11 +19,7 @@ from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.security import confirmation_policy as policies
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
-from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.preset.default import register_builtins_agents
-from openhands.tools.task import TaskToolSet
-from openhands.tools.task_tracker import TaskTrackerTool
-from openhands.tools.terminal import TerminalTool
 from pydantic import PrivateAttr, SecretStr
 
 import rookery
@@ -40,6 +36,7 @@ from rookery.agent.sdk_patches import head, usage
 from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
+from rookery.agent.tools import families
 from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import prices
@@ -47,9 +44,6 @@ from rookery.models.profiles import Condenser, Profile
 from rookery.models.providers import PLACEHOLDER
 from rookery.models.secrets import SHORTEST
 
-TOOLS = (TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name, TaskToolSet.name)
-FEW_TOOLS = TOOLS[:2]
-"""For a small window, which the others' declarations would fill."""
 USAGE = "agent"
 TIMEOUT = "timeout"
 """An MCP server's seconds to connect, and for a call."""
@@ -82,6 +76,8 @@ class Wishes(NamedTuple):
     wanted: Wanted
     servers: Mapping[str, Json]
     hooks: Json
+    browser: bool
+    """A new conversation has one."""
     on_event: Callable[[Any], None]
     on_token: Callable[[Any], None]
     on_retry: OnRetry
@@ -98,7 +94,9 @@ def make(wishes: Wishes) -> Conversation:
     register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry, fallbacks=wishes.fallbacks)
     small = windows.is_small(llm.effective_max_input_tokens)
-    tools = _tools(os.path.join(wishes.directory, wishes.record.id), FEW_TOOLS if small else TOOLS)
+    usual = families.usual(wishes.model.model, small=small, browser=wishes.browser)
+    tools = _tools(os.path.join(wishes.directory, wishes.record.id), usual)
+    families.load([tool.name for tool in tools["tools"]])
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: _server(server) for name, server in wishes.servers.items()},

@@ -8,11 +8,13 @@ from openhands.sdk.event import ActionEvent
 
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, MODE_IDS, PLAN, RISK_BASED
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
-from rookery.agent.session import auto_answer
-from rookery.core.asks.asks import reason_of
+from rookery.agent.session import auto_answer, risk
+from rookery.agent.translate.content import shown
+from rookery.core.asks.asks import Judgement, reason_of
 from rookery.core.json import Json, lenient
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
+from rookery.wire.params import offers
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
@@ -74,14 +76,18 @@ async def ask(
     if judged.outcome == "deny":
         return Verdict("rejected", judged.denial)
     if judged.outcome == "ask":
-        return await _ask_user(session, action, unless_stopped, child)
+        return await _ask_user(session, action, unless_stopped, child, judged)
     return Verdict("unanswered")
 
 
 async def _ask_user(
-    session: "Session", action: ActionEvent, unless_stopped: UnlessStopped, child: str
+    session: "Session",
+    action: ActionEvent,
+    unless_stopped: UnlessStopped,
+    child: str,
+    judged: Judgement,
 ) -> Verdict:
-    call = session.translator_of(child).permission(action)
+    call = _with_reason(session, session.translator_of(child).permission(action), action, judged)
     plans = session.choices.wanted.mode == PLAN  # which no answer to something else ends
     options = OPTIONS[:2] if plans else OPTIONS
     verdict = await request(session, call, options, unless_stopped)
@@ -92,6 +98,20 @@ async def _ask_user(
         if verdict.mode:
             session.choose("mode", verdict.mode)
     return verdict
+
+
+def _with_reason(session: "Session", call: Json, action: ActionEvent, judged: Judgement) -> Json:
+    """The call with what makes it risky. A client that judges says itself what cannot be undone,
+    and shows the rest in its own way."""
+    why, meta = risk.why(action), lenient.mapping(call, "_meta")
+    if why:
+        ours = lenient.mapping(meta, "rookery") | {"why": why}
+        call = {**call, "_meta": {**meta, "rookery": ours}}
+    if offers(session.client.capabilities, "_meta", "rookery", "judge"):
+        return call
+    final = f"This cannot be undone: it {judged.reason}." if judged.by == "guard" else ""
+    words = "\n\n".join(filter(None, (final, why)))
+    return {**call, "content": [shown(words), *call.get("content", [])]} if words else call
 
 
 async def request(

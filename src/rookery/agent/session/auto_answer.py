@@ -11,6 +11,7 @@ from openhands.sdk.event import ActionEvent
 from openhands.sdk.mcp.definition import MCPToolAction
 
 from rookery.agent.conversation.choices import PLAN
+from rookery.agent.session import risk
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
 from rookery.core.asks.asks import Judgement
@@ -58,7 +59,7 @@ async def _judge_left(session: ClientUpdates, wanted: list[Json]) -> list[Judgem
 def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
     return {
         "toolCall": _seen(session.translator_of(child).permission(action)),
-        "risk": action.security_risk.value,
+        "risk": risk.level(action),
         "looks": not isinstance(action.action, MCPToolAction),
     }
 

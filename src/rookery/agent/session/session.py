@@ -90,6 +90,7 @@ class Session(ClientUpdates, Seams):
             wanted=self.choices.wanted,
             servers=servers,
             hooks=hooks.load(self.models.home, self.record.cwd).config,
+            browser=False,
             on_event=self.on_event,
             on_token=self.on_token,
             on_retry=self.on_retry,

@@ -2,6 +2,7 @@
 that a model has for its tool: `bash`, `git`, `str_replace_editor`, or an MCP tool's short name. The
 SDK knows a call's real tool only at its end; what streams must match it."""
 
+import itertools
 import json
 import os
 import re
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from rookery.agent.translate import content
+from rookery.agent.translate import content, patches
 from rookery.core.json import Json
 from rookery.core.policy import danger
 
@@ -21,6 +22,7 @@ ASIDE = {"security_risk", "summary", "kind"}
 EDITORS = {"file_editor", "planning_file_editor", "str_replace_editor"}
 TERMINALS = {"terminal", "execute_bash", "bash"}
 SEARCHES = {"grep", "glob"}
+PATCH = "apply_patch"
 SUB_AGENTS = {"task", "delegate", "workflow", "start_child_conversation"}
 PLANS = {"task_tracker"}
 SPOKEN = {"think": "thought", "finish": "message"}
@@ -47,6 +49,9 @@ class Call(NamedTuple):
     def kind(self) -> str:
         if self.tool in EDITORS and self.arguments.get("command") == "view":
             return "read"
+        if self.tool == PATCH and (verbs := {file.verb for file in self._files()}):
+            [verb, *more] = verbs
+            return verb if verb in ("delete", "move") and not more else "edit"
         return _KINDS.get(self.tool) or ("fetch" if self.tool.startswith("browser") else "other")
 
     def title(self) -> str:
@@ -63,6 +68,8 @@ class Call(NamedTuple):
         if self.tool in EDITORS:
             verb = _VERBS.get(str(given.get("command")), "edit")
             return f"{verb} {self.near(_text(given, 'path') or 'a file')}"
+        if self.tool == PATCH:
+            return self._patch_words()
         if self.tool in PLANS:
             return "look at the plan" if given.get("command") == "view" else "update the plan"
         for key, words in _TITLES.get(self.tool, ()):
@@ -75,6 +82,18 @@ class Call(NamedTuple):
             return ": ".join(self.tool.removeprefix("mcp__").split("__", 1))
         return self.tool
 
+    def _files(self) -> list[patches.File]:
+        return patches.read(_text(self.arguments, "patch"))
+
+    def _patch_words(self) -> str:
+        files = self._files()
+        if not files:
+            return "apply a patch"
+        first, more = files[0], len(files) - 1
+        rest = f" and {more} more file{'s' * (more > 1)}" if more else ""
+        to = f" to {self.near(first.moved)}" if first.moved else ""
+        return f"{first.verb} {self.near(first.path)}{to}{rest}"
+
     def near(self, path: str) -> str:
         """A path, relative if inside the session's directory."""
         whole = self.absolute(path)
@@ -86,11 +105,18 @@ class Call(NamedTuple):
 
     def locations(self) -> list[Json]:
         given = self.arguments
+        if self.tool == PATCH:
+            named = patches.paths_in(_text(given, "patch"))
+            return [{"path": self.absolute(path)} for path in named]
         path = _text(given, "path", "file_path", "directory", "dir_path")
+        if self.tool == "glob" and (led := _led_to(_text(given, "pattern"))):
+            path = os.path.join(path, led)
         if not path and (url := _text(given, "url")).startswith("file:"):
             path = unquote(urlsplit(url).path)
         span = given.get("view_range")
         line = span[0] if isinstance(span, list) and span else given.get("insert_line")
+        if self.tool == "read_file" and type(given.get("offset")) is int:
+            line = given["offset"] + 1
         place: Json = {"path": self.absolute(path)} if path else {}
         if place and type(line) is int and line >= 1:
             place["line"] = line
@@ -124,11 +150,24 @@ class Call(NamedTuple):
         path = _text(given, "path", "file_path")
         if path and (change := self._change(self.absolute(path))):
             return [change]
-        if self.tool == "apply_patch":
-            return [content.fenced(_text(given, "patch"), "diff")]
+        if self.tool == PATCH:
+            return self._patch_changes()
         if self.tool in SUB_AGENTS and (task := _text(given, "prompt", "task")):
             return [content.shown(task)]
         return []
+
+    def _patch_changes(self) -> list[Json]:
+        """As the other editors show the same edits."""
+        found = [change for file in self._files() for change in file.changes]
+        if not found:
+            patch = _text(self.arguments, "patch")
+            return [content.fenced(patch, "diff")] if patch else []
+        changes = []
+        for path, old, new in found:
+            place = self.absolute(path)
+            before = content.now(place) if old is None or new is None else old
+            changes.append(content.diff(place, before, new or ""))
+        return changes
 
     def _change(self, path: str) -> Json | None:
         """Only once the texts are known: half an edit would look like another one."""
@@ -141,10 +180,10 @@ class Call(NamedTuple):
                 return content.diff(path, _text(given, "old_str"), new)
             case "insert" if new:
                 return content.fenced(new)
-            case None if self.tool == "edit" and new:
+            case None if self.tool == "edit" and ("new_string" in given):
                 return content.diff(path, _text(given, "old_string") or None, new)
             case None if self.tool == "write_file" and "content" in given:
-                return content.fenced(_text(given, "content"))
+                return content.diff(path, content.now(path), _text(given, "content"))
         return None
 
 
@@ -152,7 +191,7 @@ _KINDS = {
     **dict.fromkeys(TERMINALS, "execute"),
     **dict.fromkeys(PLANS, "think"),
     **dict.fromkeys(SEARCHES, "search"),
-    **dict.fromkeys((*EDITORS, "edit", "write_file", "apply_patch"), "edit"),
+    **dict.fromkeys((*EDITORS, "edit", "write_file", PATCH), "edit"),
     **dict.fromkeys(("read_file", "list_directory"), "read"),
 }
 
@@ -167,7 +206,6 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
     "write_file": (("file_path", "write"),),
     "read_file": (("file_path", "view"),),
     "list_directory": (("dir_path", "list"),),
-    "apply_patch": (("patch", "apply"),),
     "invoke_skill": (("name", "use the skill"),),
 }
 
@@ -182,6 +220,9 @@ NEEDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(TERMINALS, ("command",)),
     **dict.fromkeys(EDITORS, ("command", "path")),
     **dict.fromkeys(SEARCHES, ("pattern",)),
+    **dict.fromkeys(("edit", "write_file", "read_file"), ("file_path",)),
+    "list_directory": ("dir_path",),
+    PATCH: ("patch",),
 }
 
 
@@ -211,6 +252,14 @@ def _text(given: Json, *keys: str) -> str:
     return ""
 
 
+def _led_to(pattern: str) -> str:
+    """Where a pattern leads that does not stay below its directory; "": it stays."""
+    if not pattern.startswith(("/", "~")) and ".." not in pattern.split("/"):
+        return ""
+    whole = itertools.takewhile(lambda part: not _WILD.search(part), pattern.split("/"))
+    return "/".join(whole) or "/"
+
+
 def _line(text: str) -> str:
     """The first line with words, cut to a title's length."""
     first, *more = [line.strip() for line in text.splitlines() if line.strip()] or [""]
@@ -226,6 +275,7 @@ ALIASES = {
 PROGRAMS = {"git", "reset"}
 """Names of programs: their argument is the rest of the command line."""
 
+_WILD = re.compile(r"[*?\[{]")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EDITS = (("old_str", "str_replace"), ("insert_line", "insert"), ("file_text", "create"))
 

@@ -2,6 +2,7 @@
 what happens to a conversation rather than in it: condensed, hooked, paused, failed."""
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -79,6 +80,17 @@ def diff(path: str, old: str | None, new: str) -> Json:
         old, new = _changed_part(old, new)
     before = None if old is None else whole(old)
     return {"type": "diff", "path": path, "oldText": before, "newText": whole(new)}
+
+
+def now(path: str) -> str | None:
+    """A file's text before a call that replaces or deletes it; None: there is none."""
+    try:
+        if not os.path.isfile(path):  # to open a pipe waits for who writes
+            return None
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(LONGEST_DIFF)
+    except (OSError, ValueError):
+        return None
 
 
 def _changed_part(old: str | None, new: str) -> tuple[str | None, str]:

@@ -67,9 +67,12 @@ def _changes(observation: Any, kinds: set[str]) -> list[tuple[str, str | None, s
     if "ApplyPatchObservation" in kinds:
         changes = getattr(getattr(observation, "commit", None), "changes", None) or {}
         return [
-            (getattr(each, "move_path", None) or path, getattr(each, "old_content", None), new)
+            (
+                getattr(each, "move_path", None) or path,
+                getattr(each, "old_content", None),
+                getattr(each, "new_content", None) or "",  # "": it was deleted
+            )
             for path, each in changes.items()
-            if (new := getattr(each, "new_content", None)) is not None
         ]
     if "FileEditorObservation" in kinds:
         path, old = observation.path, observation.old_content if observation.prev_exist else None

@@ -18,6 +18,7 @@ from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.safe_text import clean_line
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.names import is_bare
+from rookery.core.vendors.profiles import profile_for
 
 ONE_LINE = 200
 """Characters of a command that stands in the question itself."""
@@ -46,7 +47,17 @@ def fields(ask: Json, header: Json) -> Json:
     told, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
     title = lenient.text(call, "title")
     called = title[:500] if items and not _same(title, items) and not is_bare(title) else ""
-    return {"does": told, "text": text, "called": called} if told else {}
+    found: Json = {"does": told, "text": text, "called": called} if told else {}
+    risk = _risk(call, header)
+    return found | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
+
+
+def _risk(call: Json, header: Json) -> str:
+    """Why our own agent calls it risky; another's words are no judgement."""
+    if not profile_for(header).judged:
+        return ""
+    about = lenient.mapping(lenient.mapping(call, "_meta"), "rookery")
+    return lenient.first_line(lenient.text(about, "why"), ONE_LINE)
 
 
 def changes(ask: Json) -> list[Json]:
@@ -216,6 +227,8 @@ def pieces(
     if called := " ".join(str(block.get("called") or "").split()):
         who = clean(agent) or "the agent"
         found.append(Piece("note", f"{who} calls it: {clean(_cut(called))}"))
+    if risk := clean(str(block.get("risk") or "")):
+        found.append(Piece("note", risk))
     return found
 
 

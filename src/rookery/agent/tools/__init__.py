@@ -1,0 +1,1 @@
+"""Which tools a conversation has, loaded when they are chosen."""

@@ -1,0 +1,57 @@
+"""The tools that a conversation begins with: editors by the family of its model, which was trained
+with them, and what all have. Their modules are imported here, when a conversation has them."""
+
+import importlib
+import re
+from collections.abc import Sequence
+
+from openhands.tools.file_editor import FileEditorTool
+from openhands.tools.task import TaskToolSet
+from openhands.tools.task_tracker import TaskTrackerTool
+from openhands.tools.terminal import TerminalTool
+
+GREP, GLOB = "grep", "glob"
+APPLY_PATCH = ("apply_patch",)
+GEMINI = ("read_file", "write_file", "edit", "list_directory")
+USUAL = (FileEditorTool.name,)
+BROWSER = "browser_tool_set"
+
+MODULES = {
+    GREP: "openhands.tools.grep",
+    GLOB: "openhands.tools.glob",
+    **dict.fromkeys(APPLY_PATCH, "openhands.tools.apply_patch"),
+    **dict.fromkeys(GEMINI, "openhands.tools.gemini"),
+    BROWSER: "openhands.tools.browser_use",
+}
+"""Those that are imported only where they are used."""
+
+_GPT = re.compile(r"(?:^|[/.])(?:gpt-(?:4\.1|[5-9])|o[34]\b|codex)")
+_GEMINI = re.compile(r"(?:^|[/.])gemini\b")
+
+
+def editors_of(model: str) -> Sequence[str]:
+    """By a model's name, whatever stands before it: openrouter/openai/gpt-5."""
+    name = model.lower()
+    if _GPT.search(name):
+        return APPLY_PATCH
+    return GEMINI if _GEMINI.search(name) else USUAL
+
+
+def usual(model: str, *, small: bool, browser: bool) -> list[str]:
+    """Of a new conversation. `small`: for a small window, which the others' declarations would
+    fill."""
+    first = [TerminalTool.name, *editors_of(model)]
+    if small:
+        return first
+    found = [*first, GREP, GLOB, TaskTrackerTool.name, TaskToolSet.name]
+    return [*found, BROWSER] if browser else found
+
+
+def load(names: Sequence[str]) -> None:
+    """Import the tools of these names, which registers them. Twice does no harm."""
+    for module in dict.fromkeys(MODULES[name] for name in names if name in MODULES):
+        importlib.import_module(module)
+    if not {GREP, GLOB}.isdisjoint(names):
+        from rookery.agent.tools import search
+
+        search.install()
