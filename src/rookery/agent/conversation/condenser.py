@@ -20,6 +20,7 @@ from openhands.tools.task_tracker import TaskTrackerAction
 from pydantic import PrivateAttr
 
 from rookery.agent.provider import windows
+from rookery.agent.translate import patches
 
 WINDOW = 128_000
 """Tokens, of a model that is on no list."""
@@ -181,7 +182,7 @@ def with_kept(made: Condensation, forgotten: Sequence[LLMConvertibleEvent]) -> C
             action = event.action
             if isinstance(action, TaskTrackerAction) and action.command == "plan":
                 plan = "\n".join(_task(task) for task in action.task_list)
-            elif path := _changed(action):
+            for path in _changed(action):
                 files.pop(path, None)
                 files[path] = None
     summary, _, _ = _parted(made.summary or "")
@@ -203,11 +204,13 @@ def _task(task: Any) -> str:
     return f"- [{task.status}] {task.title}{notes}".replace("\n", " ")
 
 
-def _changed(action: Any) -> str:
-    """The file that an action changes; "": none."""
+def _changed(action: Any) -> list[str]:
+    """The files that an action changes."""
+    if isinstance(patch := getattr(action, "patch", None), str):
+        return patches.paths_in(patch)
     path = getattr(action, "path", None) or getattr(action, "file_path", None)
     command = str(getattr(action, "command", "") or type(action).__name__).lower()
-    return str(path) if path and not any(look in command for look in LOOKS) else ""
+    return [str(path)] if path and not any(look in command for look in LOOKS) else []
 
 
 def _kept_in(summary: str) -> tuple[str, Iterator[str]]:

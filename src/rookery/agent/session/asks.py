@@ -110,7 +110,7 @@ def _with_reason(session: "Session", call: Json, action: ActionEvent, judged: Ju
     if offers(session.client.capabilities, "_meta", "rookery", "judge"):
         return call
     final = f"This cannot be undone: it {judged.reason}." if judged.by == "guard" else ""
-    words = "\n\n".join(filter(None, (final, why)))
+    words = final or why
     return {**call, "content": [shown(words), *call.get("content", [])]} if words else call
 
 
