@@ -381,9 +381,20 @@ def conversation() -> Iterator[tuple[Callable[..., None], Any]]:
             made.close()
 
 
+def search_tools() -> bool:
+    """A pattern that begins with a dash is an option of the program that searches."""
+    from openhands.tools.grep.definition import GrepAction
+    from openhands.tools.grep.impl import GrepExecutor
+
+    with tempfile.TemporaryDirectory() as place:
+        Path(place, "a").write_text("--files\n")
+        found = GrepExecutor(place)(GrepAction(pattern="--files"))
+        return not found.matches
+
+
 PATCHES: tuple[Callable[[], bool], ...] = (
     *(imports, answers, environment, gate, head, identity, llm, lost_events, mcp_calls, outgoing),
-    *(refused_images, sdk_files, subagent_tasks, terminal_tool, usage),
+    *(refused_images, sdk_files, search_tools, subagent_tasks, terminal_tool, usage),
 )
 
 

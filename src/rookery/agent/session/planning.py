@@ -107,8 +107,22 @@ def _words(event: Any) -> str | None:
     return "".join(part.text for part in parts if isinstance(part, TextContent))
 
 
-async def ask(session: "Session", plan: Plan, unless_stopped: asks.UnlessStopped) -> asks.Verdict:
-    """Whether the user says go, and in which mode."""
+async def decided(session: "Session", unless_stopped: asks.UnlessStopped) -> str | None:
+    """What the model is told once its plan is ready and the user has decided; "": nothing, the turn
+    ends. None: it was cancelled."""
+    if (plan := ready(session)) is None:
+        return ""
+    verdict = await _ask(session, plan, unless_stopped)
+    if verdict.outcome == "cancelled":
+        return None
+    if verdict.outcome == "allowed":
+        session.choose("mode", verdict.mode or ALWAYS_ASK)
+        session.keep(told_plan=False)
+        return f"{OVER} The user agreed to the plan. {GO}"
+    return f"The user wants another plan: {verdict.said}" if verdict.said else ""
+
+
+async def _ask(session: "Session", plan: Plan, unless_stopped: asks.UnlessStopped) -> asks.Verdict:
     call: Json = {
         "toolCallId": f"plan-{plan.id}",
         "title": TITLE,
@@ -128,10 +142,3 @@ async def ask(session: "Session", plan: Plan, unless_stopped: asks.UnlessStopped
         ended: Json = {"toolCallId": call["toolCallId"], "status": status, "content": [text]}
         session.tell({"sessionUpdate": "tool_call_update", **ended})
     return verdict
-
-
-def leave(session: "Session", mode: str) -> str:
-    """The mode. Returns with what words the model carries on."""
-    session.choose("mode", mode or ALWAYS_ASK)
-    session.keep(told_plan=False)
-    return f"{OVER} The user agreed to the plan. {GO}"

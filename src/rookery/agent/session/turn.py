@@ -196,11 +196,10 @@ class Turn:
             elif status == Status.FINISHED:
                 if ended := self._cut_short():
                     return ended
-                if refused == STOPS_REFUSED or await self._may_stop():
-                    if not await self._says_go():
-                        return "end_turn"
-                else:
+                if refused < STOPS_REFUSED and not await self._may_stop():
                     refused += 1
+                elif not await self._says_go():
+                    return "end_turn"
             elif status == Status.STUCK:
                 self.session.say(STUCK)
                 return "end_turn"
@@ -299,22 +298,15 @@ class Turn:
         return False
 
     async def _says_go(self) -> bool:
-        """Whether there is a plan, and the user wants it carried out or made otherwise. Raises
-        Stopped."""
-        session = self.session
-        if (plan := planning.ready(session)) is None:
-            return False
-        verdict = await planning.ask(session, plan, self._unless_stopped)
-        if verdict.outcome == "cancelled":
+        """Whether there is a plan that the user wants carried out, or another. Raises Stopped."""
+        words = await planning.decided(self.session, self._unless_stopped)
+        if words is None:
             self.cancel()
             raise Stopped
-        if verdict.outcome == "allowed":
-            words = planning.leave(session, verdict.mode)
-            await self._first(session.conform())
-            await self._thread(planning.tell, session, words)
-        elif verdict.said:
-            await self._thread(session.running.send_message, verdict.said)
-        return verdict.outcome == "allowed" or bool(verdict.said)
+        if words:
+            await self._first(self.session.conform())
+            await self._thread(planning.tell, self.session, words)
+        return bool(words)
 
     async def _command(self, said: slash_commands.Said) -> None:
         session = self.session

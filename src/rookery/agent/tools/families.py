@@ -52,6 +52,6 @@ def load(names: Sequence[str]) -> None:
     for module in dict.fromkeys(MODULES[name] for name in names if name in MODULES):
         importlib.import_module(module)
     if not {GREP, GLOB}.isdisjoint(names):
-        from rookery.agent.tools import search
+        from rookery.agent.sdk_patches import search_tools
 
-        search.install()
+        search_tools.install()

@@ -1,4 +1,4 @@
-"""Corrections of the SDK's search tools, which run unasked and so must not do more than search.
+"""The search tools, which run unasked and so must not do more than search.
 
 Made for openhands-tools 1.58: a pattern that begins with a dash is an option of `rg` to it, and
 `--pre=PROGRAM` runs a program; without `rg`, a glob changes the directory of the whole process.
