@@ -130,10 +130,13 @@ async def test_I17_2_a_search_runs_no_program(agent: Agent, tmp_path: Path) -> N
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     program.chmod(0o755)
+    program.write_text(program.read_text() + f"# --pre={program}\n")
     steps = [call("grep", pattern=f"--pre={program}"), call("glob", pattern="/etc/host*")]
     here = os.getcwd()
     await agent.turn(session, [*steps, {"text": "ok"}])
     assert not (tmp_path / "ran").exists()
+    [found, *_] = calls(agent.news(session))
+    assert found["rawOutput"]["matches"] == [str(program)]
     assert [each["toolCall"]["title"] for each in asked] == ["find files /etc/host*"]
     assert os.getcwd() == here
 

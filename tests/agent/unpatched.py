@@ -387,9 +387,7 @@ def search_tools() -> bool:
     from openhands.tools.grep.impl import GrepExecutor
 
     with tempfile.TemporaryDirectory() as place:
-        Path(place, "a").write_text("--files\n")
-        found = GrepExecutor(place)(GrepAction(pattern="--files"))
-        return not found.matches
+        return bool(GrepExecutor(place)(GrepAction(pattern="--help")).matches)
 
 
 PATCHES: tuple[Callable[[], bool], ...] = (

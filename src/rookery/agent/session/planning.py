@@ -25,8 +25,8 @@ BRIEF = """\
 [Plan mode] The user wants a plan before anything is changed. You can read files, search, and run \
 commands that only look (ls, cat, grep, git log); everything else is refused, also for sub-agents. \
 Ask what you must know. When you know enough, answer with the plan: the heading `# Plan`, then \
-numbered steps that say which files change, how, and how the result is checked. Do not carry it \
-out: the user decides that. If the user only asks a question, answer it without a plan."""
+numbered steps that name the files to change, what changes, and how the result is checked. Do not \
+carry it out: the user decides that. If the user only asks a question, answer it without a plan."""
 OVER = "[Plan mode is over] You may change things again."
 GO = "Carry out the plan now."
 KEEP = "keep-planning"
