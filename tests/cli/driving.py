@@ -71,6 +71,10 @@ class Running:
     """A command that is still running, in a process group of its own, with its stdout piped."""
 
     def __init__(self, *arguments: str) -> None:
+        self.process: subprocess.Popen[bytes] | forked.Command
+        if ROOKERY is PLAIN and forked.can_run(arguments, dict(os.environ)):
+            self.process = forked.piped(arguments, dict(os.environ))
+            return
         self.process = subprocess.Popen(
             [*ROOKERY, *arguments],
             stdin=subprocess.DEVNULL,
@@ -112,15 +116,20 @@ class Terminal:
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.main, other = pty.openpty()
         termios.tcsetwinsize(other, (40, 100))
-        self.process = subprocess.Popen(
-            [*ROOKERY, *arguments],
-            stdin=other,
-            stdout=other,
-            stderr=other,
-            env={**os.environ, "TERM": "xterm", **environment},
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # noqa: PLW1509 - the child is ours alone
-        )
+        whole = {**os.environ, "TERM": "xterm", **environment}
+        self.process: subprocess.Popen[bytes] | forked.Command
+        if ROOKERY is PLAIN and forked.can_run(arguments, whole):
+            self.process = forked.Command(arguments, whole, [other] * 3, forked.TERMINAL)
+        else:
+            self.process = subprocess.Popen(
+                [*ROOKERY, *arguments],
+                stdin=other,
+                stdout=other,
+                stderr=other,
+                env=whole,
+                start_new_session=True,
+                preexec_fn=_take_terminal,  # noqa: PLW1509 - the child is ours alone
+            )
         os.close(other)
         self.seen = ""
 

@@ -6,16 +6,21 @@ files. What depends on the interpreter's own start has to be started afresh.
 """
 
 import atexit
+import fcntl
 import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 import time
+from contextlib import suppress
+from typing import IO
 
 from tests.rigs.hatchery import (
     BEGUN,
@@ -30,6 +35,9 @@ from tests.rigs.hatchery import (
 )
 
 LARGEST = 4_000_000
+PIPED, GROUP, TERMINAL = "piped", "group", "terminal"
+"""Where a command runs: in the session it is forked in, in a process group of its own, or in the
+session of a terminal, which its stdin is."""
 
 
 class Nest:
@@ -53,12 +61,18 @@ class Nest:
         self._process.wait()
 
     def spawn(
-        self, arguments: list[str], cwd: str, environment: dict[str, str], files: list[int]
+        self,
+        arguments: list[str],
+        cwd: str,
+        environment: dict[str, str],
+        files: list[int],
+        place: str,
     ) -> int:
-        """Start a command with these files as its stdin, stdout and stderr. Its status can be read
-        from the file that is returned, as soon as it has ended."""
+        """Start a command with these files as its stdin, stdout and stderr. From the file that is
+        returned its id can be read, and its status as soon as it has ended: a line each."""
         status, theirs = os.pipe()
-        request = json.dumps([arguments, cwd, environment]).encode("utf-8", "surrogateescape")
+        wish = json.dumps([arguments, cwd, environment, place])
+        request = wish.encode("utf-8", "surrogateescape")
         socket.send_fds(self._socket, [request], [*files, theirs])
         os.close(theirs)
         return status
@@ -80,15 +94,21 @@ def can_run(arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
     return own == BEGUN and size < 50_000
 
 
+def spawn(
+    arguments: tuple[str, ...], cwd: str, environment: dict[str, str], files: list[int], place: str
+) -> int:
+    global _nest  # noqa: PLW0603 - one for the run
+    _nest = _nest or Nest()
+    return _nest.spawn(list(arguments), cwd, environment, files, place)
+
+
 def run(
     arguments: tuple[str, ...], text: bytes, cwd: str, environment: dict[str, str], seconds: float
 ) -> tuple[int, bytes, bytes]:
     """Run a command to its end: its exit code, as subprocess tells it, and what it wrote."""
-    global _nest  # noqa: PLW0603 - one for the run
-    _nest = _nest or Nest()
     pipes = [os.pipe(), os.pipe(), os.pipe()]
     (stdin, writing), (reading, stdout), (listening, stderr) = pipes
-    status = _nest.spawn(list(arguments), cwd, environment, [stdin, stdout, stderr])
+    status = spawn(arguments, cwd, environment, [stdin, stdout, stderr], PIPED)
     for file in (stdin, stdout, stderr):
         os.close(file)
     written: dict[int, bytes] = {}
@@ -106,8 +126,92 @@ def run(
         thread.join(max(0.0, until - time.monotonic()))
     if any(thread.is_alive() for thread in threads):
         raise subprocess.TimeoutExpired(["rookery", *arguments], seconds)
-    code = os.waitstatus_to_exitcode(int(written[status] or b"9"))
-    return code, written[reading], written[listening]
+    return _code(written[status]), written[reading], written[listening]
+
+
+def _code(told: bytes) -> int:
+    """As subprocess tells it; of one whose end nobody could tell: killed."""
+    _, _, ended = told.partition(b"\n")
+    return os.waitstatus_to_exitcode(int(ended or b"9"))
+
+
+class Command:
+    """One that is running, as subprocess shows it."""
+
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        environment: dict[str, str],
+        files: list[int],
+        place: str,
+        streams: tuple[IO[bytes] | None, IO[bytes] | None] = (None, None),
+    ) -> None:
+        self.stdout, self.stderr = streams
+        self.returncode: int | None = None
+        status = spawn(arguments, os.getcwd(), environment, files, place)
+        self._status = open(status, "rb", buffering=0)  # noqa: SIM115 - until it has ended
+        self._told = b""
+        while not self._told.endswith(b"\n"):
+            self._told += self._status.read(1) or b"0\n"
+        self.pid = int(self._told)
+        assert self.pid, "the process that commands are forked from is gone"
+
+    def poll(self) -> int | None:
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        code = self._ended(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+        return code
+
+    def _ended(self, seconds: float | None) -> int | None:
+        if self.returncode is None and select.select([self._status], [], [], seconds)[0]:
+            with self._status:
+                self.returncode = _code(self._told + self._status.read())
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """What is left to be read of it, once it has ended."""
+        read: dict[int, bytes] = {}
+        streams = [stream for stream in (self.stdout, self.stderr) if stream and not stream.closed]
+        threads = [
+            threading.Thread(target=_drain, args=(stream, read), daemon=True) for stream in streams
+        ]
+        until = None if timeout is None else time.monotonic() + timeout
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(None if until is None else max(0.0, until - time.monotonic()))
+        if any(thread.is_alive() for thread in threads):
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+        self.wait(None if until is None else max(0.0, until - time.monotonic()))
+        return read.get(id(self.stdout), b""), read.get(id(self.stderr), b"")
+
+
+def piped(arguments: tuple[str, ...], environment: dict[str, str]) -> Command:
+    """In a process group of its own, with nothing to read."""
+    (reading, stdout), (listening, stderr) = os.pipe(), os.pipe()
+    null = os.open(os.devnull, os.O_RDONLY)
+    streams = (open(reading, "rb"), open(listening, "rb"))  # noqa: SIM115 - the command's
+    try:
+        return Command(arguments, environment, [null, stdout, stderr], GROUP, streams)
+    finally:
+        for file in (null, stdout, stderr):
+            os.close(file)
+
+
+def _drain(stream: IO[bytes], read: dict[int, bytes]) -> None:
+    with stream:
+        read[id(stream)] = stream.read()
 
 
 def _write(file: int, text: bytes) -> None:
@@ -158,15 +262,29 @@ def _keep(request: list[object], files: list[int], hatchery: int) -> None:
     """Wait for the command, and say how it ended: whoever forks it may not wait."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     *streams, status = files
+    begun, theirs = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(status)
+        _place(str(request.pop()), streams[0])
+        os.close(theirs)
         _become(request, streams, hatchery)
-    for file in streams:
+    for file in (theirs, *streams):
         os.close(file)
-    _, ended = os.waitpid(child, 0)
-    os.write(status, str(ended).encode())
+    os.read(begun, 1)  # it has its place
+    with suppress(BrokenPipeError):  # whoever asked for it may have been killed
+        os.write(status, f"{child}\n".encode())
+        _, ended = os.waitpid(child, 0)
+        os.write(status, str(ended).encode())
     os._exit(0)
+
+
+def _place(place: str, stdin: int) -> None:
+    if place == GROUP:
+        os.setpgid(0, 0)
+    elif place == TERMINAL:
+        os.setsid()
+        fcntl.ioctl(stdin, termios.TIOCSCTTY, 0)
 
 
 def _become(request: list[object], streams: list[int], hatchery: int) -> None:
