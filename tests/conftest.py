@@ -52,6 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """A look for garbage leaves out what stays: half a million objects, in every process."""
     gc.freeze()
+    gc.set_threshold(50_000, 10, 10)  # there is room, and to look for it is dear
     gc.enable()
 
 
