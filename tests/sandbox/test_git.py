@@ -1,6 +1,7 @@
 """F3: an agent commits in a sandbox, and leaves nothing in the repository that the user's own git
 would run. With real bwrap, and no worker around it."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 from rookery.core.settings.sandbox import Sandbox
 from rookery.sandbox.kinds import prepare
-from rookery.sandbox.plan import Place
+from rookery.sandbox.plan import Place, SandboxError
+from rookery.sandbox.plan import Sandbox as Made
 from tests.sandbox.test_bwrap import GIT, git
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces are Linux's")
@@ -29,6 +31,19 @@ class Desk:
     def inside(self, line: str, *roots: Path, **settings: bool) -> str:
         """What a shell in the first of the roots says."""
         cwd = str(roots[0] if roots else self.main)
+        made = self.sandbox(*roots, **settings)
+        spawn = made.spawn(
+            ["/bin/sh", "-c", f"exec 2>&1; {line}"],
+            {**os.environ, "HOME": str(self.root / "user")},
+            cwd,
+        )
+        about = {"env": spawn.environment, "cwd": spawn.cwd, "stderr": subprocess.STDOUT}
+        done = subprocess.run(spawn.argv, check=False, stdout=subprocess.PIPE, text=True, **about)
+        made.close()
+        return str(done.stdout)
+
+    def sandbox(self, *roots: Path, **settings: bool) -> Made:
+        cwd = str(roots[0] if roots else self.main)
         place = Place(
             [cwd, *map(str, roots[1:])],
             str(self.root / "user"),
@@ -36,13 +51,7 @@ class Desk:
             str(self.root / "scratch"),
             path=os.environ["PATH"].split(":"),
         )
-        made = prepare(Sandbox(kind="bwrap", network="off", **settings), place)
-        environment = {**os.environ, "HOME": place.user}
-        spawn = made.spawn(["/bin/sh", "-c", f"exec 2>&1; {line}"], environment, cwd)
-        about = {"env": spawn.environment, "cwd": spawn.cwd, "stderr": subprocess.STDOUT}
-        done = subprocess.run(spawn.argv, check=False, stdout=subprocess.PIPE, text=True, **about)
-        made.close()
-        return str(done.stdout)
+        return prepare(Sandbox(kind="bwrap", network="off", **settings), place)
 
 
 @pytest.fixture
@@ -59,13 +68,17 @@ ATTACKS = {
     "a setting": "git config core.fsmonitor evil",
     "another file of settings": "echo '[core]' > {git}/x; mv -f {git}/x {git}/config",
     "no settings": "rm -f {git}/config",
+    "settings elsewhere": "echo ../evil > {git}/commondir; rm -f {git}/commondir",
+    "settings elsewhere, by a rename": "echo ../evil > {git}/x; mv -f {git}/x {git}/commondir",
+    "settings of the work tree": "echo '[core]' > {git}/x; mv -f {git}/x {git}/config.worktree",
     "another repository": "mv {git} {git}.old; git init -q; echo x > {git}/hooks/pre-commit",
 }
 
 
 def settings(repository: Path) -> dict[str, bytes]:
     """All that git runs or obeys there."""
-    files = [repository / "config", *(repository / "hooks").rglob("*")]
+    names = ("config", "config.worktree", "commondir")
+    files = [*(repository / name for name in names), *(repository / "hooks").rglob("*")]
     return {str(path): path.read_bytes() for path in files if path.is_file()}
 
 
@@ -97,6 +110,46 @@ def test_a_work_tree_keeps_its_repository_f3(desk: Desk) -> None:
         desk.inside(ATTACKS["a hook"].format(git=repository), *roots)
         now = settings(repository) | {str(path): path.read_bytes() for path in names}
         assert now == before, roots
+
+
+def test_placeholders_last_as_long_as_a_sandbox_is_around_them_f3(desk: Desk) -> None:
+    """Git works with them, inside and outside. One that a killed worker left goes with the next."""
+    common = desk.main / ".git" / "commondir"
+    settings_of_tree = common.with_name("config.worktree")
+    common.write_text(".\n")
+    first, second = desk.sandbox(), desk.sandbox()
+    first.close()
+    assert desk.inside(WORK).split() == ["inside", "first"]
+    assert common.read_text() == ".\n"
+    assert (common.stat().st_nlink, settings_of_tree.read_bytes()) == (1, b"")
+    assert git(desk.main, "rev-parse", "--abbrev-ref", "HEAD") == "more\n"
+    git(desk.main, "worktree", "add", "-q", str(desk.root / "tree"))
+    git(desk.main, "gc", "-q")
+    assert git(desk.root / "tree", "status", "--short") == ""
+    second.close()
+    left = {path.name for path in common.parent.iterdir()}
+    assert not {name for name in left if name.startswith(("commondir", "config."))}
+    assert git(desk.main, "log", "--format=%s", "more").split() == ["inside", "first"]
+
+
+def test_a_placeholder_that_is_kept_from_us_starts_no_agent_f3(desk: Desk) -> None:
+    """An agent in another sandbox can lock it: one that is removed meanwhile would be no wall."""
+    common = desk.main / ".git" / "commondir"
+    common.write_text(".\n")
+    with common.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(SandboxError, match="locked by another program"):
+            desk.sandbox()
+    desk.sandbox().close()
+    assert not common.exists()
+
+
+def test_a_repository_with_its_own_place_of_files_keeps_it_f3(desk: Desk) -> None:
+    """Git would not obey core.worktree beside a commondir."""
+    git(desk.main, "config", "core.worktree", str(desk.root / "user"))
+    made = desk.sandbox()
+    assert not (desk.main / ".git" / "commondir").exists()
+    made.close()
 
 
 def test_the_user_may_allow_it_f3(desk: Desk) -> None:

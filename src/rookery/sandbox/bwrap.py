@@ -73,8 +73,9 @@ class Bwrap(Sandbox):
         if wish.network == ON and not landlock.available():
             self.notes.append(SHARED)
         visible.check_roots(place)
-        self._guarded = [] if wish.git_hooks else git.guarded(self._roots)
         self._readable = self._read()
+        self._placeholders = None if wish.git_hooks else git.placeholders(self._roots)
+        self._guarded = [] if wish.git_hooks else git.guarded(self._roots)
         self._visible = [*visible.SYSTEM, *self._readable, *(bind.inside for bind in place.binds)]
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
@@ -97,6 +98,8 @@ class Bwrap(Sandbox):
         if self._proxy is not None:
             self._proxy.close()
         self._limit.close()
+        if self._placeholders is not None:
+            self._placeholders.close()
 
     def _proxied(self) -> str:
         """The socket of the proxy, which runs from the first command on."""

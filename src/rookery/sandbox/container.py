@@ -56,6 +56,8 @@ class Container(Sandbox):
         self._session = f"{home_tag(place.hidden[0])}-{place.mark.partition('.')[0]}"
         self._name = f"rookery-{self._session}"
         self._roots = _roots(place, wish.workspace)
+        hosts = list(dict.fromkeys(bind.host for bind in self._roots))
+        self._placeholders = None if wish.git_hooks else git.placeholders(hosts)
         self._binds = _binds(place, self._roots, guard=not wish.git_hooks)
         self._first: dict[str, str] | None = None
         self._program = ""
@@ -86,6 +88,8 @@ class Container(Sandbox):
             self._proxy.close()
         if os.path.exists(self._running):  # the keeper was killed before it was done
             subprocess.run(self._remove(), capture_output=True, check=False)
+        if self._placeholders is not None:
+            self._placeholders.close()
 
     def to_host(self, path: str) -> str:
         return _moved(path, [(bind.inside, bind.host) for bind in self._roots])

@@ -5,12 +5,14 @@ either are only read."""
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from rookery.sandbox.placeholders import Placeholders
 from rookery.sandbox.plan import Bind
 from rookery.sandbox.visible import is_in
 
 OWN = ".git"
-READ = ("hooks", "config", "config.worktree", "worktrees")
-"""Of a repository: hooks, settings, and where its work trees have theirs."""
+READ = ("hooks", "config", "config.worktree", "commondir", "worktrees")
+"""Of a repository: hooks, settings, what says where they are, and where its work trees have
+theirs."""
 POINTERS = ("commondir", "gitdir", "config.worktree")
 """Of a work tree's own part: where its repository is, and settings."""
 WRITTEN = ("objects", "refs", "logs")
@@ -49,6 +51,14 @@ def guarded(roots: Sequence[str]) -> list[Bind]:
         if is_in(own, roots):
             found += [Bind(own, own, True), *pointers(own)]
     return list(still(found))
+
+
+def placeholders(roots: Sequence[str]) -> Placeholders:
+    """For what is not there in the repositories of the roots. Before the rest is asked. Raises
+    SandboxError."""
+    plain = [os.path.join(root, OWN) for root in roots]
+    plain = [each for each in plain if _is_repository(each) and not _moved(each)]
+    return Placeholders(plain, filter(None, map(_part_of, roots)))
 
 
 def still(binds: Iterable[Bind]) -> Iterator[Bind]:

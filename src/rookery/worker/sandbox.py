@@ -97,11 +97,16 @@ class SessionSandbox:
         return [words] if words else []
 
     def left(self) -> list[str]:
-        """What the user is to know before they use git: a plain repository has no such file, and
-        none can be kept from being made there. Said once."""
+        """What the user is to know before they use git: a repository that the agent made may have
+        such a file. Said once."""
         roots = map(os.path.realpath, self._made.place.roots if self._made else ())
         places = [os.path.join(root, ".git", "commondir") for root in roots]
-        found = {path for path in places if os.path.lexists(path)} - self._left
+        there = [path for path in places if os.path.lexists(path)]
+        if not there:
+            return []
+        from rookery.sandbox.placeholders import is_one
+
+        found = {path for path in there if not is_one(path)} - self._left
         self._left |= found
         return [
             f"The agent left {path}: git would obey settings and hooks of the place that it names. "
