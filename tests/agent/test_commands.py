@@ -34,7 +34,7 @@ async def test_the_list_of_them(agent: Agent, tmp_path: Path) -> None:
     names = [each["name"] for each in told["params"]["update"]["availableCommands"]]
     assert names == [
         *("help", "new", "clear", "condense", "confirm", "plan", "go", "model", "mcp", "skills"),
-        *("cost", "rewind", "fork", "title", "greet"),
+        *("cost", "rewind", "goal", "fork", "title", "greet"),
     ]
     assert "/rewind" in await said(agent, session, "/help")
     assert "/greet" in await said(agent, session, "/skills")

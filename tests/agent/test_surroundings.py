@@ -1,6 +1,7 @@
 """Row G3: instructions, skills, hooks and MCP servers come from the session's directory."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.acp.driving import Agent, Json
 from tests.agent.driving import (
     allow_all,
     calls,
+    edit,
     run,
     shown,
     stop_reason,
@@ -171,3 +173,37 @@ async def test_S7_a_broken_mcp_server_is_a_notice(agent: Agent, tmp_path: Path) 
     assert stop_reason(await agent.turn(session, "hi")) == "end_turn"
     told = [line["params"]["update"] for line in agent.lines if "update" in line.get("params", {})]
     assert "MCP server gone is left out" in words(told, "agent_thought_chunk")
+
+
+async def test_I17_3_memory_of_the_person_and_of_the_project(
+    agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """The SDK's, with the person's in Rookery's home; what is written there asks in every mode."""
+    place, own = agent_home / "memory" / "MEMORY.md", tmp_path / ".openhands" / "memory"
+    config = agent_home / "config.toml"
+    before = config.read_text()
+    place.parent.mkdir()
+    own.mkdir(parents=True)
+    place.write_text("Prefers TERNS.\n")
+    (own / "MEMORY.md").write_text("The nest is in EIDER.\n")
+    try:
+        session = await agent.new(str(tmp_path))
+        params = {"sessionId": session, "configId": "mode", "value": "always-approve"}
+        await agent.call("session/set_config_option", **params)
+        asked = allow_all(agent)
+        notes = [edit(own / "2026-01-01.md", "x"), edit(place, "Prefers GULLS.\n")]
+        await agent.turn(session, json.dumps({"play": [*notes, "Noted"]}))
+        system = str(model.asked[-1].body["messages"][0])
+        assert "Prefers TERNS." in system
+        assert "The nest is in EIDER." in system
+        assert f"User memory: `{place.parent}/`" in system
+        assert [each["toolCall"]["locations"][0]["path"] for each in asked] == [str(place)]
+        config.write_text(f"{before}memory = false\n")
+        session = await agent.new(str(tmp_path))
+        await agent.turn(session, "hi")
+        system = str(model.asked[-1].body["messages"][0])
+        assert "GULLS" not in system
+        assert "EIDER" not in system
+    finally:
+        config.write_text(before)
+        shutil.rmtree(place.parent)

@@ -44,7 +44,8 @@ CATCH_ALL: dict[str, tuple[int, str]] = {
     "src/rookery/agent/server.py": (1, "a foreign library's bug ends one request, not the agent"),
     "src/rookery/agent/mcp/connections.py": (1, "a foreign MCP server can fail in any way"),
     "src/rookery/agent/sdk_patches/llm.py": (2, "raised again, unless another model is asked"),
-    "src/rookery/agent/session/turn.py": (1, "a critic that cannot be had is none"),
+    "src/rookery/agent/session/goal.py": (1, "a judge that fails ends the goal alone"),
+    "src/rookery/agent/session/critic.py": (1, "a critic that cannot be had is none"),
     "src/rookery/agent/warm/child.py": (
         1,
         "the end of a forked process: it is said, nothing else is left",

@@ -38,7 +38,7 @@ from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
 from rookery.agent.tools import families
 from rookery.core.json import Json
-from rookery.home import paths
+from rookery.home import config, paths
 from rookery.models import prices
 from rookery.models.profiles import Condenser, Profile
 from rookery.models.providers import PLACEHOLDER
@@ -100,7 +100,7 @@ def make(wishes: Wishes) -> Conversation:
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: _server(server) for name, server in wishes.servers.items()},
-        agent_context=context_of(wishes),
+        agent_context=context_of(wishes, remembers=not small and _remembers()),
         condenser=condenser_of(wishes, llm),
         system_prompt_kwargs={"cli_mode": True},
         **tools,
@@ -214,9 +214,16 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
 # ---------------------------------------------------------------- its surroundings
 
 
-def context_of(wishes: Wishes) -> AgentContext:
+def _remembers() -> bool:
+    try:
+        return config.load(paths.home()).memory
+    except config.ConfigError:  # the worker says what is wrong with it
+        return True
+
+
+def context_of(wishes: Wishes, *, remembers: bool) -> AgentContext:
     """Skills and instructions of the session's directory. Public ones, from the network, are not
-    fetched."""
+    fetched. `remembers`: with MEMORY.md, and how to keep it."""
     found = load_available_skills(None, include_user=True)
     for folder in OWN_SKILLS:
         place = os.path.expanduser(folder.format(home=paths.home()))
@@ -226,6 +233,7 @@ def context_of(wishes: Wishes) -> AgentContext:
     found |= load_available_skills(wishes.record.cwd, include_project=True)
     return AgentContext(
         skills=list(found.values()),
+        load_memory=remembers,
         system_message_suffix=surroundings(wishes.record.cwd, wishes.record.roots),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 from rookery.agent.conversation.build import hide_key, llm_of
 from rookery.agent.provider import fallback
 from rookery.agent.provider.fallback import StandIn
+from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.session.client_updates import ClientUpdates, tokens_in
 from rookery.agent.session.models import Models, Profile
 from rookery.core.json import Json
@@ -27,6 +28,8 @@ class SessionFallbacks:
         """The model that answered last, if not the session's own."""
 
     def begin_turn(self) -> None:
+        """The session's own model is asked first, whichever answered in the turn before."""
+        llms.begin_turn(self._session.running.agent)
         self._told.clear()
         self.last = ""
 

@@ -12,7 +12,7 @@ from rookery.agent.conversation.choices import MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.core.units import money
 from rookery.core.vendors.profiles import profile_of
@@ -166,6 +166,16 @@ def _cost(session: "Session", _: str = "") -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
+def _goal(session: "Session", rest: str) -> str:
+    """With words it begins a turn (`Turn.play`); here one runs, or there are none."""
+    if rest:
+        return "Wait until the turn has ended, or cancel it first."
+    if session.record.goal:
+        said = lenient.text(session.record.goal, "objective")
+        return f"The goal: {said}"
+    return "There is no goal. Say what is to be reached: `/goal all tests pass`"
+
+
 def _start_over(session: "Session", _: str = "") -> str:
     conversation = session.running
     branch = conversation.state.active_branch()
@@ -230,6 +240,7 @@ COMMANDS = (
     Command("skills", "List the skills.", _skills),
     Command("cost", "Show this session's tokens and cost.", _cost),
     Command("rewind", "Undo your last prompt and everything after it.", _rewind, "how many", True),
+    Command("goal", "Work until a judge finds the goal reached.", _goal, "what to reach"),
     Command("fork", "Fork this session from here.", _fork, changes=True),
     Command("title", "Set the title, or let the model choose one.", _title, "title", True),
 )

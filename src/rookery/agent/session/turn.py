@@ -10,14 +10,12 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
-from rookery.agent.conversation import critic as critics
 from rookery.agent.conversation import images
-from rookery.agent.conversation.build import llm_of
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
-from rookery.agent.session import asks, planning, slash_commands
-from rookery.agent.session.models import Profile
+from rookery.agent.session import asks, critic, planning, slash_commands
+from rookery.agent.session.goal import Goal
 from rookery.agent.session.prompt import message_of, words_of
 from rookery.core.json import Json
 
@@ -71,6 +69,7 @@ class Turn:
         session.forget_judgements()
         self._ending = False
         self._sent = False
+        self._goal = Goal(session)
 
     @property
     def cancelled(self) -> bool:
@@ -111,13 +110,14 @@ class Turn:
     async def play(self, parts: Parts | None) -> Json:
         """The answer to a prompt. None: continue where the run was left. Raises RpcError if the
         model failed."""
-        session = self.session
+        session, waits = self.session, False
         try:
             self.stop_reason = await (self._continue() if parts is None else self._play(parts))
         except Stopped:
             self.stop_reason = "cancelled"
             await self._clean_up()
         except Waits:
+            waits = True
             session.say(WAITS if self._sent else WAITS + KEPT_BACK)
         except ConversationRunError as error:
             session.end_calls("The model failed.")
@@ -131,6 +131,8 @@ class Turn:
             session.say(f"\n\n{words}\n")
         finally:
             self._ending = True
+            if not self._left and not waits:
+                self._goal.give_up()
             self.over.set()
         if self.cancelled:
             session.end_calls(CLOSED if self._left else self._why)
@@ -145,7 +147,11 @@ class Turn:
         session = self.session
         await self._first(session.settled())
         said = slash_commands.said_in(parts)
-        if said is not None:
+        self._goal.give_up()
+        if said is not None and said.name == "goal" and said.rest:
+            self._goal.pursue(said.rest)
+            parts = [("text", said.rest), *parts[1:]]
+        elif said is not None:
             skill = slash_commands.skill_called(session, said)
             planned = planning.prompt_in(session, said, parts)
             if skill is None and planned is None:
@@ -154,7 +160,7 @@ class Turn:
             parts = slash_commands.with_skill(skill, said) if skill else planned or parts
         session.begin_prompt(words_of(parts))
         await self._thread(session.make_ready)
-        self._ask_own_model_first()
+        session.fallbacks.begin_turn()
         await self._resume()
         if session.pending():  # granted actions run first: a call is followed by its result
             self._steering.insert(0, parts)
@@ -172,17 +178,13 @@ class Turn:
         session, self._sent = self.session, True
         await self._first(session.settled())
         await self._thread(session.make_ready)
-        self._ask_own_model_first()
+        session.fallbacks.begin_turn()
         await self._resume()
+        self._goal.resume()
         over = session.running.state.execution_status in (Status.FINISHED, Status.IDLE)
         if over and not await self._says_go():
             return "end_turn"  # nothing was left open
         return await self._go_on()
-
-    def _ask_own_model_first(self) -> None:
-        """Whichever answered in the turn before."""
-        self.session.fallbacks.begin_turn()
-        llms.begin_turn(self.session.running.agent)
 
     async def _go_on(self) -> str:
         """Step by step to an end."""
@@ -298,12 +300,13 @@ class Turn:
         return False
 
     async def _says_go(self) -> bool:
-        """Whether there is a plan that the user wants carried out, or another. Raises Stopped."""
+        """Whether there is a plan that the user wants carried out, or another, or a goal that is
+        not reached. Raises Stopped."""
         words = await planning.decided(self.session, self._unless_stopped)
         if words is None:
             self.cancel()
             raise Stopped
-        if words:
+        if words := words or await self._goal.decided(self._unless_stopped):
             await self._first(self.session.conform())
             await self._thread(planning.tell, self.session, words)
         return bool(words)
@@ -334,37 +337,13 @@ class Turn:
         ended_well = self.stop_reason == "end_turn" and self._sent
         if not self._judged or not ended_well or session.pending():
             return {}
-        work = asyncio.get_running_loop().run_in_executor(None, self._judge)
+        work = asyncio.get_running_loop().run_in_executor(None, critic.verdict, self.session)
         waiting: set[asyncio.Future[Any]] = {work, self._stopped, self._hurried}
         await asyncio.wait(waiting, timeout=JUDGING, return_when=asyncio.FIRST_COMPLETED)
         if self.cancelled:
             self.stop_reason = "cancelled"
         verdict = work.result() if work.done() and not self.cancelled else None
         return {"critic": verdict} if verdict else {}
-
-    def _judge(self) -> Json | None:
-        try:
-            return self._ask_critic()
-        except Exception:  # noqa: BLE001 - a critic that cannot be had is none (see docs/agent.md)
-            return None
-
-    def _ask_critic(self) -> Json | None:
-        """Blocks."""
-        session, settings = self.session, self.session.models.settings()
-        critic = settings.critic
-        model = session.models.chosen(session.choices.wanted.model)
-        if not critic.enabled or not isinstance(model, Profile):
-            return None
-        if critic.judge:
-            known = critic.judge in settings.profiles  # one that was deleted judges nothing
-            judge = session.models.chosen(critic.judge) if known else None
-            if not isinstance(judge, Profile):
-                return None
-            quiet = session.choices.wanted._replace(streaming=False, effort="default")
-            return critics.judge_by_model(session.running, llm_of(judge, quiet, None, "critic"))
-        if critics.has_api_critic(model):
-            return critics.judge_by_api(session.running, model)
-        return None
 
     # --- permissions -----------------------------------------------------------------------------
 

@@ -67,6 +67,8 @@ class Record(NamedTuple):
     """The mode that plan mode replaced."""
     told_plan: bool = False
     """The model knows that it is in plan mode."""
+    goal: Mapping[str, Any] = {}
+    """Pursued when the process ended: its objective, and its rounds so far."""
 
     @classmethod
     def of(cls, id: str, value: Json) -> Self:
@@ -82,6 +84,7 @@ class Record(NamedTuple):
             tuple(map(str, lenient.sequence(value, "granted"))),
             lenient.text(value, "before_plan"),
             lenient.flag(value, "told_plan"),
+            lenient.mapping(value, "goal"),
         )
 
     def told(self) -> Json:

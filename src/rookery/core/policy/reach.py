@@ -16,7 +16,7 @@ KEYS = (
     *(".docker/config.json", ".netrc", ".git-credentials", ".npmrc", ".pypirc"),
 )
 """In the user's home: what gives access to something else."""
-OPEN = ("conversations", "skills")
+OPEN = ("conversations", "memory", "skills")
 """In Rookery's home: what an agent may read. The rest holds keys, or decides what is asked."""
 SKILLS = (".agents/skills", ".openhands/skills")
 

@@ -104,6 +104,14 @@ class Config(NamedTuple):
         effect="at the next start of a session's agent",
         key="agent.warm",
     )
+    memory: bool = setting(
+        True,
+        "let Rookery's own agent keep notes in MEMORY.md, yours and the project's",
+        more="Yours is `memory/MEMORY.md` in Rookery's home, a project's "
+        "`.openhands/memory/MEMORY.md`.",
+        effect="at once, for sessions started from then on",
+        key="agent.memory",
+    )
     version: int = setting(
         FORMAT, "version of this file's format", unit="a whole number", key="version"
     )
