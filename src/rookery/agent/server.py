@@ -20,6 +20,7 @@ from rookery.wire.params import Json, offers
 from rookery.wire.pipes import private_copy
 
 if TYPE_CHECKING:
+    from rookery.agent.session.session import Session
     from rookery.agent.session.sessions import Sessions
 
 
@@ -82,7 +83,8 @@ class Server(reception.Reception):
         if self._sessions is None:
             from rookery.agent.session.sessions import Sessions
 
-            self._sessions = Sessions(self.peer, self.client or {}, self.sdk, self._arguments)
+            given = self.peer, self.client or {}, self.sdk, self._arguments
+            self._sessions = Sessions(*given, away=_away)
         return self._sessions
 
     # --- the end ---------------------------------------------------------------------------------
@@ -94,6 +96,13 @@ class Server(reception.Reception):
                 async with asyncio.timeout(seconds):
                     await self._sessions.end()
         await super().wind_down(seconds / 2)
+
+
+def _away() -> "type[Session]":
+    """Loaded only where it is used."""
+    from rookery.agent.elsewhere.session import RemoteSession
+
+    return RemoteSession
 
 
 def _described(error: Exception) -> str:

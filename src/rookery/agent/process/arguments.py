@@ -4,7 +4,10 @@ from typing import NamedTuple
 
 from rookery.core import argv
 
-USAGE = "Usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]"
+USAGE = (
+    "Usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]\n"
+    "                     [--remote URL] [--cloud] [--directory DIR]"
+)
 OVERRIDE = "override-with-envs"
 
 SETUP = "rookery-setup"
@@ -16,13 +19,33 @@ class Arguments(NamedTuple):
     last: bool = False
     override: bool = False
     """LLM_MODEL, LLM_API_KEY and LLM_BASE_URL override what is saved."""
+    remote: str = ""
+    """The address of an agent server, for new sessions."""
+    cloud: bool = False
+    """In a sandbox of OpenHands Cloud; `remote`: its address, if another than usual."""
+    directory: str = ""
+    """The working directory over there."""
 
 
 def parse(words: list[str]) -> Arguments | str:
     """The arguments, or what is wrong."""
-    flags = ("last", OVERRIDE)
+    flags = ("last", OVERRIDE, "cloud")
+    values = ("resume", "remote", "directory")
     try:
-        found = argv.read(words, values=("resume",), flags=flags, either=[("resume", "last")])
+        found = argv.read(words, values=values, flags=flags, either=[("resume", "last")])
     except argv.Misused as error:
         return f"{error}\n{USAGE}"
-    return Arguments(found.get("resume", ""), "last" in found, OVERRIDE in found)
+    cloud, remote = "cloud" in found, found.get("remote", "")
+    directory = found.get("directory", "")
+    if fault := _fault_of_place(found):
+        return f"{fault}\n{USAGE}"
+    own = found.get("resume", ""), "last" in found, OVERRIDE in found
+    return Arguments(*own, remote.rstrip("/"), cloud, directory)
+
+
+def _fault_of_place(found: dict[str, str]) -> str:
+    if "remote" not in found and "cloud" not in found:
+        return "--directory is only for --remote and --cloud" if "directory" in found else ""
+    from rookery.agent.process.place import CLOUD, fault_of
+
+    return fault_of(found.get("remote", CLOUD), found.get("directory", ""))

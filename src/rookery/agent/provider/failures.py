@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from rookery.agent.provider import retries
+from rookery.agent.provider.told import Told
 from rookery.agent.provider.windows import TooSmall
 from rookery.agent.provider.words import spoken
 from rookery.core.json import Json
@@ -49,6 +50,8 @@ _KEYS = re.compile(r"\b(sk|pk|key|token)[-_][\w-]{6,}|(Bearer\s+)[\w.-]{6,}", re
 def failure_of(error: BaseException) -> RpcError:
     """The answer to a prompt whose run ended with this error."""
     causes = list(retries.chain(error))
+    if told := next((cause for cause in causes if isinstance(cause, Told)), None):
+        return told.failure
     if small := next((cause for cause in causes if isinstance(cause, TooSmall)), None):
         return RpcError(INTERNAL_ERROR, f"{small} {WINDOW}", {"errorKind": "context"})
     named = _kind(error, causes)

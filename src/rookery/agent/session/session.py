@@ -294,7 +294,7 @@ class Session(ClientUpdates, Seams):
         """Another session with this one's past, up to a time in milliseconds of the epoch; 0: all
         of it. Blocks: in a thread."""
         id, conversation = store.new_id(), self.running
-        last = _last_before(conversation.state.events, before / 1000) if before else None
+        last = last_before(conversation.state.events, before / 1000) if before else None
         # The SDK would copy our visualizer for a fork, which fails.
         watcher, conversation._visualizer = conversation._visualizer, None
         try:
@@ -386,7 +386,7 @@ def _forget(work: "asyncio.Future[Any]") -> None:
         work.exception()
 
 
-def _last_before(events: Iterable[Event], moment: float) -> str | None:
+def last_before(events: Iterable[Event], moment: float) -> str | None:
     """The last event that is older; the first of all where none is: a fork has one at least."""
     found: str | None = None
     for event in events:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rookery.agent.conversation.choices import Choices, wanted_of
@@ -38,10 +39,19 @@ if TYPE_CHECKING:
 
 
 class Sessions:
-    def __init__(self, peer: Peer, capabilities: Json, sdk: Sdk, arguments: Arguments) -> None:
+    def __init__(
+        self,
+        peer: Peer,
+        capabilities: Json,
+        sdk: Sdk,
+        arguments: Arguments,
+        away: "Callable[[], type[Session]]",
+    ) -> None:
+        """`away` loads the kind of session that runs elsewhere."""
         self._client = Client(peer, capabilities)
         self._sdk = sdk
         self._arguments = arguments
+        self._away = away
         self._first = True
         self._store = store.Store(store.directory_of(os.environ))
         self._open: dict[str, Session] = {}
@@ -80,6 +90,7 @@ class Sessions:
                 id = store.known_form(session_id(params)) or ""
                 await self._close(id)
                 if id:
+                    await self._forget_elsewhere(id)
                     await asyncio.to_thread(self._store.delete, id)
             case "session/set_mode":
                 self._choose(known(self._open, params), "mode", params.get("modeId"))
@@ -122,13 +133,23 @@ class Sessions:
         if wished:
             session = await self._enliven(wished._replace(cwd=cwd, roots=roots), given)
         else:
-            record = store.Record(store.new_id(), cwd, roots, updated=store.now())
+            elsewhere = self._elsewhere()
+            record = store.Record(store.new_id(), cwd, roots, updated=store.now(), remote=elsewhere)
             session = await self._enliven(record, given, made=True)
         request.reply({"sessionId": session.record.id, **session.choices.state()})
         if wished:
             await session.replay()
         _tell_commands(session)
         session.warm_up()
+
+    def _elsewhere(self) -> Json:
+        """Where new sessions run; empty: here."""
+        if not self._arguments.remote and not self._arguments.cloud:
+            return {}
+        from rookery.agent.process.place import CLOUD, Place
+
+        given = self._arguments
+        return Place(given.remote or CLOUD, given.cloud, given.directory).plain()
 
     def _wished(self, cwd: str) -> store.Record | None:
         """The session that the command line names, for the client's first session/new."""
@@ -173,8 +194,7 @@ class Sessions:
     ) -> "Session":
         """Open a session; `made`: it is new. Raises RpcError."""
         await self._sdk.ready()
-        from rookery.agent.session.session import Session
-
+        kind = self._kind_of(record)
         async with self._opening:
             if record.id in self._open:
                 return self._open[record.id]
@@ -188,7 +208,7 @@ class Sessions:
             except Busy:
                 words = "This session is open in another process. Close it there first."
                 raise RpcError(INTERNAL_ERROR, words) from None
-            session = Session(self._client, self._store, record, choices, self._models, lock)
+            session = kind(self._client, self._store, record, choices, self._models, lock)
             opened = False
             try:
                 await session.open(self._all_servers(given))
@@ -198,6 +218,20 @@ class Sessions:
                     await session.end()
             self._open[record.id] = session
         return session
+
+    async def _forget_elsewhere(self, id: str) -> None:
+        record = await asyncio.to_thread(self._store.read, id)
+        if record is not None and record.remote:
+            await self._sdk.ready()
+            kind: Any = self._away()
+            await asyncio.to_thread(kind.forget, self._models.home, record)
+
+    def _kind_of(self, record: store.Record) -> "type[Session]":
+        if record.remote:
+            return self._away()
+        from rookery.agent.session.session import Session
+
+        return Session
 
     def _all_servers(self, given: dict[str, Json]) -> dict[str, Json]:
         """The client's and those of mcp.json; if two share a name, the client's wins."""

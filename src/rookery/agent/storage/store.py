@@ -69,6 +69,8 @@ class Record(NamedTuple):
     """The model knows that it is in plan mode."""
     goal: Mapping[str, Any] = {}
     """Pursued when the process ended: its objective, and its rounds so far."""
+    remote: Mapping[str, Any] = {}
+    """Where the conversation runs, if elsewhere (`process.place`)."""
 
     @classmethod
     def of(cls, id: str, value: Json) -> Self:
@@ -85,6 +87,7 @@ class Record(NamedTuple):
             lenient.text(value, "before_plan"),
             lenient.flag(value, "told_plan"),
             lenient.mapping(value, "goal"),
+            lenient.mapping(value, "remote"),
         )
 
     def told(self) -> Json:
@@ -131,9 +134,10 @@ class Store:
         """None: there is none. One of another SDK program, without our record, counts."""
         id = known_form(text) or "-"
         folder = self.folder(id)
-        if not os.path.isfile(os.path.join(folder, STATE)):
-            return None
         found = paths.read_json(os.path.join(folder, RECORD))
+        is_away = bool(lenient.mapping(found, "remote"))
+        if not is_away and not os.path.isfile(os.path.join(folder, STATE)):
+            return None
         if found is not None:
             return Record.of(id, found)
         return self._adopted(id, paths.read_json(os.path.join(folder, STATE)) or {})

@@ -53,15 +53,26 @@ def acp(
 @flags.first_thread
 @flags.override
 @click.option("--setup", is_flag=True, help="Set up a model, like `rookery setup`.")
-def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
+@click.option("--remote", metavar="URL", help="Run new sessions on this OpenHands agent server.")
+@click.option("--cloud", is_flag=True, help="Run them in OpenHands Cloud (or the one at --remote).")
+@click.option("--directory", metavar="DIR", help="Their working directory over there.")
+def agent(
+    setup: bool,
+    remote: str | None,
+    cloud: bool,
+    directory: str | None,
+    **first: str | bool | None,
+) -> int:
     """Run Rookery's own agent on stdio, for any client that speaks ACP.
 
     An editor or a worker starts this. docs/agent.md explains what it does and how to set it up. In
-    a terminal, use `rookery run "…"` instead.
+    a terminal, use `rookery run "…"` instead. With --remote or --cloud the conversation, its
+    commands and its files are on another machine; `rookery agents add` saves the key for it.
 
     \b
     rookery setup
     rookery agent
+    rookery agent --remote http://build:8000
     """
     if setup:
         from rookery.cli.setup.command import setup as set_up
@@ -69,7 +80,8 @@ def agent(resume: str | None, last: bool, override: bool, setup: bool) -> int:
         return int(set_up.main([], prog_name="rookery setup", standalone_mode=False))
     from rookery.agent.server import main
 
-    return main(flags.spelled(resume=resume, last=last, override_with_envs=override))
+    first["override_with_envs"] = first.pop("override")
+    return main(flags.spelled(**first, remote=remote, cloud=cloud, directory=directory))
 
 
 @click.command()

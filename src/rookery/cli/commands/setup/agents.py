@@ -124,6 +124,28 @@ def remove(name: str, yes: bool) -> int:
     return exits.DONE
 
 
+@agents.command()
+@click.argument("name")
+@click.option("--remote", metavar="URL", help="The address of an OpenHands agent server.")
+@click.option("--cloud", is_flag=True, help="In OpenHands Cloud (or the one at --remote).")
+@click.option("--directory", metavar="DIR", help="Its working directory over there.")
+def add(name: str, remote: str | None, cloud: bool, directory: str | None) -> int:
+    """Add Rookery's own agent on another machine, under a name: its conversation, commands and
+    files are on an OpenHands agent server, or in a sandbox of OpenHands Cloud.
+
+    The key is read from the terminal or from stdin, tried, and saved where only you can read it.
+    Run it again to change the key. For other agents, see [agents.NAME] in `rookery help config`.
+
+    \b
+    rookery agents add build --remote http://build:8000 < key
+    rookery agents add cloud --cloud
+    rookery run --agent build "Fix the test"
+    """
+    from rookery.cli.setup.agent_server import add as add_agent
+
+    return add_agent(name, remote, cloud, directory)
+
+
 # ---------------------------------------------------------------- the public registry
 
 

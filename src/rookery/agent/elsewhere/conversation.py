@@ -1,0 +1,391 @@
+"""The SDK's remote conversation, as turns and sessions know a conversation that runs here.
+
+The server stops before every step's actions (AlwaysConfirm, whatever the session's mode), so that
+they are judged on this side first. Its links may break: everything that it said is kept here, and
+nothing that was heard once is heard again.
+"""
+
+import asyncio
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from openhands.sdk import Agent, Message
+from openhands.sdk.context.view import View
+from openhands.sdk.conversation.conversation_stats import ConversationStats
+from openhands.sdk.conversation.exceptions import ConversationRunError
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.conversation.state import ConversationState
+from openhands.sdk.event import (
+    ActionEvent,
+    Event,
+    MessageEvent,
+    ObservationEvent,
+    UserRejectObservation,
+)
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
+from openhands.sdk.event.conversation_state import ConversationStateUpdateEvent
+
+from rookery.agent.elsewhere.kept_events import KeptEvents
+from rookery.agent.elsewhere.link import Began, Link, Linker
+from rookery.agent.elsewhere.recap import text_of
+from rookery.agent.elsewhere.requests import Unreachable
+from rookery.agent.provider.told import Told
+from rookery.core.json import Json
+
+if TYPE_CHECKING:
+    from openhands.sdk import LLM
+
+LOOK = 3.0
+"""Seconds between two looks at a run that says nothing: its server may have died."""
+STILL = 3
+"""Looks at a run that has ended, after which its last word is no longer waited for."""
+AWAY = 120.0
+"""Seconds that a turn waits for a server that was lost."""
+AGAIN = 1.0
+INTERRUPTING = 10.0
+LIMITS = ("MaxIterationsReached",)
+LOST = "The agent server does not respond. The turn waits for it for up to 2 minutes.\n"
+BACK = "The agent server is back. The turn goes on.\n"
+CUT_OFF = (
+    "The agent server died while this ran, or just before. It may have taken effect: check before "
+    "you repeat it."
+)
+OTHERS = "The other calls of this step were not run either. Make those again that you still need."
+UNASKED = (
+    "The agent server ran {tool} without waiting for permission, so the turn was ended. Do not use "
+    "this server for work that needs permission."
+)
+
+
+class Hearing:
+    """What a session does with what its conversation says. Called in any thread."""
+
+    def on_event(self, event: Event) -> None: ...
+    def on_delta(self, text: str | None, thought: str | None) -> None: ...
+    def named(self, event: Event) -> Event:
+        return event
+
+    def tell_user(self, words: str) -> None: ...
+    def was_cleared(self, action: str) -> bool:  # noqa: ARG002 (a method)
+        return False
+
+
+class AwayState:
+    """The part of a conversation's state that is asked for."""
+
+    blocked_actions: dict[str, str] = {}  # noqa: RUF012 (the SDK's name; always empty)
+    get_unmatched_actions = staticmethod(ConversationState.get_unmatched_actions)
+
+    def __init__(self, kept: KeptEvents) -> None:
+        self._kept = kept
+        self.execution_status = Status.IDLE
+
+    @property
+    def events(self) -> Sequence[Event]:
+        return list(self._kept.events)
+
+    def active_branch(self, limit: int | None = None) -> Sequence[Event]:
+        return self.events if limit is None else self.events[-limit:]
+
+    @property
+    def view(self) -> View:
+        return View.from_events(self.events)
+
+    def rebuild_view(self) -> None: ...
+    def __enter__(self) -> "AwayState":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class AwayConversation:
+    tool_hooks = None
+    connections = None
+
+    def __init__(self, agent: Agent, linker: Linker, kept: KeptEvents, hearing: Hearing) -> None:
+        self.agent = agent
+        self.state = AwayState(kept)
+        self._linker = linker
+        self._kept = kept
+        self._hearing = hearing
+        self._link: Link | None = None
+        self._began: Began | None = None
+        """When the server of the last link was started."""
+        self._lock = threading.Lock()
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._running = False
+        """A run was begun, and its end is not known yet."""
+        self._ran = False
+        """It was seen running: what is said of its state from then on is about its end."""
+        self._over = False
+        self._stopping = False
+        self._fault = ""
+        self._refused: dict[str, str] = {}
+        self._own_words: set[str] = set()
+        """What the model was told by us, which the server takes for the user's."""
+
+    # --- the link --------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> uuid.UUID:
+        return uuid.UUID(self._linker.conversation)
+
+    @property
+    def link(self) -> Link:
+        """Raises Told."""
+        if self._link is None:
+            self.connect()
+        assert self._link is not None
+        return self._link
+
+    def connect(self) -> bool:
+        """Reach the server, and the conversation on it; begin one where there is none. Returns
+        whether the server was started since. Blocks. Raises Told."""
+        if self._link is not None and self._link.is_well():
+            self._refresh(self._link)
+            return False
+        self.disconnect()
+        self._link = link = self._linker.reach(self.agent, self._heard, self._kept.events)
+        before, self._began = self._began, link.began
+        self._refresh(link)
+        return before is not None and link.began.is_after(before)
+
+    def _refresh(self, link: Link) -> None:
+        for event in link.events(self._kept.latest()):
+            self._take(event)
+        self.state.execution_status = link.status()
+
+    def disconnect(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    def close(self) -> None:
+        self.disconnect()
+
+    # --- what it says ----------------------------------------------------------------------------
+
+    def _heard(self, event: Event) -> None:
+        """In the thread of the link."""
+        kind = type(event).__name__
+        if isinstance(event, ConversationStateUpdateEvent):
+            self._note(event)
+        elif kind == "StreamingDeltaEvent":
+            told: Any = event
+            self._hearing.on_delta(told.content, told.reasoning_content)
+        else:
+            self._take(event, live=True)
+
+    def _take(self, event: Event, *, live: bool = False) -> None:
+        if isinstance(event, ConversationStateUpdateEvent):
+            return
+        if isinstance(event, MessageEvent) and text_of(event) in self._own_words:
+            event = event.model_copy(update={"source": "environment"})
+        with self._lock:
+            named = self._hearing.named(event)
+            if not self._kept.add(named):
+                return
+        if live and self._running and isinstance(event, ObservationEvent):
+            self._check(event)
+        self._hearing.on_event(named)
+
+    def _check(self, event: ObservationEvent) -> None:
+        """Judgement stands before what the server runs; one that does not wait is not trusted."""
+        if event.tool_name in ("finish", "think") or self._hearing.was_cleared(event.action_id):
+            return
+        self._fault = UNASKED.format(tool=event.tool_name)
+        self._wake()
+
+    def _note(self, event: ConversationStateUpdateEvent) -> None:
+        value = event.value.get("execution_status") if event.key == "full_state" else None
+        if event.key == "execution_status":
+            value = event.value
+        try:
+            status = Status(value)
+        except ValueError:
+            return
+        self.state.execution_status = status
+        if status == Status.RUNNING:
+            self._ran = True
+        elif self._running:
+            # The server tells the whole state when a run is over, after all its events.
+            self._over = self._over or (self._ran and event.key == "full_state")
+            self._wake()
+
+    def _wake(self) -> None:
+        self._loop.call_soon_threadsafe(self._news.set)
+
+    # --- a run -----------------------------------------------------------------------------------
+
+    async def arun(self) -> None:
+        """Until it is finished, or waits, or was interrupted. Raises ConversationRunError."""
+        self._stopping, self._fault = False, ""
+        try:
+            await asyncio.to_thread(self._begin)
+            await self._until_over()
+        except Told as error:
+            raise ConversationRunError(self.id, error) from error
+        finally:
+            self._running = False
+        self._raise_failure()
+
+    def _begin(self) -> None:
+        link = self.link
+        self._running, self._ran, self._over = True, False, False
+        link.tell("run")
+
+    async def _until_over(self) -> None:
+        still = 0
+        while not self._stopping:
+            try:
+                async with asyncio.timeout(LOOK):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+            self._news.clear()
+            if self._fault:
+                await asyncio.to_thread(self.interrupt)
+                raise Told(self._fault, "provider")
+            try:
+                status = await asyncio.to_thread(self.link.status)
+                still = still + 1 if status != Status.RUNNING else 0
+                if status != Status.RUNNING and (self._over or still >= STILL):
+                    await asyncio.to_thread(self._refresh, self.link)
+                    return
+            except Unreachable:
+                if await self._win_back():
+                    return
+
+    async def _win_back(self) -> bool:
+        """Wait for a server that was lost, and go on with its run. Returns whether that is over.
+        Raises Told."""
+        if not self._stopping:
+            self._hearing.tell_user(LOST)
+        until = time.monotonic() + AWAY
+        while not self._stopping:
+            try:
+                anew = self._linker.conversation
+                restarted = await asyncio.to_thread(self.connect)
+                cut_off = restarted and await asyncio.to_thread(self._mend)
+                if cut_off:
+                    await asyncio.to_thread(self._begin)
+            except Unreachable:
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(AGAIN)
+                continue
+            if self._linker.conversation != anew:
+                raise Told(
+                    "The conversation had to start over on the agent server. Send the prompt again."
+                )
+            self._hearing.tell_user(BACK)
+            return not cut_off and self.state.execution_status != Status.RUNNING
+        return True
+
+    def _mend(self) -> bool:
+        """Whether a server's death cut the run off. Actions that had begun are not run twice."""
+        open_calls = self.state.get_unmatched_actions(self.state.events)
+        if any(self._hearing.was_cleared(action.id) for action in open_calls):
+            self.link.tell("events/respond_to_confirmation", {"accept": False, "reason": CUT_OFF})
+            self._refresh(self.link)
+            return True
+        return self.state.execution_status == Status.ERROR
+
+    def _raise_failure(self) -> None:
+        """The model failed over there."""
+        if self._stopping or self.state.execution_status != Status.ERROR:
+            return
+        errors = [each for each in self._kept.events if isinstance(each, ConversationErrorEvent)]
+        if not errors or errors[-1].code not in LIMITS:
+            code = errors[-1].code if errors else "RemoteError"
+            said = errors[-1].detail if errors else "The run failed on the agent server."
+            # Named as the SDK's own, by which failures are told apart.
+            raise ConversationRunError(self.id, type(code, (RuntimeError,), {})(said))
+
+    def wait_until_idle(self, stopped: Callable[[], bool]) -> None:
+        """A run that another process of ours began goes on over there. Blocks."""
+        while self.state.execution_status == Status.RUNNING:
+            if stopped():
+                self.interrupt()
+                return
+            time.sleep(AGAIN / 2)
+            self._refresh(self.link)
+
+    def interrupt(self) -> None:
+        """Blocks, for a moment."""
+        self._stopping = True
+        self._wake()
+        try:
+            if self._link is not None:
+                self._link.tell("interrupt")
+                self._refresh(self._link)
+        except Told:
+            self.state.execution_status = Status.PAUSED  # nobody is there to be interrupted
+
+    # --- changes ---------------------------------------------------------------------------------
+
+    def send_message(self, message: Message) -> None:
+        parts = [part.model_dump(mode="json") for part in message.content]
+        self._tell("events", {"role": message.role, "content": parts, "run": False})
+
+    def _on_event(self, event: Event) -> None:
+        """From this side come rejections, of which the server takes one for all actions of a step,
+        and words for the model that are not the user's."""
+        if isinstance(event, UserRejectObservation):
+            self._refused[event.action_id] = event.rejection_reason
+        elif isinstance(event, MessageEvent):
+            self._own_words.add(text_of(event))
+            self.send_message(event.llm_message)
+
+    def settle_answers(self, pending: Sequence[ActionEvent]) -> list[ActionEvent]:
+        """After all of a step's actions were answered for: those that may run. Blocks."""
+        refused, self._refused = self._refused, {}
+        words = list(dict.fromkeys(refused.values()))
+        if not words:
+            return list(pending)
+        if len(refused) < len(pending):
+            names = {each.id: each.tool_name for each in pending}
+            words = [f"{names.get(id, 'A call')}: {why}" for id, why in refused.items()]
+            words.append(OTHERS)
+        self.reject_pending_actions("\n".join(words))
+        return []
+
+    def reject_pending_actions(self, reason: str) -> None:
+        self._tell("events/respond_to_confirmation", {"accept": False, "reason": reason})
+        self._refresh(self.link)
+
+    def switch_llm(self, llm: "LLM") -> None:
+        self.agent = self.agent.model_copy(update={"llm": llm})
+        self.link.give_model(llm)
+
+    def condense(self) -> None:
+        self._tell("condense")
+        self._refresh(self.link)
+
+    def navigate_to(self, event_id: str | None) -> None:
+        self._tell("navigate", {"event_id": event_id})
+        self._kept.back_to(event_id)
+
+    def generate_title(self, max_length: int = 50) -> str:
+        asked = f"Name this conversation in at most {max_length} characters. Answer with the name."
+        answer = self._tell("ask_agent", {"question": asked})
+        return str((answer or {}).get("response") or "")[:max_length].strip()
+
+    def fork(self, id: str, from_event_id: str | None) -> None:
+        body: Json = {"id": id, "reset_metrics": False}
+        self._tell("fork", body | ({"from_event_id": from_event_id} if from_event_id else {}))
+
+    def _tell(self, what: str, body: Json | None = None) -> Any:
+        """Raises ConversationRunError."""
+        try:
+            return self.link.tell(what, body)
+        except Told as error:
+            raise ConversationRunError(self.id, error) from error
+
+    @property
+    def conversation_stats(self) -> ConversationStats:
+        return self._link.stats() if self._link is not None else ConversationStats()

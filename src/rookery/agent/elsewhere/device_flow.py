@@ -1,0 +1,74 @@
+"""A login to OpenHands Cloud with a browser, by OAuth's device flow: the user confirms a code on
+any machine, and the token comes here."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import httpx
+
+from rookery.agent.elsewhere.requests import CONNECTING, PATIENCE
+from rookery.agent.provider.told import Told
+from rookery.core.json import Json, lenient
+
+MOST = 600.0
+"""Seconds that the user has, where the cloud allows more."""
+SLOWER = 5.0
+
+
+class Begun(NamedTuple):
+    device: str
+    code: str
+    """For the user."""
+    url: str
+    every: float
+    """Seconds between two looks."""
+    within: float
+
+
+def begin(url: str) -> Begun:
+    """Raises Told."""
+    found = _asked(url, "/oauth/device/authorize", json={})[1]
+    device, code = lenient.text(found, "device_code"), lenient.text(found, "user_code")
+    where = lenient.text(found, "verification_uri_complete") or lenient.text(
+        found, "verification_uri"
+    )
+    if not device or not where:
+        raise Told(f"{url} offers no login with a browser. Paste a token instead.")
+    every = float(lenient.number(found, "interval") or SLOWER)
+    within = float(lenient.number(found, "expires_in") or MOST)
+    return Begun(device, code, where, every, min(within, MOST))
+
+
+def wait(url: str, begun: Begun, pause: Callable[[float], None] = time.sleep) -> str:
+    """The token, once the user has confirmed. Raises Told."""
+    until, every = time.monotonic() + begun.within, begun.every
+    while time.monotonic() < until:
+        status, found = _asked(url, "/oauth/device/token", data={"device_code": begun.device})
+        if status == 200 and (token := lenient.text(found, "access_token")):
+            return token
+        match lenient.text(found, "error"):
+            case "authorization_pending":
+                pass
+            case "slow_down":
+                every = float(lenient.number(found, "interval") or every + SLOWER)
+            case "access_denied":
+                raise Told("The login was refused in the browser.", "auth")
+            case "expired_token":
+                break
+            case other:
+                raise Told(f"The login failed: {other or f'HTTP {status}'}.", "auth")
+        pause(every)
+    raise Told("The login was not confirmed in time. Try again.", "auth")
+
+
+def _asked(url: str, path: str, **body: Any) -> tuple[int, Json]:
+    waits = httpx.Timeout(PATIENCE, connect=CONNECTING)
+    try:
+        answer = httpx.post(url + path, timeout=waits, **body)
+        found = answer.json()
+    except (httpx.HTTPError, OSError, ValueError) as error:
+        raise Told(
+            f"{url} does not respond. Check the address and the network.\n{error}"
+        ) from error
+    return answer.status_code, found if isinstance(found, dict) else {}

@@ -1,0 +1,276 @@
+"""A connection to one conversation on an agent server, and how one is made: the server is found or
+woken, the conversation attached to, or begun anew where it is gone."""
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import httpx
+from openhands.sdk import Agent, LocalWorkspace, RemoteConversation, RemoteWorkspace
+from openhands.sdk.conversation.conversation_stats import ConversationStats
+from openhands.sdk.conversation.exceptions import WebSocketConnectionError
+from openhands.sdk.conversation.request import StartConversationRequest
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import Event
+from openhands.sdk.security.confirmation_policy import AlwaysConfirm
+from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
+from pydantic import ValidationError
+
+from rookery.agent.elsewhere import keys
+from rookery.agent.elsewhere.cloud import Cloud
+from rookery.agent.elsewhere.recap import recap_of
+from rookery.agent.elsewhere.requests import Unreachable
+from rookery.agent.elsewhere.server import AgentServer
+from rookery.agent.process.place import Place
+from rookery.agent.provider.told import Told
+from rookery.core.json import Json, lenient
+
+if TYPE_CHECKING:
+    from openhands.sdk import LLM
+
+type Heard = Callable[[Event], None]
+
+MOST_STEPS = 500
+LONG = {"condense": 600.0, "ask_agent": 600.0, "interrupt": 20.0}
+"""Seconds for what the server answers only when it is done."""
+ROUNDED = 1.0
+"""Seconds: a server tells its age in whole ones."""
+ANEW = (
+    "The conversation is gone from the agent server, so a new one was begun there. The model knows "
+    "a recap of what was said; files and processes of the old one may be gone too.\n"
+)
+OTHER_VERSION = (
+    "The agent server runs OpenHands {theirs}, this agent {ours}. If something fails, install "
+    "the same version on both sides.\n"
+)
+
+
+class Began(NamedTuple):
+    """When a server was started, by our clock: between these times, since an answer takes its."""
+
+    earliest: float
+    latest: float
+
+    def is_after(self, other: "Began") -> bool:
+        return self.earliest > other.latest + ROUNDED
+
+
+def began_of(server: AgentServer) -> Began:
+    """Raises Told."""
+    before = time.monotonic()
+    uptime = server.uptime()
+    return Began(before - uptime, time.monotonic() - uptime)
+
+
+class Link:
+    def __init__(self, server: AgentServer, remote: RemoteConversation, began: Began) -> None:
+        self.began = began
+        self._server = server
+        self._remote = remote
+        self._id = str(remote.id)
+
+    def is_well(self) -> bool:
+        """Whether it is the same server still, and has the conversation."""
+        try:
+            if began_of(self._server).is_after(self.began):
+                return False
+            return self._server.conversation(self._id) is not None
+        except Told:
+            return False
+
+    def status(self) -> Status:
+        """Raises Told."""
+        found = self._server.conversation(self._id)
+        if found is None:
+            raise Unreachable("The conversation is gone from the agent server.")
+        return Status(lenient.text(found, "execution_status", Status.IDLE.value))
+
+    def tell(self, what: str, body: Json | None = None) -> Any:
+        """Raises Told."""
+        more: Json = {"timeout": LONG[what]} if what in LONG else {}
+        more |= {"also": (409,)} if what == "run" else {}  # it runs already
+        return self._server.post(f"/api/conversations/{self._id}/{what}", body, **more)
+
+    def events(self, since: str) -> Iterator[Event]:
+        """Those that can be read. Raises Told."""
+        for found in self._server.events(self._id, since):
+            with suppress(ValidationError):
+                yield Event.model_validate(found)
+
+    def give_model(self, llm: "LLM") -> None:
+        """A server without a secret key forgets a model's key when it is restarted."""
+        self.tell("switch_llm", {"llm": llm.model_dump(mode="json", context=SHOWN)})
+
+    def stats(self) -> ConversationStats:
+        return self._remote.state.stats
+
+    def close(self) -> None:
+        self._remote.close()
+        self._remote.workspace.reset_client()
+        self._server.close()
+
+
+SHOWN = {"expose_secrets": True}
+
+
+class Linker:
+    """Makes the links of one session. `keep` stores where it runs; `tell` is for the user."""
+
+    def __init__(
+        self,
+        home: str,
+        session: str,
+        cwd: str,
+        place: Place,
+        keep: Callable[[Place], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._home = home
+        self._session = session
+        self._cwd = cwd
+        self._place = place
+        self._keep = keep
+        self._tell = tell
+        self._told_version = False
+
+    @property
+    def conversation(self) -> str:
+        return self._place.conversation or str(uuid.UUID(self._session))
+
+    def check(self) -> None:
+        """Whether the key is good, before anything is begun. Blocks. Raises Told."""
+        if self._place.cloud:
+            cloud = self._cloud()
+            try:
+                cloud.check()
+            finally:
+                cloud.close()
+
+    def reach(self, agent: Agent, heard: Heard, past: Sequence[Event]) -> Link:
+        """Blocks. Raises Told."""
+        server = self._server()
+        link: Link | None = None
+        try:
+            self._compare_versions(server.check())
+            began = began_of(server)
+            if server.conversation(self.conversation) is not None:
+                link = self._resumed(Link(server, self._attached(server, heard), began), agent)
+            else:
+                if past:
+                    self._move(self._place._replace(conversation=str(uuid.uuid4())))
+                    agent = _knowing(agent, recap_of(past))
+                link = Link(server, self._begun(server, agent, heard), began)
+                if past:
+                    self._tell(ANEW)
+        finally:
+            if link is None:
+                server.close()
+        return link
+
+    @staticmethod
+    def _resumed(link: Link, agent: Agent) -> Link:
+        """The server waits before each action, and has the model's key."""
+        link.tell("confirmation_policy", {"policy": AlwaysConfirm().model_dump()})
+        analyzer = LLMSecurityAnalyzer().model_dump(mode="json")
+        link.tell("security_analyzer", {"security_analyzer": analyzer})
+        link.give_model(agent.llm)
+        return link
+
+    def release(self) -> None:
+        """What nobody needs now: the conversation, and a sandbox of its own. Blocks."""
+        with suppress(Told):
+            if not self._place.cloud:
+                server = self._server()
+                server.ask("DELETE", f"/api/conversations/{self.conversation}", missing=True)
+                server.close()
+            elif self._place.sandbox:
+                cloud = self._cloud()
+                cloud.release(self._place.sandbox)
+                cloud.close()
+
+    # --- servers ---------------------------------------------------------------------------------
+
+    def _server(self) -> AgentServer:
+        key = keys.key_of(self._home, self._place, os.environ)
+        if not self._place.cloud:
+            return AgentServer(self._place, self._place.url, key)
+        cloud = self._cloud()
+        try:
+            cloud.check()
+            sandbox = cloud.sandbox(self._place.sandbox, self._tell)
+        finally:
+            cloud.close()
+        if sandbox.id != self._place.sandbox:
+            self._move(self._place._replace(sandbox=sandbox.id))
+        return AgentServer(self._place, sandbox.url, sandbox.key)
+
+    def _cloud(self) -> Cloud:
+        return Cloud(self._place, keys.key_of(self._home, self._place, os.environ))
+
+    def _move(self, place: Place) -> None:
+        self._place = place
+        self._keep(place)
+
+    def _compare_versions(self, info: Json) -> None:
+        import openhands.sdk
+
+        theirs, ours = lenient.text(info, "sdk_version"), openhands.sdk.__version__
+        if theirs and theirs != ours and not self._told_version:
+            self._told_version = True
+            self._tell(OTHER_VERSION.format(theirs=theirs, ours=ours))
+
+    # --- conversations ---------------------------------------------------------------------------
+
+    def _attached(self, server: AgentServer, heard: Heard) -> RemoteConversation:
+        return self._made(
+            lambda: RemoteConversation.attach(
+                self._workspace(server),
+                uuid.UUID(self.conversation),
+                callbacks=[heard],
+                visualizer=None,
+            )
+        )
+
+    def _begun(self, server: AgentServer, agent: Agent, heard: Heard) -> RemoteConversation:
+        request = StartConversationRequest(
+            agent=agent,
+            workspace=LocalWorkspace(working_dir=self._place.where(self._cwd)),
+            conversation_id=uuid.UUID(self.conversation),
+            confirmation_policy=AlwaysConfirm(),
+            security_analyzer=LLMSecurityAnalyzer(),
+            max_iterations=MOST_STEPS,
+        )
+        workspace = self._workspace(server)
+        return self._made(
+            lambda: RemoteConversation.create(
+                workspace, request, callbacks=[heard], visualizer=None
+            )
+        )
+
+    def _workspace(self, server: AgentServer) -> RemoteWorkspace:
+        where = self._place.where(self._cwd)
+        return RemoteWorkspace(
+            host=server.url, api_key=server.key.reveal() or None, working_dir=where
+        )
+
+    def _made(self, make: Callable[[], RemoteConversation]) -> RemoteConversation:
+        try:
+            return make()
+        except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:
+            words = f"{self._place.name()} cannot be used now. Send the prompt again."
+            raise Unreachable(f"{words}\n{error}") from error
+        except (ValidationError, ImportError, KeyError, ValueError) as error:
+            words = f"{self._place.name()} has a conversation that this version cannot read."
+            raise Told(f"{words}\n{str(error)[:300]}", "provider") from error
+
+
+def _knowing(agent: Agent, recap: str) -> Agent:
+    context = agent.agent_context
+    if context is None or not recap:
+        return agent
+    suffix = f"{context.system_message_suffix or ''}\n\n{recap}"
+    changed = context.model_copy(update={"system_message_suffix": suffix})
+    return agent.model_copy(update={"agent_context": changed})

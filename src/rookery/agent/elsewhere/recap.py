@@ -1,0 +1,47 @@
+"""What a conversation that is begun anew is told of the one that is gone."""
+
+from collections.abc import Sequence
+
+from openhands.sdk.event import ActionEvent, Event, MessageEvent
+from openhands.sdk.llm import TextContent
+
+LONGEST = 12_000
+"""Characters of a recap; the latest are kept."""
+PART = 1_500
+HEAD = (
+    "This conversation was begun before, on a machine that is gone with its files. What was said "
+    "and done there, shortened, oldest first. Check what exists before you build on it:"
+)
+
+
+def recap_of(events: Sequence[Event]) -> str:
+    """ "": there is nothing to tell."""
+    lines: list[str] = []
+    left = LONGEST
+    for event in reversed(events):
+        line = _told(event)
+        if not line:
+            continue
+        left -= len(line)
+        if left < 0:
+            lines.append("…")
+            break
+        lines.append(line)
+    return "\n".join([HEAD, *reversed(lines)]) if lines else ""
+
+
+def _told(event: Event) -> str:
+    if isinstance(event, MessageEvent) and event.source in ("user", "agent"):
+        text = text_of(event).strip()
+        who = "The user" if event.source == "user" else "You"
+        return f"{who}: {text[:PART]}" if text else ""
+    if isinstance(event, ActionEvent) and event.action is not None:
+        given = event.action.model_dump(exclude_none=True, exclude={"kind"})
+        said = str(given.get("message") or given.get("thought") or given)[:PART]
+        return f"You called {event.tool_name}: {said}"
+    return ""
+
+
+def text_of(event: MessageEvent) -> str:
+    parts = event.llm_message.content
+    return "\n".join(part.text for part in parts if isinstance(part, TextContent))

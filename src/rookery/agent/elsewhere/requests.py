@@ -1,0 +1,95 @@
+"""Requests to an agent server or to the cloud, whose failures are sentences that say what to do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+
+from rookery.agent.process.place import CLOUD, Place
+from rookery.agent.provider.told import Told
+from rookery.core.json import Json
+from rookery.models.secrets import Secret
+from rookery.wire.params import AUTH_REQUIRED
+
+PATIENCE = 20.0
+"""Seconds for an answer. What takes longer runs in the background over there."""
+CONNECTING = 5.0
+DETAIL = 300
+"""Characters of a server's own words."""
+
+
+class Unreachable(Told):
+    """Nobody answers, or somebody who cannot serve us now: later may be better."""
+
+
+class Requests:
+    """`header`: its name and the words before the key in it."""
+
+    def __init__(self, place: Place, url: str, key: Secret, header: tuple[str, str]) -> None:
+        self.place = place
+        self.url = url
+        name, before = header
+        headers = {name: before + key.reveal()} if key else {}
+        waits = httpx.Timeout(PATIENCE, connect=CONNECTING)
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=waits)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(self, path: str, **more: Any) -> Any:
+        return self.ask("GET", path, **more)
+
+    def post(self, path: str, body: Json | None = None, **more: Any) -> Any:
+        return self.ask("POST", path, json=body if body is not None else {}, **more)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        missing: bool = False,
+        also: Sequence[int] = (),
+        **more: Any,
+    ) -> Any:
+        """Its JSON; with `missing`, None for what does not exist, and for the statuses in `also`.
+        Raises Told."""
+        try:
+            answer = self._client.request(method, path, **more)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise self._unreachable(str(error) or type(error).__name__) from error
+        if answer.status_code in also or (answer.status_code == 404 and missing):
+            return None
+        if answer.status_code in (401, 403):
+            raise Told(
+                f"{self.place.name()} refused the key. {how_to_log_in(self.place)}",
+                "auth",
+                AUTH_REQUIRED,
+            )
+        if answer.status_code >= 500 or answer.status_code in (404, 409, 429):
+            raise self._unreachable(_said(answer))
+        if answer.is_error or answer.is_redirect:
+            words = f"{self.place.name()} refused a request ({path})."
+            raise Told(f"{words}\n{_said(answer)}", "provider")
+        try:
+            return answer.json() if answer.content else None
+        except ValueError:
+            words = f"{self.place.name()} does not speak the agent server's API."
+            raise Told(f"{words} Check the address.") from None
+
+    def _unreachable(self, detail: str) -> Unreachable:
+        return Unreachable(f"{self.place.name()} does not respond. {_remedy(self.place)}\n{detail}")
+
+
+def _remedy(place: Place) -> str:
+    if place.cloud:
+        return "Check the network, then send the prompt again."
+    return "Start it again or check the address, then send the prompt again."
+
+
+def how_to_log_in(place: Place) -> str:
+    flag = f"--cloud --remote {place.url}" if place.cloud else f"--remote {place.url}"
+    return f"Save a valid one: rookery agents add NAME {flag.replace(f' --remote {CLOUD}', '')}"
+
+
+def _said(answer: httpx.Response) -> str:
+    return f"HTTP {answer.status_code} {answer.text[:DETAIL]}".strip()

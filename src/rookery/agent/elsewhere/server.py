@@ -1,0 +1,48 @@
+"""An agent server as this side asks it: whether it is well, and about one conversation."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from rookery.agent.elsewhere.requests import Requests
+from rookery.agent.process.place import Place
+from rookery.core.json import Json, lenient
+from rookery.models.secrets import Secret
+
+HEADER = ("X-Session-API-Key", "")
+PAGE = 100
+"""Events in an answer: the server's most."""
+
+
+class AgentServer(Requests):
+    def __init__(self, place: Place, url: str, key: Secret) -> None:
+        super().__init__(place, url, key, HEADER)
+        self.key = key
+
+    def check(self) -> Json:
+        """What it says about itself, once it has taken the key. Raises Told."""
+        self.get("/api/conversations/count")
+        found = self.get("/server_info")
+        return found if isinstance(found, dict) else {}
+
+    def uptime(self) -> float:
+        """Seconds. Raises Told."""
+        return float(lenient.number(self.get("/server_info"), "uptime") or 0)
+
+    def conversation(self, id: str) -> Json | None:
+        """None: it has none of this id."""
+        found = self.get(f"/api/conversations/{id}", missing=True)
+        return found if isinstance(found, dict) else None
+
+    def tell(self, id: str, what: str, body: Json | None = None) -> Any:
+        return self.post(f"/api/conversations/{id}/{what}", body)
+
+    def events(self, id: str, since: str = "") -> Iterator[Json]:
+        """Those of this time and later, oldest first."""
+        asked: Json = {"limit": PAGE, "sort_order": "TIMESTAMP"}
+        asked |= {"timestamp__gte": since} if since else {}
+        while True:
+            found = self.get(f"/api/conversations/{id}/events/search", params=asked)
+            yield from lenient.mappings(found, "items")
+            if not (page := lenient.text(found, "next_page_id")):
+                return
+            asked["page_id"] = page

@@ -1,0 +1,275 @@
+"""A session whose conversation runs elsewhere. What it sends its client, its turns and its asks are
+those of any session; only the conversation is another."""
+
+import asyncio
+import os
+from functools import partial
+from typing import Any, cast, override
+
+from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
+from openhands.sdk import LLM, Agent, AgentContext, Tool
+from openhands.sdk.context.condenser import LLMSummarizingCondenser
+from openhands.sdk.conversation.exceptions import ConversationRunError
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import ActionEvent, Event, MessageEvent
+from openhands.sdk.skills import load_available_skills
+from openhands.tools.file_editor import FileEditorTool
+from openhands.tools.task_tracker import TaskTrackerTool
+from openhands.tools.terminal import TerminalTool
+
+from rookery.agent.conversation.build import llm_of
+from rookery.agent.conversation.choices import PLAN, Wanted
+from rookery.agent.elsewhere.conversation import AwayConversation, Hearing
+from rookery.agent.elsewhere.kept_events import KeptEvents
+from rookery.agent.elsewhere.link import SHOWN, Linker
+from rookery.agent.process import sdk_import
+from rookery.agent.process.place import Place, place_in
+from rookery.agent.provider.told import Told
+from rookery.agent.sdk_patches.gate import is_spoken
+from rookery.agent.session import asks, hooks
+from rookery.agent.session.models import Profile
+from rookery.agent.session.session import NOT_RUN, STOPPED, Session, last_before
+from rookery.agent.storage import store
+from rookery.agent.tools import families
+from rookery.agent.tools.families import GLOB, GREP
+from rookery.core.json import Json
+
+TOOLS = (*(TerminalTool.name, FileEditorTool.name, GREP, GLOB), TaskTrackerTool.name)
+"""No sub-agents: nobody could judge what they do over there before it is done."""
+LEFT_OPEN = "The agent server does not respond: a call stays open until your next prompt.\n"
+NO_SHELL = "Commands are not run in plan mode on an agent server. View files with the editor."
+KEPT = 10
+"""Answers whose names while they streamed are remembered."""
+HERE_ONLY = "Not used, since they are programs of this machine: {names}.\n"
+
+
+class RemoteSession(Session, Hearing):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        place = place_in(self.record.remote)
+        assert place is not None
+        self._place = place
+        keep = partial(self.on_loop, self._keep_place)
+        where = self.models.home, self.record.id, self.record.cwd
+        self._linker = Linker(*where, place, keep, self.tell_user)
+        self._unheard: list[Event] = []
+        """What it said while no turn was there to tell it: a run may outlive our process."""
+        self._stream = 0
+        self._streaming = False
+        self._names: dict[str, str] = {}
+        """Of answers, by the model's ids for them: the names that they were streamed under."""
+
+    # --- making and ending -----------------------------------------------------------------------
+
+    @override
+    async def open(self, servers: dict[str, Json]) -> None:
+        """A new one needs its server now; another shows its past without."""
+        kept = await asyncio.to_thread(KeptEvents, self.folder)
+        is_new = not kept.seen  # or a fork, whose past its client knows
+        self._applied = self.choices.wanted
+        agent = await asyncio.to_thread(self._agent)
+        away = AwayConversation(agent, self._linker, kept, self)
+        self.conversation = cast(Any, away)
+        try:
+            await asyncio.to_thread(self._linker.check)
+            await asyncio.to_thread(away.connect)
+        except Told as error:
+            if not self.record.prompted or error.failure.data.get("errorKind") == "auth":
+                raise error.failure from error
+            self.notice(f"{error}\n")
+        if is_new:
+            self._unheard.clear()
+        self.count_from_here()
+        left_out = [
+            *servers,
+            *(["hooks"] if hooks.load(self.models.home, self.record.cwd).config else []),
+        ]
+        if left_out:
+            self.notice(HERE_ONLY.format(names=", ".join(left_out)))
+
+    @property
+    def away(self) -> AwayConversation:
+        return cast(AwayConversation, self.running)
+
+    def _keep_place(self, place: Place) -> None:
+        self._place = place
+        self.keep(remote=place.plain())
+
+    def _agent(self) -> Agent:
+        families.load(TOOLS)
+        llm = self._model(self.choices.wanted)
+        own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
+        skills = load_available_skills(None, include_user=True)
+        skills |= load_available_skills(self.record.cwd, include_project=True)
+        about = f"Your current working directory is: {self._place.where(self.record.cwd)}"
+        return Agent(
+            llm=llm,
+            tools=[Tool(name=name) for name in TOOLS],
+            agent_context=AgentContext(skills=list(skills.values()), system_message_suffix=about),
+            condenser=LLMSummarizingCondenser(llm=own, max_size=120, keep_first=4),
+            system_prompt_kwargs={"cli_mode": True},
+        )
+
+    def _model(self, wanted: Wanted) -> LLM:
+        """The SDK's own: a server knows no other."""
+        model = self.models.chosen(wanted.model)
+        assert isinstance(model, Profile)
+        made = llm_of(model, wanted, None)
+        given = made.model_dump(mode="json", context=SHOWN, exclude_none=True)
+        return LLM.model_validate({key: given[key] for key in given if key in LLM.model_fields})
+
+    @override
+    def warm_up(self) -> None:
+        """The server did."""
+
+    @override
+    def make_ready(self) -> None:
+        """A dead server or a sandbox that is gone is noticed here, before each prompt. Blocks."""
+        sdk_import.load_rest()
+        self._streaming = False
+        try:
+            self.away.connect()
+            self.on_loop(self._catch_up)
+            self.away.wait_until_idle(lambda: self.turn is None or self.turn.cancelled)
+        except Told as error:
+            raise error.failure from error
+
+    def _catch_up(self) -> None:
+        unheard, self._unheard = self._unheard, []
+        for event in unheard:
+            self._take_event(event)
+
+    @override
+    def _take_event(self, event: Event) -> None:
+        if self.turn is None:
+            self._unheard.append(event)
+        else:
+            super()._take_event(event)
+
+    @override
+    async def replay(self) -> None:
+        await super().replay()
+        self._unheard.clear()
+
+    @override
+    def _close(self) -> None:
+        if self.conversation is not None:
+            self.away.close()
+        if not self.record.prompted:
+            self._linker.release()
+            self._home.delete(self.record.id)
+        self._lock.release()
+
+    @staticmethod
+    def forget(home: str, record: store.Record) -> None:
+        """Delete what is over there of a session that is deleted here. Blocks."""
+        if (place := place_in(record.remote)) is not None:
+            nobody: Any = lambda *_: None  # noqa: E731
+            Linker(home, record.id, record.cwd, place, nobody, nobody).release()
+
+    # --- what it says ----------------------------------------------------------------------------
+
+    @override
+    def on_delta(self, text: str | None, thought: str | None) -> None:
+        if not self._streaming:
+            self._stream, self._streaming = self._stream + 1, True
+        delta = Delta(content=text, reasoning_content=thought)
+        choice = StreamingChoices(index=0, delta=delta)
+        self.on_token(ModelResponseStream(id=self._stream_name(), choices=[choice]))
+
+    def _stream_name(self) -> str:
+        return f"{self.record.id[:8]}-{os.getpid()}-{self._stream}"
+
+    @override
+    def named(self, event: Event) -> Event:
+        """An answer by the name that it was streamed under: the server tells its id only at its
+        end."""
+        if not isinstance(event, ActionEvent | MessageEvent) or event.source != "agent":
+            return event
+        answer = event.llm_response_id or ""
+        if self._streaming:
+            self._streaming = False
+            self._names[answer] = self._stream_name()
+            for old in list(self._names)[:-KEPT]:
+                del self._names[old]
+        name = self._names.get(answer)
+        return event.model_copy(update={"llm_response_id": name}) if name else event
+
+    @override
+    def tell_user(self, words: str) -> None:
+        self.on_loop(self.notice, words)
+
+    @override
+    def was_cleared(self, action: str) -> bool:
+        return action in self._cleared
+
+    # --- the run ---------------------------------------------------------------------------------
+
+    @override
+    def note_granted(self) -> None:
+        pending = self.pending()
+        for action in pending:
+            if why := self._refused_late(action):
+                asks.reject(self, action, why)
+        for action in self.away.settle_answers(pending):
+            self.started(action)
+        self.away.state.execution_status = Status.RUNNING
+        if self.record.granted:
+            self.keep(granted=())
+
+    def _refused_late(self, action: ActionEvent) -> str:
+        """Plan mode: whoever allowed it. The shell over there has what earlier commands set."""
+        if self.choices.wanted.mode != PLAN or is_spoken(action):
+            return ""
+        if action.tool_name == TerminalTool.name:
+            return NO_SHELL
+        return self._begun_to_plan(action, self._cleared.get(action.id, ""))
+
+    @override
+    def repair(self, words: str = "") -> None:
+        try:
+            if self.pending():
+                waits = self.away.state.execution_status == Status.WAITING_FOR_CONFIRMATION
+                self.away.reject_pending_actions(words or (NOT_RUN if waits else STOPPED))
+        except (ConversationRunError, Told):
+            self.tell_user(LEFT_OPEN)  # the next prompt finds the server, or says why
+
+    @override
+    def drop_request(self) -> None:
+        """The server drops it."""
+
+    @override
+    def interrupt(self) -> None:
+        """Not on the loop: the server may be slow to answer, or away."""
+        done = self._loop.run_in_executor(None, self.away.interrupt)
+        self.settle(done)
+
+    @override
+    def _conform(self, wanted: Wanted, applied: Wanted) -> None:
+        """The mode is judgement's, on this side: the server waits before every action."""
+        if wanted[1:] != applied[1:]:
+            self.away.switch_llm(self._model(wanted))
+
+    @override
+    def renew_model(self) -> None:
+        self.away.switch_llm(self._model(self._applied))
+
+    @override
+    def fork(self, cwd: str, roots: tuple[str, ...], before: int = 0) -> store.Record:
+        id = store.new_id()
+        events = self.away.state.events
+        last = last_before(events, before / 1000) if before else None
+        self.away.fork(id, last)
+        title = f"{self.record.title} (fork)" if self.record.title else ""
+        made = self.record._replace(
+            id=id,
+            cwd=cwd,
+            roots=roots,
+            title=title,
+            updated=store.now(),
+            prompted=True,
+            remote=self._place._replace(conversation="").plain(),
+        )
+        os.makedirs(self._home.folder(id), mode=0o700)
+        self._home.write(made)
+        return made

@@ -1,0 +1,63 @@
+"""Where a conversation runs, as a session's record keeps it. Knows no SDK: every start reads it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from rookery.core.json import Json, lenient
+
+CLOUD = "https://app.all-hands.dev"
+CLOUD_DIRECTORY = "/workspace/project"
+"""Where a sandbox has its files."""
+
+
+class Place(NamedTuple):
+    url: str
+    """The agent server's address, or the cloud's."""
+    cloud: bool = False
+    directory: str = ""
+    """The working directory over there; "": the session's."""
+    sandbox: str = ""
+    """The cloud's name for the machine that runs it."""
+    conversation: str = ""
+    """The server's id of it; "": the session's."""
+
+    def plain(self) -> Json:
+        return {key: value for key, value in self._asdict().items() if value}
+
+    def name(self) -> str:
+        """As the user knows it."""
+        return f"OpenHands Cloud ({self.url})" if self.cloud else f"The agent server at {self.url}"
+
+    def where(self, cwd: str) -> str:
+        return self.directory or (CLOUD_DIRECTORY if self.cloud else cwd)
+
+
+def place_in(kept: Mapping[str, Any]) -> Place | None:
+    """None: here."""
+    if not lenient.text(kept, "url"):
+        return None
+    names = ("directory", "sandbox", "conversation")
+    directory, sandbox, conversation = (lenient.text(kept, name) for name in names)
+    cloud = lenient.flag(kept, "cloud")
+    return Place(lenient.text(kept, "url"), cloud, directory, sandbox, conversation)
+
+
+def fault_of(url: str, directory: str = "") -> str:
+    """What is wrong with an address or a directory; "": nothing."""
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return f"{url!r} is not an address"
+    if not known:
+        return f"{url!r} is not an address such as http://127.0.0.1:8000"
+    if parts.username or parts.password or parts.query or parts.fragment:
+        return "the address may have no password, ? or #; save the key with `rookery agents add`"
+    if directory and not directory.startswith("/"):
+        return f"--directory {directory} must be an absolute path on the server"
+    return ""
+
+
+def plain_url(url: str) -> str:
+    return url.rstrip("/")

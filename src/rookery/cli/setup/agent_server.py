@@ -1,0 +1,84 @@
+"""`rookery agents add`: Rookery's own agent on an agent server or in OpenHands Cloud, under a name.
+Its key is tried, then saved."""
+
+import importlib.util
+import shutil
+import sys
+
+import click
+
+from rookery.agent.elsewhere import keys
+from rookery.agent.process.place import CLOUD, Place, fault_of, plain_url
+from rookery.agents import registry
+from rookery.cli import exits, flags
+from rookery.cli.output import Screen, standard
+from rookery.client.config import own_agents
+from rookery.client.guard import require_person
+from rookery.forms.agents import NAME
+from rookery.home import paths
+from rookery.models.secrets import Secret
+
+
+def add(name: str, remote: str | None, cloud: bool, directory: str | None) -> int:
+    if not remote and not cloud:
+        raise click.UsageError("Say where it runs: --remote URL or --cloud.")
+    url = plain_url(remote or CLOUD)
+    if fault := fault_of(url, directory or ""):
+        raise click.UsageError(fault[0].upper() + fault[1:] + ".")
+    if not NAME.fullmatch(name) or name in registry.AGENTS:
+        words = "must be letters, digits, - and _, at most 40, and not a known agent's"
+        raise click.UsageError(f"The name {words}.")
+    home, screen = paths.home(), standard()
+    require_person(home, "add agents")
+    if importlib.util.find_spec("httpx") is None:
+        line = registry.extra_line("agent")
+        raise click.ClickException(registry.not_installed("Rookery's own agent", line))
+    place = Place(url, cloud)
+    key = _key(screen, place)
+    said = _tried(place, Secret(key))
+    path = keys.save(home, url, key)
+    screen.note(f"{said} The key is in {paths.with_tilde(path)}." if key else said)
+    own_agents.put(home, name, {"command": _command(remote, cloud, directory)})
+    screen.note(f'Added {name}. To use it: rookery run --agent {name} "…"')
+    return exits.DONE
+
+
+def _key(screen: Screen, place: Place) -> str:
+    """Never from the command line, which others can read."""
+    if not flags.in_terminal():
+        return sys.stdin.readline().strip() if sys.stdin is not None else ""
+    asked = "Token (empty: log in with a browser)" if place.cloud else "Key (empty: it needs none)"
+    key = str(click.prompt(asked, default="", hide_input=True, show_default=False, err=True))
+    return key.strip() or (_by_browser(screen, place) if place.cloud else "")
+
+
+def _by_browser(screen: Screen, place: Place) -> str:
+    from rookery.agent.elsewhere import device_flow
+    from rookery.agent.provider.told import Told
+
+    try:
+        begun = device_flow.begin(place.url)
+        screen.note(f"Open {begun.url} and confirm the code {begun.code}.")
+        return device_flow.wait(place.url, begun)
+    except Told as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _tried(place: Place, key: Secret) -> str:
+    """What the other side says to the key. Raises ClickException."""
+    from rookery.agent.elsewhere.cloud import Cloud
+    from rookery.agent.elsewhere.server import AgentServer
+    from rookery.agent.provider.told import Told
+
+    try:
+        if place.cloud:
+            return f"Logged in at {place.url} as {Cloud(place, key).check()}."
+        version = AgentServer(place, place.url, key).check().get("version") or "unknown"
+        return f"The agent server at {place.url} answers (version {version})."
+    except Told as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _command(remote: str | None, cloud: bool, directory: str | None) -> list[str]:
+    own = ["rookery"] if shutil.which("rookery") else [sys.executable, "-P", "-m", "rookery"]
+    return [*own, "agent", *flags.spelled(remote=remote, cloud=cloud, directory=directory)]

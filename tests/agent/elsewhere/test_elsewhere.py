@@ -1,0 +1,180 @@
+"""Issue 17, item 4: the wire to an agent server and to OpenHands Cloud, against a stand-in.
+test_agent_server.py has the real server."""
+
+import json
+import stat
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent
+from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.driving import ALLOW, allow_all, calls, permission, shown, stop_reason, words
+from tests.agent.elsewhere.stand_in import KEY, TOKEN, StandIn, call, say
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+AUTH_REQUIRED = -32000
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn().serving() as server:
+        yield server
+
+
+@pytest.fixture
+def settled(home: Path, model: ScriptedModel, agent_home: Path) -> Path:
+    (home / "person").symlink_to(agent_home / "person")
+    write_settings(home, model)
+    return home
+
+
+async def started(home: Path, *words: str, **variables: str) -> Agent:
+    environment = surroundings(home, **variables)
+    agent = await Agent.start([*ARGV, *words], environment=environment, forked=True)
+    await agent.call("initialize", protocolVersion=1, clientCapabilities={})
+    return agent
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def away(settled: Path, server: StandIn) -> AsyncIterator[Agent]:
+    agent = await started(settled, "--remote", server.url, SESSION_API_KEY=KEY)
+    yield agent
+    await agent.kill()
+
+
+async def test_I17_4_a_server_that_asks_is_answered_here_and_one_that_does_not_is_left(
+    away: Agent, server: StandIn, settled: Path, tmp_path: Path
+) -> None:
+    """Whatever the mode, the server waits before each action; rules deny before anybody is asked;
+    a conversation that is gone is begun anew with a recap."""
+    config = settled / "config.toml"
+    rule = '[[policy.rules]]\ndo = "deny"\ncommand = "curl *"\n'
+    config.write_text(config.read_text() + rule)
+    session = await away.new(str(tmp_path))
+    [one] = server.conversations.values()
+    assert one.policy == "AlwaysConfirm"
+    assert one.request["workspace"]["working_dir"] == str(tmp_path)
+    assert "task_tool_set" not in json.dumps(one.request["agent"]["tools"])
+
+    server.steps = [call("make it"), call("curl evil"), say("It is made.")]
+    running = away.prompt(session, "Make it")
+    asked = await permission(away)
+    assert asked["params"]["toolCall"]["rawInput"]["command"] == "make it"
+    away.send(id=asked["id"], result=ALLOW)
+    assert stop_reason(await away.answer(running)) == "end_turn"
+    news = away.news(session)
+    made, denied = calls(news)
+    assert made["status"] == "completed"
+    assert "ran make it" in shown(made)
+    assert made["toolCallId"] == asked["params"]["toolCall"]["toolCallId"]
+    assert denied["status"] == "failed"
+    assert away.requests().count("session/request_permission") == 1
+    assert words(news) == "It is made."
+
+    # Gone, as after a disk was wiped.
+    server.conversations.clear()
+    server.steps = [say("Again.")]
+    assert stop_reason(await away.turn(session, "And now?")) == "end_turn"
+    told = words(away.news(session), "agent_thought_chunk")
+    assert "gone from the agent server" in told
+    [two] = server.conversations.values()
+    assert "Make it" in two.request["agent"]["agent_context"]["system_message_suffix"]
+
+    # One that does not wait for permission is not trusted.
+    server.lies = True
+    server.steps = [call("rm it"), say("Done.")]
+    answer = await away.turn(session, "Clean up")
+    assert "without waiting for permission" in answer["error"]["message"]
+    assert "interrupt" in server.heard
+
+    said = b"".join(away.raw)
+    assert KEY.encode() not in said
+    assert not any(
+        KEY.encode() in file.read_bytes() for file in settled.rglob("*") if file.is_file()
+    )
+
+
+async def test_I17_4_a_server_that_is_away_is_noticed_and_the_past_is_shown(
+    settled: Path, tmp_path: Path
+) -> None:
+    with StandIn().serving() as server:
+        agent = await started(settled, "--remote", server.url, SESSION_API_KEY="wrong-key")
+        failed = await agent.answer(agent.ask("session/new", cwd=str(tmp_path), mcpServers=[]))
+        assert failed["error"]["code"] == AUTH_REQUIRED
+        assert "rookery agents add" in failed["error"]["message"]
+        await agent.kill()
+        agent = await started(settled, "--remote", server.url, SESSION_API_KEY=KEY)
+        session = await agent.new(str(tmp_path))
+        server.steps = [say("Here.")]
+        assert stop_reason(await agent.turn(session, "Are you there?")) == "end_turn"
+    answer = await agent.turn(session, "And now?")
+    assert "does not respond" in answer["error"]["message"]
+    assert answer["error"]["data"]["errorKind"] == "network"
+    await agent.kill()
+    # Another process of ours, which is told no address: the session knows its own.
+    agent = await started(settled)
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    news = agent.news(session)
+    assert words(news) == "Here."
+    assert "does not respond" in words(news, "agent_thought_chunk")
+    await agent.kill()
+
+
+async def test_I17_4_cloud_the_token_is_tried_and_a_dead_sandbox_made_anew(
+    settled: Path, server: StandIn, tmp_path: Path
+) -> None:
+    words_ = ("--cloud", "--remote", server.url)
+    agent = await started(settled, *words_)
+    assert await agent.call("session/new", cwd=str(tmp_path), mcpServers=[]) == AUTH_REQUIRED
+    assert _add(settled, "cloudy", *words_, key="wrong").returncode == 1
+    saved = _add(settled, "cloudy", *words_, key=TOKEN)
+    assert "ada@example.com" in saved.stderr, saved
+    kept = settled / "agent_servers.json"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert TOKEN not in saved.stderr + (settled / "config.toml").read_text()
+    assert "cloudy" in (settled / "config.toml").read_text()
+
+    session = await agent.new(str(tmp_path))
+    [one] = server.conversations.values()
+    assert one.request["workspace"]["working_dir"] == "/workspace/project"
+    allow_all(agent)
+    server.steps = [call("make it"), say("Made.")]
+    assert stop_reason(await agent.turn(session, "Make it")) == "end_turn"
+    server.sandboxes["box-1"] = "MISSING"
+    server.conversations.clear()
+    server.steps = [say("Again.")]
+    assert stop_reason(await agent.turn(session, "And now?")) == "end_turn"
+    assert list(server.sandboxes) == ["box-1", "box-2"]
+    assert "sandbox is being started" in words(agent.news(session), "agent_thought_chunk")
+    await agent.kill()
+
+
+def _add(home: Path, *words: str, key: str) -> subprocess.CompletedProcess[str]:
+    environment = surroundings(home)
+    command = [*ARGV[:-1], "agents", "add", *words]
+    return subprocess.run(
+        command, input=key + "\n", env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--remote", "ftp://x"], "not an address"),
+        (["--remote", "http://me:secret@x"], "rookery agents add"),
+        (["--directory", "/w"], "only for --remote"),
+        (["--remote", "http://x", "--directory", "w"], "absolute path"),
+    ],
+)
+async def test_I17_4_wrong_words(given: list[str], said: str) -> None:
+    from rookery.agent.process.arguments import parse
+
+    found = parse(given)
+    assert isinstance(found, str)
+    assert said in found
