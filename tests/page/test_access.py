@@ -42,6 +42,7 @@ SCREENS = (
     "/settings/notify",
     "/settings/devices",
     "/api/docs",
+    "/api/docs",
 )
 NOT_SCREENS = (
     "/races/",  # of a race: the page of one has a test of its own

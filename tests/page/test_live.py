@@ -1,6 +1,8 @@
 """The transcript under a stream, in a real browser: V2, V3, V10 and the stream's side of V11."""
 
 import json
+import os
+import signal
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from playwright.sync_api import Locator, Page, expect
 from rookery.core.json import Json
 from rookery.core.json.events import Draft
 from rookery.home import paths
+from rookery.log.lock import is_locked
 from rookery.log.store import Writer
-from tests.daemon.served import serve
+from tests.daemon.served import awaited, serve
 from tests.export.sessions import chunk, prompt, session, turn
 from tests.export.test_hostile_html import WORDS, everywhere
 from tests.page.conftest import PATIENCE, PHONE, Site
@@ -284,6 +287,20 @@ def test_V3_a_notice_offers_what_helps(site: Site) -> None:
     page.locator("#transcript").get_by_role("button", name="Start it again").click()
     site.say(name, "go on")
     expect(said(page, "Back again.")).to_be_visible()
+    settled(page)
+
+
+@pytest.mark.long
+def test_I15_a_session_whose_worker_was_killed_is_started_again_by_a_button(site: Site) -> None:
+    turns = [[{"text": "Working."}, {"until": "cancel"}], [{"text": "Back again."}]]
+    name = site.session({"turns": turns}, title="Killed")
+    site.say(name, "go")
+    page = site.page(f"/sessions/{name}")
+    expect(said(page, "Working.")).to_be_visible()
+    record = paths.read_json(str(Path(paths.session_dir(site.served.home, name), paths.WORKER)))
+    os.kill((record or {})["pid"], signal.SIGKILL)
+    page.locator("#transcript").get_by_role("button", name="Start again").click()
+    awaited(lambda: is_locked(paths.session_dir(site.served.home, name)))
     settled(page)
 
 

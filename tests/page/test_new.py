@@ -1,12 +1,18 @@
 """V7: a new session from the page."""
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.client.test_import import elsewhere, play
+from tests.client.work_tree.trees import WHO, Tree
 from tests.daemon.served import Served
 from tests.page.conftest import PATIENCE, PHONE, Site
+from tests.rigs.player import player
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
 
@@ -75,3 +81,88 @@ def test_V7_on_a_phone_nothing_is_wider_than_the_screen(site: Site) -> None:
     page = site.page("/new", viewport=PHONE, has_touch=True, is_mobile=True)
     page.get_by_text("More agents").tap()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def configured(site: Site, **agents: list[str]) -> None:
+    lines = (f"[agents.{name}]\ncommand = {json.dumps(argv)}\n" for name, argv in agents.items())
+    Path(site.served.home, "config.toml").write_text("".join(lines))
+
+
+@pytest.mark.long
+def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
+    serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    site = serving()
+    tree = Tree(tmp_path / "tree", a__txt="one\n", b__txt="one\n")
+    agents = {}
+    for name, file in (("finch", "a.txt"), ("robin", "b.txt"), ("wren", "b.txt")):
+        script = tmp_path / f"{name}.json"
+        steps = [{"write": file, "content": f"{name}\n"}, {"text": "Done."}]
+        script.write_text(json.dumps({"otherwise": steps}))
+        agents[name] = player(str(script))
+    configured(site, **agents)
+    page = site.page("/new")
+    page.get_by_label("Directory").fill(tree.cwd)
+    page.get_by_label("Agent", exact=True).select_option("finch")
+    page.get_by_label("When it asks").select_option("all")
+    page.get_by_text("Race other agents").click()
+    for name in ("robin", "wren"):
+        page.locator(f'input[name=race][value="{name}"]').check()
+    page.get_by_label("First prompt").fill("Go")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/races/*")
+    rows = page.locator(".race tbody tr")
+    expect(rows).to_have_count(3)
+    expect(page.locator(".race").get_by_text("1 file, +1 −1")).to_have_count(3, timeout=PATIENCE)
+
+    rows.filter(has_text="finch").get_by_role("button", name="Merge").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1 file, +1 −1, into main")
+    dialog.get_by_label("How").select_option("squash")
+    dialog.get_by_role("button", name="Merge").click()
+    expect(page.locator("#toasts")).to_contain_text("Merged into main")
+    assert (tree.read("a.txt"), tree.read("b.txt")) == (b"finch\n", b"one\n")
+    expect(page.get_by_role("button", name="Pick")).to_have_count(2)
+
+    tree.put({"b.txt": "mine\n"})
+    rows.filter(has_text="robin").get_by_role("button", name="Merge").click()
+    expect(page.locator("#toasts")).to_contain_text("You have uncommitted changes in: b.txt")
+    tree.git("checkout", "b.txt")
+    rows.filter(has_text="robin").get_by_role("button", name="Pick").click()
+    dialog.get_by_role("button", name="Merge it, drop the rest").click()
+    expect(page.get_by_role("button", name="Pick")).to_have_count(0)
+    assert tree.read("b.txt") == b"robin\n"
+    assert tree.git("worktree", "list").count("\n") == 1
+
+
+@pytest.mark.long
+def test_I16_a_session_begun_elsewhere_is_imported_by_the_page(
+    serving: Callable[..., Site], tmp_path: Path
+) -> None:
+    site = serving()
+    words = player("demo", "--state", str(tmp_path / "theirs"))
+    configured(site, mine=words)
+    place = tmp_path / "shop"
+    place.mkdir()
+    elsewhere(words, place, play({"text": "a kingfisher"}))
+    page = site.page("/new")
+    page.get_by_label("Directory").fill(str(tmp_path))
+    page.get_by_text("Continue a session begun elsewhere").click()
+    chip = page.locator('[data-do=elsewhere][data-agent="mine"]')
+    chip.click()
+    listed = page.locator("#elsewhere")
+    expect(listed).to_contain_text("It has no sessions of this directory.")
+    page.get_by_label("Directory").fill(str(place))
+    chip.click()
+    listed.get_by_role("button", name="Import").click()
+    page.wait_for_url("**/sessions/*")
+    expect(page.locator("#transcript")).to_contain_text("a kingfisher")
+    session = page.url.rpartition("/")[2]
+    page.goto(f"{site.served.address}/new")
+    page.get_by_label("Directory").fill(str(place))
+    page.get_by_text("Continue a session begun elsewhere").click()
+    chip.click()
+    listed.get_by_role("button", name="Open").click()
+    page.wait_for_url(f"**/sessions/{session}")

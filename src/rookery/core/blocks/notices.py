@@ -193,6 +193,8 @@ def ending(before: Json, after: Json, event: Event) -> list[Op]:
     if reason == "agent_exited":
         again = {**RETRY, "label": "Start it again"}
         block["actions"] = [again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
+    elif reason == "interrupted":
+        block["actions"] = [{**RETRY, "label": "Start again"}]
     return [*dropped, *put(block)]
 
 

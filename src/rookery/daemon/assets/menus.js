@@ -1,7 +1,7 @@
 // The menus of a session's bar, the questions before something is done, and what is done to the
 // session as a whole.
 import { $, $$, api, copy, element, toast, told } from "./main.js";
-import { cancel, command, facts, path, readHeader } from "./bar.js";
+import { cancel, command, facts, path, readHeader, session } from "./bar.js";
 
 const USUAL = { mode: "mode", model: "model", thought_level: "effort" };
 export const acts = {};
@@ -211,6 +211,8 @@ export const deeds = {
     if (await sure("End the turn by force?", lines, "Force end")) await command({ do: "force_end" });
   },
   rename: () => $("#bar [data-do=rename]")?.click(),
+  merge: async () => (await import("./branch.js")).merge(session),
+  drop: async () => (await import("./branch.js")).drop(session),
 };
 
 acts["force-end"] = deeds.force_end;
@@ -219,6 +221,7 @@ acts.more = (button) => {
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
     ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), row("Force end", "where Stop does not help", deeds.force_end, "bad")] : []),
+    ...(now.worktree ? [row("Merge the worktree", now.worktree, deeds.merge), row("Drop the worktree", "", deeds.drop, "bad")] : []),
     row("Rename", "", deeds.rename),
     row(now.pinned ? "Unpin" : "Pin", "", deeds.pin),
     row("Restart the agent", "", deeds.restart),

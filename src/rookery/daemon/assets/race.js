@@ -1,4 +1,4 @@
-// The screen of a race: the table follows its sessions; one is picked, or all are dropped.
+// The screen of a race: the table follows its sessions; one is picked or merged, or all are dropped.
 import { $, api, piece, say, uid, when } from "./main.js";
 import { morph } from "./morph.js";
 import "./keys.js";
@@ -22,6 +22,11 @@ when("race-pick", async (button) => {
   const { merged } = await post("/api/races/pick", { session });
   say(`Merged into ${merged.into}`);
   await again();
+});
+when("race-merge", async (button) => {
+  const { merge } = await import("./branch.js");
+  const { session, agent } = button.dataset;
+  if (await merge(session, agent)) await again();
 });
 when("race-drop", async (button) => {
   const { sure } = await import("./menus.js");

@@ -1,5 +1,5 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
-import { $, $$, api, html, piece, say, when } from "./main.js";
+import { $, $$, api, element, html, piece, say, when } from "./main.js";
 import { close, isSheet } from "./side.js";
 
 let box = null, session = "";
@@ -48,7 +48,13 @@ when("rewind", async (button) => {
   say(`Rewound to turn ${button.dataset.turn}`);
 });
 when("fork", async (button) => {
-  const made = await api("POST", `/api${here()}/fork`, turnOf(button));
+  const { sure } = await import("./menus.js");
+  const lines = ["A new session begins with the turns up to this one. Both work in the same directory, unless the new one gets a worktree."];
+  const own = element("input", { type: "checkbox", name: "worktree" });
+  const given = await sure(`Fork at turn ${button.dataset.turn}?`, lines, "Fork",
+    element("label", { class: "check" }, own, "In a git worktree of its own, with the files as they were then"));
+  if (!given) return;
+  const made = await api("POST", `/api${here()}/fork`, { ...turnOf(button), worktree: Boolean(given.get("worktree")) });
   location.assign(`/sessions/${made.id}`);
 });
 

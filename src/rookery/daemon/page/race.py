@@ -71,7 +71,8 @@ def _row(row: Runner, *, read_only: bool) -> str:
     button = ""
     if row.files is not None and not read_only:
         about = f'data-session="{esc_line(row.session)}" data-agent="{title}"'
-        button = f'<button type="button" data-do="race-pick" {about}>Pick</button>'
+        button = f'<button type="button" data-do="race-pick" {about}>Pick</button> '
+        button += f'<button type="button" class="quiet" data-do="race-merge" {about}>Merge</button>'
     named = zip(COLUMNS, [*cells, button], strict=True)
     inner = "".join(f'<td data-name="{name}">{cell}</td>' for name, cell in named)
     return f'<tr data-state="{state}">{inner}</tr>'

@@ -37,6 +37,7 @@ def rendered(
     """`now`: in milliseconds. `still` leaves what moves with the clock to the page, so that the
     same state is the same bar."""
     found = said(header, now)
+    tree = header["worktree"] if worktree.exists(header["worktree"]) else {}
     facts = {
         "state": found.sign,
         "running": header["state"] != "idle",
@@ -48,6 +49,7 @@ def rendered(
         "queue": len(header["queue"]),
         "menus": _fingerprint(header),
         "turn": header["turn"],
+        "worktree": lenient.text(tree, "branch"),
         "awake": bool(head and head.get("awake")),
         "now": 0 if still else now,
     }

@@ -1,0 +1,46 @@
+// A session's worktree, merged or dropped. What would happen is said before anything is touched.
+import { api, element, toast, uid } from "./main.js";
+import { sure } from "./menus.js";
+
+const WAYS = [["merge", "with a merge commit"], ["rebase", "by rebasing it"], ["squash", "as one commit"], ["apply", "as changes, without a commit"]];
+const place = (session, what) => `/api/sessions/${encodeURIComponent(session)}/${what}`;
+const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-Key": uid() } });
+const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+function refusal(words, files) {
+  const more = files.length > 5 ? ` and ${files.length - 5} more` : "";
+  toast(`${words}: ${files.slice(0, 5).join(", ")}${more}.`, { kind: "failed", remedy: "Nothing was changed." });
+}
+
+/** `whose`: in the question. Whether it was merged. */
+export async function merge(session, whose = "this session") {
+  const plan = await api("GET", place(session, "merge"));
+  if (plan.conflicts.length) return refusal("These files conflict", plan.conflicts);
+  if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way);
+  if (!plan.files && !plan.commits) return toast("It changed nothing: there is nothing to merge.");
+  const lines = [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`];
+  if (plan.uncommitted) lines.push(`${count(plan.uncommitted, "file")} will be committed first.`);
+  const how = element("select", { name: "how" }, ...WAYS.map(([value, words]) => element("option", { value }, words)));
+  const keep = element("input", { type: "checkbox", name: "keep" });
+  const given = await sure(`Merge the work of ${whose}?`, lines, "Merge",
+    element("label", { class: "pick" }, "How ", how),
+    element("label", { class: "check" }, keep, "Keep the worktree and its branch"));
+  if (!given) return undefined;
+  const done = await post(place(session, "merge"), { how: given.get("how"), keep: Boolean(given.get("keep")) });
+  toast(`Merged into ${done.into}.`);
+  return true;
+}
+
+export async function drop(session) {
+  const lines = ["The worktree and its branch are deleted. The session stays, and can be read."];
+  if (!(await sure("Drop the worktree?", lines, "Drop it"))) return;
+  try {
+    await post(place(session, "drop"), {});
+  } catch (problem) {
+    if (problem.error !== "unmerged_work") throw problem;
+    const lost = [problem.message, "What was not merged is lost for good."];
+    if (!(await sure("Drop work that was not merged?", lost, "Delete it"))) return;
+    await post(place(session, "drop"), { force: true });
+  }
+  toast("The worktree was dropped.");
+}
