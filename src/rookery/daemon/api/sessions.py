@@ -244,7 +244,7 @@ class Noted(BaseModel):
 
 @router.post("/api/sessions/{session}/seen", responses=WRITES)
 async def mark_seen(daemon: Daemon, session: SessionId, given: Seen) -> Noted:
-    """The events up to `seq` were seen: the session is not unread for them any more."""
+    """The events up to `seq` were seen: for them the session is no longer unread."""
     directory = paths.session_dir(daemon.home, session)
     await asyncio.to_thread(seen.mark, directory, given.seq)
     return Noted(seen=seen.seen(directory))

@@ -68,9 +68,7 @@ def directory_of(daemon: State, session: str) -> str:
         raise fleet.UnknownSession(session)
     cwd = str(head["cwd"])
     if not os.path.isdir(cwd):
-        raise Problem(
-            409, "no_directory", f"{cwd} does not exist any more.", "Create it, or use another."
-        )
+        raise Problem(409, "no_directory", f"{cwd} no longer exists.", "Create it, or use another.")
     return cwd
 
 
