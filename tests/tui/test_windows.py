@@ -200,6 +200,15 @@ async def test_U6_keys_of_the_screen_below_do_nothing_under_a_window(home: str) 
         assert (len(app.screen_stack), titles(app)[0]) == (2, "rookery")
 
 
+async def test_V13_notifications_are_set_here_too(home: str) -> None:
+    async with showing(home) as (app, pilot):
+        await pilot.press("f6", "end", "up", "enter")
+        put(app, "notify.webhook", "https://ntfy.invalid/rookery")
+        await pilot.press("ctrl+s")
+        assert told(app) == "Saved: notify.webhook."
+    assert config.load(home).notify.webhook == "https://ntfy.invalid/rookery"
+
+
 # --- models ------------------------------------------------------------------------------------
 
 
