@@ -1,5 +1,6 @@
 """Slash commands: answered by the agent itself, without its model."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,51 @@ async def test_a_skill_by_its_name(agent: Agent, model: ScriptedModel, tmp_path:
     sent = str(model.asked[-1].body["messages"][-1])
     assert "my neighbour" in sent
     assert "GRACIOUSLY" in sent
+
+
+async def test_I17_5_skills_and_instructions_of_other_agents(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """Claude's skills and commands, with `$ARGUMENTS`; Gemini's and Copilot's instructions. All of
+    it is text: nothing in it runs, and no link leads out of the project."""
+    (tmp_path / ".git").mkdir()
+    work = tmp_path / "inner"
+    work.mkdir()
+    ran = tmp_path / "ran"
+    head = "---\nname: {}\ndescription: About {}.\n---\n"
+    files = {
+        ".claude/skills/fix/SKILL.md": head.format("fix", "it")
+        + f"Fix $ARGUMENTS now. !`touch {ran}`\n",
+        ".claude/skills/broken/SKILL.md": "---\nname: [\n---\n",
+        ".claude/commands/git/ship.md": "---\ndescription: 'Ships it.'\n---\nShip $ARGUMENTS.",
+        ".github/copilot-instructions.md": "Speak like a PUFFIN.",
+        "GEMINI.md": "Speak like a SKUA.",
+    }
+    for name, text in files.items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    (work / ".github").mkdir()
+    (tmp_path.parent / "secret.txt").write_text("A SECRET")
+    (work / ".github" / "copilot-instructions.md").symlink_to(tmp_path.parent / "secret.txt")
+    session = await agent.new(str(work))
+    listed = await said(agent, session, "/skills")
+    assert "`/fix` About it." in listed
+    assert "`/ship` Ships it." in listed
+    await agent.turn(session, "/fix the $ARGUMENTS bug")
+    sent = str(model.asked[-1].body["messages"])
+    assert "Fix the $ARGUMENTS bug now." in sent
+    assert "PUFFIN" in sent
+    assert "SKUA" in sent
+    assert "A SECRET" not in sent
+    await agent.turn(session, "/ship it")
+    assert "Ship it." in str(model.asked[-1].body["messages"][-1])
+    params = {"sessionId": session, "configId": "mode", "value": "always-approve"}
+    await agent.call("session/set_config_option", **params)
+    call = {"name": "invoke_skill", "arguments": {"name": "fix"}}
+    await agent.turn(session, json.dumps({"play": [{"call": call}, "Done"]}))
+    assert "!`touch" in str(model.asked[-1].body["messages"][-1])
+    assert not ran.exists(), "a skill is text"
 
 
 async def test_a_path_is_no_command(agent: Agent, tmp_path: Path) -> None:

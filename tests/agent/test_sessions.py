@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import shutil
 import time
+import uuid
 from pathlib import Path
 
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.agent.storage.store import RECORD, Store
+from rookery.cli.setup import conversations
 from tests.acp.driving import Agent, Json, kinds
 from tests.acp.test_checklist_sessions import history
 from tests.agent.conftest import ARGV, surroundings
@@ -321,3 +325,29 @@ async def test_G4_two_processes_do_not_write_to_one(
             assert await other.close() == 0
     finally:
         await other.kill()
+
+
+async def test_I17_5_a_conversation_of_openhands_is_copied_and_continued(
+    agent: Agent, agent_home: Path, tmp_path: Path
+) -> None:
+    """As its CLI keeps them: of the SDK's own agent class, without our record."""
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "Remember the heron")
+    await agent.call("session/close", sessionId=session)
+    kept = Store(str(agent_home / "conversations"))
+    theirs = tmp_path / "theirs" / str(uuid.UUID(session))
+    shutil.move(kept.folder(session), theirs)
+    (theirs / RECORD).unlink()
+    state = json.loads((theirs / "base_state.json").read_text())
+    state["agent"]["kind"] = "Agent"
+    (theirs / "base_state.json").write_text(json.dumps(state))
+    assert conversations.copy_from(str(theirs.parent), kept) == (1, 0, [])
+    told = await listed(agent, tmp_path)
+    assert [(each["sessionId"], each["title"]) for each in told] == [
+        (session, "Remember the heron")
+    ]
+    agent.news(session)
+    await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
+    assert "You said: Remember the heron" in words(agent.news(session))
+    assert stop_reason(await agent.turn(session, "On")) == "end_turn"
+    assert conversations.copy_from(str(theirs.parent), kept) == (0, 1, [])

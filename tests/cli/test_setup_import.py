@@ -11,6 +11,7 @@ from rookery.home import config, mcp
 from rookery.models import profiles
 from tests.cli.driving import Result, rookery
 
+TALK = "0123456789abcdef0123456789abcdef"
 KEY = "sk-very-secret-1234"
 
 
@@ -37,6 +38,12 @@ def theirs(tmp_path: Path) -> Path:
     )
     put(tmp_path / "hooks.json", {"hooks": {"Stop": [{"hooks": [{"command": "true"}]}]}})
     put(tmp_path / "cli_config.json", {"theme": "x"})
+    told = {"source": "user", "llm_message": {"content": [{"text": "Mend the gate\nsoon"}]}}
+    talk = tmp_path / "conversations" / TALK
+    put(talk / "base_state.json", {"workspace": {"working_dir": "/tmp"}})
+    put(talk / "events/event-00000-a.json", "{")
+    put(talk / "events/event-00001-b.json", told)
+    (talk / "events" / "link.json").symlink_to("/etc/hostname")
     put(tmp_path / "conversations/1/base_state.json", {})
     return tmp_path
 
@@ -67,7 +74,18 @@ def test_all_of_it_is_taken_and_told(home: Path, theirs: Path) -> None:
     servers = {server.name: server.enabled for server in mcp.load(str(home))}
     assert servers == {"files": True, "web": False}
     assert list(hooks.load(str(home), str(theirs / "nowhere")).config) == ["stop"]
-    assert "skipped: conversations" in done.out
+    assert "1 conversation: rookery import --agent rookery" in done.out
+    here = home / "conversations" / TALK
+    kept = json.loads((here / "session.json").read_text())
+    assert (kept["title"], kept["cwd"], kept["prompted"]) == ("Mend the gate", "/tmp", True)
+    assert sorted(path.name[:11] for path in (here / "events").iterdir()) == [
+        "event-00000",
+        "event-00001",
+    ]
+    assert {path.stat().st_mode & 0o077 for path in (here, here / "base_state.json")} == {0}
+    (here / "session.json").write_text("{}")
+    assert "skipped: 1 conversation: already here" in run(theirs, "--replace").out
+    assert (here / "session.json").read_text() == "{}", "what was continued here stays"
     assert "skipped: cli_config.json" in done.out
     modes = {(home / name).stat().st_mode & 0o777 for name in (profiles.FILE, "hooks.json")}
     assert modes == {0o600}

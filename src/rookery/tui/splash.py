@@ -34,6 +34,8 @@ LOOK = "Give me a short tour of this project. Change nothing."
 
 LONGEST = 40
 
+FOLDERS = (".agents", ".claude", ".openhands")
+"""With skills, in the user's home and in the project."""
 OWN = "rookery"
 """The agent that loads skills and hooks, and has a saved model."""
 
@@ -259,7 +261,7 @@ def _skills(home: str, cwd: str) -> tuple[str, ...]:
     import glob
 
     own = os.path.expanduser("~")
-    places = [f"{root}/{name}/skills" for root in (own, cwd) for name in (".agents", ".openhands")]
+    places = [f"{root}/{name}/skills" for root in (own, cwd) for name in FOLDERS]
     places += [os.path.join(home, "skills"), os.path.join(cwd, ".openhands", "microagents")]
     found = set[str]()
     for place in map(glob.escape, places):

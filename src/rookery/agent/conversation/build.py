@@ -18,12 +18,12 @@ from openhands.sdk.hooks.types import HookEvent, HookEventType
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.security import confirmation_policy as policies
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
-from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
+from openhands.sdk.skills import Skill
 from openhands.tools.preset.default import register_builtins_agents
 from pydantic import PrivateAttr, SecretStr
 
 import rookery
-from rookery.agent.conversation import images
+from rookery.agent.conversation import images, skills
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED, Wanted
 from rookery.agent.conversation.condenser import UNLIMITED, RookeryCondenser
 from rookery.agent.conversation.critic import PROXY
@@ -49,9 +49,6 @@ TIMEOUT = "timeout"
 """An MCP server's seconds to connect, and for a call."""
 SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
 """The SDK runs these itself; the others it would run on the loop's thread."""
-
-OWN_SKILLS = ("~/.openhands/skills", "{home}/skills")
-"""The user's, besides those that the SDK finds (~/.agents/skills). A project's win."""
 
 POLICIES: Mapping[str, Callable[[], policies.ConfirmationPolicyBase]] = {
     ALWAYS_ASK: policies.AlwaysConfirm,
@@ -222,17 +219,9 @@ def _remembers() -> bool:
 
 
 def context_of(wishes: Wishes, *, remembers: bool) -> AgentContext:
-    """Skills and instructions of the session's directory. Public ones, from the network, are not
-    fetched. `remembers`: with MEMORY.md, and how to keep it."""
-    found = load_available_skills(None, include_user=True)
-    for folder in OWN_SKILLS:
-        place = os.path.expanduser(folder.format(home=paths.home()))
-        if os.path.isdir(place):
-            for skills in load_skills_from_dir(place):
-                found |= skills
-    found |= load_available_skills(wishes.record.cwd, include_project=True)
+    """`remembers`: with MEMORY.md, and how to keep it."""
     return AgentContext(
-        skills=list(found.values()),
+        skills=list(skills.found_in(wishes.record.cwd).values()),
         load_memory=remembers,
         system_message_suffix=surroundings(wishes.record.cwd, wishes.record.roots),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
+from rookery.agent.conversation import skills
 from rookery.agent.conversation.build import skills_of
 from rookery.agent.conversation.choices import MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
@@ -67,7 +68,8 @@ def skill_called(session: "Session", said: Said) -> Skill | None:
 def with_skill(skill: Skill, said: Said) -> Parts:
     """The message when the user calls a skill by name."""
     asked = said.rest or f"Do what the skill {skill.name} says."
-    return [("text", asked), ("text", f'<skill name="{skill.name}">\n{skill.content}\n</skill>')]
+    words = skills.filled(skill, said.rest)
+    return [("text", asked), ("text", f'<skill name="{skill.name}">\n{words}\n</skill>')]
 
 
 # ---------------------------------------------------------------- carrying them out

@@ -178,9 +178,11 @@ def _remove(screen: Screen, home: str, name: str) -> int:
 )
 @click.option("--replace", is_flag=True, help="Replace entries with the same name.")
 def import_(source: str | None, replace: bool) -> int:
-    """Import models, MCP servers, hooks and settings from OpenHands. Nothing is changed there.
+    """Import models, MCP servers, hooks, settings and conversations from OpenHands. Nothing is
+    changed there.
 
-    Existing entries with the same name are kept unless you pass --replace.
+    Existing entries with the same name are kept unless you pass --replace. Conversations are
+    copied; to make sessions of them: rookery import --agent rookery --all
 
     \b
     rookery setup import

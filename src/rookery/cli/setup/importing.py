@@ -10,8 +10,10 @@ from typing import Any
 import click
 
 from rookery.agent.session import hooks
+from rookery.agent.storage import store
 from rookery.cli import exits
 from rookery.cli.output import Screen, clean_line
+from rookery.cli.setup import conversations
 from rookery.client.config import edit, in_force
 from rookery.client.config.rules import NotEdited
 from rookery.core.json import lenient
@@ -64,8 +66,7 @@ def import_from(screen: Screen, home: str, source: str | None, *, replace: bool)
     with in_force.editing(home, adds=True):
         import_.servers()
         import_.hooks()
-    if os.path.exists(os.path.join(place, "conversations")):
-        import_.left("conversations", "conversations are not imported")
+    import_.conversations()
     if not import_.taken and not import_.failed:
         screen.note(f"Nothing new in {place}.")
     return exits.FAILED if import_.failed else exits.DONE
@@ -185,6 +186,27 @@ class _Import:
             else:
                 documents.write(target, checked)
                 self.took(label)
+
+    def conversations(self) -> None:
+        folder = os.path.join(self.place, "conversations")
+        kept = store.Store(store.directory_of(os.environ))
+        if not os.path.isdir(folder) or os.path.realpath(folder) == os.path.realpath(
+            kept.directory
+        ):
+            return
+        try:
+            copied = conversations.copy_from(folder, kept)
+        except OSError as error:
+            self.failed = True
+            self._line("failed", f"conversations: {error.strerror or error}")
+            return
+        for words in copied.broken:
+            self.failed = True
+            self._line("failed", f"conversation {words}")
+        if copied.here:
+            self.left(count(copied.here, "conversation"), "already here")
+        if copied.new:
+            self.took(f"{count(copied.new, 'conversation')}: {conversations.LISTED}")
 
     # --- settings ----------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ KEYS = (
 """In the user's home: what gives access to something else."""
 OPEN = ("conversations", "memory", "skills")
 """In Rookery's home: what an agent may read. The rest holds keys, or decides what is asked."""
-SKILLS = (".agents/skills", ".openhands/skills")
+SKILLS = (".agents/skills", ".claude/skills", ".openhands/skills")
 
 
 class Lay(NamedTuple):
