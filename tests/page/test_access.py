@@ -4,7 +4,7 @@ is to read can be read without JavaScript.
 axe-core comes from npm when the tests run; it is no part of Rookery.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -99,20 +99,19 @@ def _made(site: Site) -> list[str]:
     return [*found, f"{found[1]}/changes", f"{found[1]}/timeline"]
 
 
-def faults(page: Page, source: str, path: str) -> Iterator[str]:
-    page.goto(path)
-    page.wait_for_load_state("networkidle")
-    page.evaluate(source)
-    for each in page.evaluate(RUN):
-        yield f"{path.partition('://')[2].partition('/')[2]}: {each}"
+def complaints(page: Page) -> list[str]:
+    """What axe-core has against a page as it is now."""
+    page.evaluate((node_modules(AXE) / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    return [str(each) for each in page.evaluate(RUN)]
 
 
 def check(site: Site, paths: list[str], viewport: dict[str, int], theme: str) -> None:
-    source = (node_modules(AXE) / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     page = site.page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
     found: list[str] = []
     for path in paths:
-        found += faults(page, source, site.served.address + path)
+        page.goto(site.served.address + path)
+        page.wait_for_load_state("networkidle")
+        found += [f"{path}: {each}" for each in complaints(page)]
     assert not found, "\n".join(found)
 
 
@@ -198,7 +197,6 @@ OPENED: dict[str, Callable[[Page], object]] = {
 def test_V9_what_opens_over_a_session_is_for_everybody(
     site: Site, sessions: list[str], viewport: dict[str, int], theme: str
 ) -> None:
-    source = (node_modules(AXE) / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     page = site.page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
     found: list[str] = []
     for name, act in OPENED.items():
@@ -211,8 +209,7 @@ def test_V9_what_opens_over_a_session_is_for_everybody(
         act(page)
         page.wait_for_load_state("networkidle")
         expect(page.locator("[aria-busy=true]")).to_have_count(0)
-        page.evaluate(source)
-        found += [f"{name}: {each}" for each in page.evaluate(RUN)]
+        found += [f"{name}: {each}" for each in complaints(page)]
     assert not found, "\n".join(found)
 
 

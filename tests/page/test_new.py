@@ -12,6 +12,7 @@ from tests.client.test_import import elsewhere, play
 from tests.client.work_tree.trees import WHO, Tree
 from tests.daemon.served import Served
 from tests.page.conftest import PATIENCE, PHONE, Site
+from tests.page.test_access import complaints
 from tests.rigs.player import player
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
@@ -115,11 +116,13 @@ def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
     page.wait_for_url("**/races/*")
     rows = page.locator(".race tbody tr")
     expect(rows).to_have_count(3)
+    assert complaints(page) == []
     expect(page.locator(".race").get_by_text("1 file, +1 −1")).to_have_count(3, timeout=PATIENCE)
 
     rows.filter(has_text="finch").get_by_role("button", name="Merge").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("1 file, +1 −1, into main")
+    assert complaints(page) == []
     dialog.get_by_label("How").select_option("squash")
     dialog.get_by_role("button", name="Merge").click()
     expect(page.locator("#toasts")).to_contain_text("Merged into main")

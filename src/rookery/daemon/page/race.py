@@ -34,7 +34,7 @@ async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLRes
 
 
 def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
-    heads = "".join(f'<th scope="col">{each}</th>' for each in COLUMNS)
+    heads = "".join(f'<th scope="col">{each}</th>' if each else "<td></td>" for each in COLUMNS)
     body = "".join(_row(row, read_only=read_only) for row in rows)
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     left = [row for row in rows if row.files is not None]
