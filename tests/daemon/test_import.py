@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+from rookery.client.daemon import logins
+from rookery.client.daemon.logins import Login
+from tests.cli.driving import rookery
 from tests.client.test_import import elsewhere, play
 from tests.daemon.served import Served
 from tests.rigs.player import player
@@ -27,8 +30,12 @@ def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
     assert served.ask("POST", path, body).json()["id"] == made
     document = served.ask("GET", f"/api/sessions/{made}/document").json()
     assert "a kingfisher" in json.dumps(document["blocks"])
-    (row,) = served.ask("GET", path).json()["sessions"]
-    assert row["here"] == made
+    logins.save(mine := str(tmp_path / "mine"), Login(served.address, served.token))
+    away = {"ROOKERY_HOME": mine, "ROOKERY_URL": served.address}
+    (row,) = rookery("import", "--agent", "mine", "--list", "--json", str(place), **away).events
+    assert (row["id"], row["here"]) == (theirs, made)
+    again = rookery("import", "--agent", "mine", "--session", theirs, **away)
+    assert (again.code, "is here already" in again.err) == (0, True)
     lost = served.ask("POST", path, body | {"id": "other", "cwd": str(tmp_path / "no")})
     assert (lost.status, lost.json()["error"]) == (409, "cannot_import")
     assert served.ask("GET", "/api/agents/nobody/sessions").json()["error"] == "unknown_agent"

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from rookery.client.daemon import logins
+from rookery.client.daemon.logins import Login
 from rookery.client.fleet import heads
-from tests.cli.driving import play
+from tests.cli.driving import ROOKERY, play
 from tests.client.test_import import elsewhere
+from tests.daemon.served import serve
 from tests.e2e.house import until
 from tests.rigs.player import player
+from tests.sandbox.test_bwrap import git
 from tests.tui.tmux import Tmux
 
 
@@ -39,6 +43,56 @@ def test_S5_a_session_goes_back_and_forth_and_is_forked(home: Path, tmp_path: Pa
         until(lambda: len(heads(str(home))) == 2, "there is no fork")
         screen.wait_without("schön two")
         screen.wait_for("schön one")
+
+
+@pytest.mark.long
+def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_daemon(
+    home: Path, tmp_path: Path
+) -> None:
+    """`rookery --daemon`: nothing of it is on this machine."""
+    mine, repository, theirs = tmp_path / "mine", tmp_path / "repository", tmp_path / "theirs"
+    repository.mkdir()
+    git(repository, "init", "-qb", "main")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "first")
+    words = player("demo", "--state", str(theirs))
+    (home / "config.toml").write_text(f"[agents.mine]\ncommand = {json.dumps(words)}\n")
+    elsewhere(words, repository, play({"text": "a kingfisher"}))
+    daemon = serve(home)
+    try:
+        logins.save(str(mine), Login(daemon.address, daemon.token))
+        session = daemon.create(title="Far away", cwd=str(repository), agent="mine")
+        command = (*ROOKERY, "--daemon", daemon.address, "open", "Far away")
+        with Tmux(mine, *command, cwd=tmp_path, size=(100, 30)) as screen:
+            screen.wait_for("Far away")
+            screen.say(play({"write": "a.txt", "content": "one"}, {"text": "schön eins"}))
+            screen.wait_for("schön eins", "ready")
+            screen.say("/fork 1 worktree")
+            until(lambda: len(heads(str(home))) == 2, "there is no fork")
+            [fork] = [head for head in heads(str(home)) if head["id"] != session]
+            until(lambda: Path(fork["cwd"], "a.txt").exists(), "it has not the files of then")
+            assert fork["cwd"] != str(repository)
+            screen.wait_for("(fork)")
+            task = play({"write": "b.txt", "content": "two"}, {"text": "schön zwei"})
+            screen.say(f"/race mine,mine {task}")
+            until(lambda: len(heads(str(home))) == 4, "no race")
+            screen.wait_for("schön zwei")
+            runners = [head for head in heads(str(home)) if head.get("race")]
+            until(lambda: all(Path(each["cwd"], "b.txt").exists() for each in runners), "not run")
+            screen.say("/race")
+            screen.wait_for("Race", "Drop all", "1 file +1")
+            screen.press("Enter")
+            screen.wait_for("Pick it")
+            screen.press("Down", "Enter")
+            screen.wait_for("Merged into main")
+            assert (repository / "b.txt").read_text() == "two"
+            screen.say("/import mine")
+            screen.wait_for("Import from mine", "here already")  # the newest
+            screen.press("Down", "Enter")
+            screen.wait_for("a kingfisher")
+    finally:
+        daemon.stop()
+    assert [head for head in heads(str(home)) if head["id"] == session]
+    assert not heads(str(mine))
 
 
 @pytest.mark.long

@@ -81,6 +81,7 @@ def _certify(authority: Path, away: Path) -> None:
     new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     new += ["-nodes", "-days", "30", "-addext"]
     first = ["basicConstraints=critical,CA:TRUE", "-subj", "/CN=authority"]
+    first += ["-addext", "keyUsage=critical,keyCertSign"]  # Python 3.13 takes no other
     own = ["basicConstraints=CA:FALSE", "-addext", f"subjectAltName=IP:{HOST}", "-subj", "/CN=own"]
     own += ["-CA", str(authority), "-CAkey", str(away / "ca.key")]
     for words, key, out in (

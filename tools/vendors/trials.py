@@ -159,7 +159,7 @@ async def cancel(perch: Perch) -> str:
     assert ended.update["reason"] == "cancelled", ended.update["reason"]
     asked = perch.llm.main()[-1]
     await asyncio.to_thread(perch.llm.wait, 1, lambda each: each is asked and bool(each.ended))
-    assert asked.ended == "hung up"
+    assert asked.ended == "hung up", asked.ended
     await check_here(perch)
     return f"{ended.at - sent.at} ms"
 

@@ -28,7 +28,7 @@ PATIENCE = 120.0
 """Seconds for a start, and for each answer."""
 LARGEST = 32 * 1024 * 1024
 """Characters of JSON that a history may have; the rest is left out."""
-MOST_PAGES = 200
+MOST_PAGES = 2000
 """Of a list."""
 SETTLE = 0.5
 """Seconds of silence after which a replay is over that went on behind its answer."""
@@ -101,16 +101,16 @@ class AgentSessions:
         """Its sessions, those of a directory alone if one is named. Raises CannotImport."""
         if not can(self._capabilities, "list"):
             raise CannotImport(f"{self.name} cannot list its sessions, so none can be imported.")
-        found, cursor = list[Listed](), ""
+        found, cursor = dict[str, Listed](), ""
         for _ in range(MOST_PAGES):
             params: Json = {"cwd": cwd} if cwd else {}
             said = await self._ask("session/list", params | ({"cursor": cursor} if cursor else {}))
-            found += imported.listed(said)
-            before, cursor = cursor, lenient.text(said, "nextCursor")
-            if not cursor or cursor == before:
+            page = {each.id: each for each in imported.listed(said)}
+            cursor = lenient.text(said, "nextCursor")
+            news, found = page.keys() - found.keys(), found | page
+            if not cursor or not news:  # it goes round in circles
                 break
-        known = {each.id: each for each in found if not cwd or _same(each.cwd, cwd)}
-        return list(known.values())
+        return [each for each in found.values() if not cwd or _same(each.cwd, cwd)]
 
     async def load(self, session: Listed, cwd: str) -> tuple[History, Json]:
         """What it replays, and what it says to it. Raises CannotImport."""

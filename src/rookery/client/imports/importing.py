@@ -34,26 +34,41 @@ class Found(NamedTuple):
     """The id of the session here; "": it is not imported."""
 
 
-def known(home: str, agent: str) -> dict[str, str]:
-    """The conversations of an agent that sessions of this home have: its id, and the session's."""
-    found: dict[str, str] = {}
-    for session in sorted(paths.session_ids(home)):
-        with suppress(LogError, OSError), Reader.open(paths.session_dir(home, session)) as log:
-            for each in conversations(log.of_kinds(*KINDS)):
-                if each.agent == agent:
-                    found.setdefault(each.id, session)
-    return found
+class Known:
+    """The conversations of an agent that sessions of a home have. A session is read once: to import
+    thousands, one after the other, must not read all of them each time."""
+
+    def __init__(self, home: str, agent: str) -> None:
+        self._home, self._agent = home, agent
+        self._read: set[str] = set()
+        self._found: dict[str, str] = {}
+
+    def here(self, conversation: str) -> str:
+        """The session that has it; "": none."""
+        for session in sorted({*paths.session_ids(self._home)} - self._read):
+            self._read.add(session)
+            place = paths.session_dir(self._home, session)
+            with suppress(LogError, OSError), Reader.open(place) as log:
+                for each in conversations(log.of_kinds(*KINDS)):
+                    if each.agent == self._agent:
+                        self._found.setdefault(each.id, session)
+        return self._found.get(conversation, "")
 
 
 async def find(
-    home: str, agent: registry.Agent, config: Config, environment: Mapping[str, str], cwd: str = ""
+    home: str,
+    agent: registry.Agent,
+    config: Config,
+    environment: Mapping[str, str],
+    cwd: str = "",
+    known: Known | None = None,
 ) -> list[Found]:
     """Newest first, so far as the agent tells. Raises CannotImport."""
+    known = known or Known(home, agent.name)
     async with AgentSessions(home, agent, config, environment) as sessions:
         listed = await sessions.list(cwd)
-    here = known(home, agent.name)
     listed.sort(key=lambda each: each.updated, reverse=True)
-    return [Found(agent.name, each, here.get(each.id, "")) for each in listed]
+    return [Found(agent.name, each, known.here(each.id)) for each in listed]
 
 
 async def bring(
@@ -62,13 +77,15 @@ async def bring(
     config: Config,
     environment: Mapping[str, str],
     wanted: Listed,
+    known: Known | None = None,
 ) -> Found:
     """Import one. Raises CannotImport."""
     if not os.path.isdir(wanted.cwd):
         place = wanted.cwd or "a directory that it does not name"
         raise CannotImport(f"{wanted.id} worked in {place}, which no longer exists.")
+    known = known or Known(home, agent.name)
     with _alone(home):
-        if here := known(home, agent.name).get(wanted.id):
+        if here := known.here(wanted.id):
             return Found(agent.name, wanted, here)
         async with AgentSessions(home, agent, config, environment) as sessions:
             history, ready = await sessions.load(wanted, wanted.cwd)

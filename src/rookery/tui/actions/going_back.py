@@ -6,7 +6,7 @@ from rookery.core.json import Json, lenient
 from rookery.forms.lists import Row
 from rookery.tui.shell import Shell
 
-UNDO = "undo"
+UNDO, WORKTREE = "undo", "worktree"
 
 
 def choose(app: Shell) -> None:
@@ -53,18 +53,26 @@ def rewind_to(app: Shell, given: str) -> None:
 def fork_at(app: Shell, given: str) -> None:
     """The fork is opened."""
     session, rookery = app.session, app.reader.rookery
-    if given and not given.isdecimal():
-        app.notify("/fork takes the number of a turn.", severity="warning")
+    turn, _, own = given.partition(" ")
+    if turn == WORKTREE:
+        turn, own = "", turn
+    if (turn and not turn.isdecimal()) or own.strip() not in ("", WORKTREE):
+        words = "/fork takes the number of a turn, then worktree if it is to have its own."
+        app.notify(words, severity="warning")
         return
+    worktree = "" if own else None
 
     def fork() -> tuple[str, str]:
         from rookery.client.daemon.errors import RemoteError
         from rookery.client.guard import FromAgent
         from rookery.client.session import Rejected
+        from rookery.client.worktrees.repository import NoWorktree
         from rookery.log.errors import LogError
 
         try:
-            return rookery.fork(session, int(given) if given else None, ""), ""
+            return rookery.fork(session, int(turn) if turn else None, "", worktree), ""
+        except NoWorktree as error:
+            return "", f"{error} {error.remedy}".strip()
         except (Rejected, FromAgent, LogError, RemoteError) as error:
             return "", str(error)
 

@@ -1,16 +1,14 @@
 """`/import`: sessions that were begun with an agent elsewhere, from its own list."""
 
-import asyncio
-import os
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from rookery.core.json import Json
 from rookery.forms.lists import Row
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 
 if TYPE_CHECKING:
+    from rookery.client.imports.anywhere import Source
     from rookery.client.imports.importing import Found
 
 MOST = 200
@@ -24,106 +22,83 @@ def choose(app: Shell, given: str) -> None:
     if not agent:
         app.notify("/import takes the name of an agent: /import claude.", severity="warning")
         return
-    cwd = str(app.window.header.get("cwd") or "") if app.session else app.start.cwd
+    header = app.window.header if app.session else {}
+    tree = header.get("worktree") or {}  # its sessions are elsewhere
+    cwd = str(tree.get("origin") or header.get("cwd") or "")
     app.notify(f"{agent} lists its sessions …", markup=False)
 
-    async def find() -> tuple[list[Json], str]:
-        from rookery.client.transport.remote import RemoteRookery
+    async def find(source: "Source") -> "list[Found]":
+        return await source.find(cwd or ("" if app.reader.rookery.url else app.start.cwd))
 
-        rookery = app.reader.rookery
-        if isinstance(rookery, RemoteRookery):
-            return await _remote(rookery, agent, "GET", {})
-        return await _local(app.start.home, agent, cwd)
-
-    app.reader.run(find, lambda found: _ask(app, agent, *found))
+    _with(app, agent, cwd, find, lambda found: _ask(app, agent, found))
 
 
-async def _local(
-    home: str, agent: str, cwd: str, wanted: Json | None = None
-) -> tuple[list[Json], str]:
-    from rookery.agents import registry
-    from rookery.client.config import in_force
-    from rookery.client.guard import FromAgent, require_person
-    from rookery.client.imports import importing
-    from rookery.client.imports.agent_sessions import CannotImport
-    from rookery.core.agent.imported import Listed
-    from rookery.home.config import ConfigError
-    from rookery.log.errors import LogError
+def _with[Got](
+    app: Shell,
+    agent: str,
+    cwd: str,
+    work: "Callable[[Source], Awaitable[Got]]",
+    then: Callable[[Got], object],
+) -> None:
+    """In the reader's thread; why it cannot be done is shown."""
 
-    try:
-        require_person(home, "import sessions")
-        settings = in_force.load(home)
-        known = registry.resolve(agent, settings.agents)
-        registry.check_installed(known, os.environ, cwd, settings.node_path)
-        if wanted is None:
-            rows = await importing.find(home, known, settings, os.environ, cwd)
+    async def run() -> tuple[Got | None, str]:
+        from rookery.agents import registry
+        from rookery.client.daemon.errors import RemoteError
+        from rookery.client.guard import FromAgent
+        from rookery.client.imports import anywhere
+        from rookery.client.imports.agent_sessions import CannotImport
+        from rookery.home.config import ConfigError
+        from rookery.log.errors import LogError
+
+        try:
+            return await work(anywhere.source(app.reader.rookery, agent, cwd)), ""
+        except (CannotImport, FromAgent, ConfigError, LogError, RemoteError, OSError) as error:
+            return None, str(error)
+        except (registry.UnknownAgent, registry.NotInstalled) as error:
+            return None, str(error)
+
+    def done(found: tuple[Got | None, str]) -> None:
+        got, why = found
+        if got is None:
+            app.notify(clean_line(why, 300), severity="warning", markup=False)
         else:
-            listed = Listed(**{key: str(wanted.get(key) or "") for key in Listed._fields})
-            rows = [await importing.bring(home, known, settings, os.environ, listed)]
-    except (CannotImport, FromAgent, ConfigError, LogError, OSError) as error:
-        return [], str(error)
-    except (registry.UnknownAgent, registry.NotInstalled) as error:
-        return [], str(error)
-    return [_told(row) for row in rows], ""
+            then(got)
+
+    app.reader.run(run, done)
 
 
-def _told(found: "Found") -> Json:
-    return {**found.session._asdict(), "here": found.here}
-
-
-async def _remote(rookery: object, agent: str, method: str, body: Json) -> tuple[list[Json], str]:
-    from rookery.client.daemon.errors import RemoteError
-    from rookery.client.transport.remote import RemoteRookery
-
-    assert isinstance(rookery, RemoteRookery)
-    path = f"/api/agents/{quote(agent, safe='')}/sessions"
-    try:
-        said = await asyncio.to_thread(rookery.door.json, method, path, body or None)
-    except RemoteError as error:
-        return [], str(error)
-    return (list(said["sessions"]) if method == "GET" else [{"here": said["id"]}]), ""
-
-
-def _ask(app: Shell, agent: str, found: list[Json], why: str) -> None:
+def _ask(app: Shell, agent: str, found: "list[Found]") -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
-    if why or not found:
-        words = why or f"{agent} has no sessions of this directory."
-        app.notify(clean_line(words, 300), severity="warning", markup=False)
+    if not found:
+        app.notify(f"{clean_line(agent)} has no sessions of this directory.", severity="warning")
         return
     rows = [
         Row(
-            str(each["id"]),
-            clean_line(str(each["title"] or each["id"]), 60),
-            "here already" if each["here"] else clean_line(str(each["updated"])[:16]),
+            each.session.id,
+            clean_line(each.session.title or each.session.id, 60),
+            "here already" if each.here else clean_line(each.session.updated[:16]),
         )
         for each in found[:MOST]
     ]
-    known = {str(each["id"]): each for each in found}
-    screen = ChoiceScreen(f"Import from {clean_line(agent)}", rows)
+    known = {each.session.id: each for each in found}
+    more = f"The newest {MOST} of {len(found):,}. For another: rookery import --session ID."
+    words = more if len(found) > MOST else ""
+    screen = ChoiceScreen(f"Import from {clean_line(agent)}", rows, words)
     app.ask(screen, lambda name: _bring(app, agent, known[name]))
 
 
-def _bring(app: Shell, agent: str, wanted: Json) -> None:
-    if wanted["here"]:
-        app.open_session(str(wanted["here"]))
+def _bring(app: Shell, agent: str, wanted: "Found") -> None:
+    if wanted.here:
+        app.open_session(wanted.here)
         return
 
-    async def bring() -> tuple[list[Json], str]:
-        from rookery.client.transport.remote import RemoteRookery
+    async def bring(source: "Source") -> "Found":
+        return await source.bring(wanted.session)
 
-        rookery = app.reader.rookery
-        if isinstance(rookery, RemoteRookery):
-            body = {key: wanted[key] for key in ("id", "cwd", "title")}
-            return await _remote(rookery, agent, "POST", body)
-        return await _local(app.start.home, agent, str(wanted["cwd"]), wanted)
+    def brought(found: "Found") -> None:
+        app.reader.glance()
+        app.open_session(found.here)
 
-    def brought(found: tuple[list[Json], str]) -> None:
-        rows, why = found
-        if why:
-            app.notify(clean_line(why, 300), severity="error", markup=False)
-        else:
-            app.reader.glance()
-            app.open_session(str(rows[0]["here"]))
-
-    app.reader.run(bring, brought)
+    _with(app, agent, wanted.session.cwd, bring, brought)

@@ -26,7 +26,7 @@ OURS = (
     Command("effort", "set how hard the model thinks", "value", "pick('effort')"),
     Command("export", "write the transcript to a file: .md, .html or .jsonl", "path"),
     Command("find", "find words in the transcript", action="find"),
-    Command("fork", "fork the session at a turn, or here", "turn"),
+    Command("fork", "fork the session at a turn, or here", "turn worktree"),
     Command("help", "list every key", action="keys"),
     Command("import", "import a session begun with an agent elsewhere", "agent"),
     Command("mcp", "manage MCP servers", action="servers"),

@@ -6,18 +6,17 @@ from datetime import UTC, datetime
 
 import click
 
-from rookery.agents import programs, registry
 from rookery.cli import exits, flags, settings, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
-from rookery.client.guard import require_person
-from rookery.client.imports import importing
+from rookery.client.daemon.errors import RemoteError
+from rookery.client.imports import anywhere
 from rookery.client.imports.agent_sessions import CannotImport
+from rookery.client.imports.anywhere import Source
 from rookery.client.imports.importing import Found
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json, dumps
 from rookery.core.units import duration
 from rookery.home import paths
-from rookery.home.config import Config
 
 SHAPE = (
     table.Column("agent"),
@@ -37,7 +36,7 @@ SHAPE = (
 @click.option("--all", "everywhere", is_flag=True, help="Of every directory.")
 @flags.several("--session", "ids", metavar="ID", help="Only this one. Repeatable.")
 @flags.as_json("With --list: print one JSON object per session.")
-@click.argument("directory", required=False, type=click.Path(exists=True, file_okay=False))
+@click.argument("directory", required=False, type=click.Path(file_okay=False))
 def import_(
     name: str | None,
     only_list: bool,
@@ -51,85 +50,76 @@ def import_(
     The agent lists its sessions of DIRECTORY (default: the current one) and replays them. Each
     becomes a session here: you can read it, and your next prompt continues it. Sessions that are
     here already are left alone, so you can run this again. Without --agent, every installed agent
-    is asked.
+    is asked. With --daemon, all of this is about that machine.
 
     \b
     rookery import --list
     rookery import --agent claude ~/shop
     rookery import --agent opencode --session ses_4f2a --all
     """
-    target.only_here("import")
-    screen, home = standard(), paths.home()
-    require_person(home, "import sessions")
-    place = "" if everywhere else os.path.abspath(directory or paths.work_directory())
-    return asyncio.run(_run(screen, home, _agents(name, place), place, ids, only_list, as_json))
+    place = "" if everywhere else _place(directory)
+    names = [name] if name else [*anywhere.agents(target.rookery())]
+    if not names:
+        raise click.ClickException("No agent is installed. To see which there are: rookery agents")
+    sources = [anywhere.source(target.rookery(), each, place) for each in names]
+    return asyncio.run(_run(standard(), sources, place, ids, only_list, as_json))
 
 
-def _agents(name: str | None, place: str) -> list[registry.Agent]:
-    found = settings.load()
-    if name is not None:
-        agent = registry.resolve(name, found.agents)
-        registry.check_installed(agent, os.environ, place or "/", found.node_path)
-        return [agent]
-    known = [each for each in registry.names(found.agents) if each not in OURS]
-    agents = [registry.resolve(each, found.agents) for each in known]
-    return [each for each in agents if _is_installed(each, found)]
-
-
-OURS = (registry.OWN, registry.DEMO)
-"""Their sessions are here, or are none."""
-
-
-def _is_installed(agent: registry.Agent, found: Config) -> bool:
-    return programs.find(agent.argv[0], os.environ, node_path=found.node_path) is not None
+def _place(directory: str | None) -> str:
+    """Of another machine, only what is named."""
+    if target.url():
+        return directory or ""
+    settings.load()  # what it warns of, once
+    place = os.path.abspath(directory or paths.work_directory())
+    if not os.path.isdir(place):
+        raise click.UsageError(f"{clean_line(place)} is not a directory.")
+    return place
 
 
 async def _run(
     screen: Screen,
-    home: str,
-    agents: list[registry.Agent],
+    sources: list[Source],
     place: str,
     ids: tuple[str, ...],
     only_list: bool,
     as_json: bool,
 ) -> int:
-    if not agents:
-        raise click.ClickException("No agent is installed. To see which there are: rookery agents")
-    found, failed = list[tuple[registry.Agent, Found]](), 0
-    for agent in agents:
+    found, failed = list[tuple[Source, Found]](), 0
+    for source in sources:
         try:
-            rows = await importing.find(home, agent, settings.load(), os.environ, place)
-        except CannotImport as error:
-            if len(agents) == 1:
+            rows = await source.find(place)
+        except (CannotImport, RemoteError) as error:
+            if len(sources) == 1:
                 raise click.ClickException(str(error)) from None
             screen.note(clean_line(str(error)))
             continue
-        found += [(agent, each) for each in rows if not ids or each.session.id in ids]
+        found += [(source, each) for each in rows if not ids or each.session.id in ids]
     if missing := set(ids) - {each.session.id for _, each in found}:
         words = f"No agent lists the session {sorted(missing)[0]}. To see them: rookery import"
         raise click.ClickException(f"{words} --list --all")
     if only_list:
         _write(screen, [each for _, each in found], as_json=as_json)
         return exits.DONE
-    for agent, each in found:
-        failed += not await _bring(screen, home, agent, each)
+    for number, (source, each) in enumerate(found, 1):
+        screen.status(f"{number:,} of {len(found):,}")
+        failed += not await _bring(screen, source, each)
     if not found:
         screen.note(f"Nothing to import{f' from {paths.with_tilde(place)}' if place else ''}.")
     return exits.FAILED if failed else exits.DONE
 
 
-async def _bring(screen: Screen, home: str, agent: registry.Agent, each: Found) -> bool:
+async def _bring(screen: Screen, source: Source, each: Found) -> bool:
     title = clean_line(cut(each.session.title or each.session.id, 60))
     if each.here:
         screen.note(f"{title} is here already: rookery open {each.here}")
         return True
     try:
-        made = await importing.bring(home, agent, settings.load(), os.environ, each.session)
-    except CannotImport as error:
+        made = await source.bring(each.session)
+    except (CannotImport, RemoteError) as error:
         screen.note(clean_line(f"{title} was not imported. {error}"))
         return False
     screen.line(made.here)
-    screen.note(f"Imported {title} from {agent.name}. To continue it: rookery prompt {made.here}")
+    screen.note(f"Imported {title} from {source.agent}. To continue it: rookery prompt {made.here}")
     return True
 
 

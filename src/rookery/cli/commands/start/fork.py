@@ -16,8 +16,8 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     """Fork a session: print the id of a new one that begins with its turns, up to TURN or all.
 
     The two share the directory: what one agent changes, the other sees; with --worktree, each has
-    its own. The new session's agent
-    remembers the turns if it can fork its own session; otherwise send it a recap.
+    its own. The new session's agent remembers the turns if it can fork its own session; otherwise
+    send it a recap.
 
     \b
     rookery fork 3f2a

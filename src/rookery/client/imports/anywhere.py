@@ -1,0 +1,109 @@
+"""The sessions of an agent that a Rookery can import, wherever it is: this machine's directly,
+another's through its daemon."""
+
+import asyncio
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import override
+from urllib.parse import quote
+
+from rookery.agents import programs, registry
+from rookery.client.config import in_force
+from rookery.client.daemon.remote import Door
+from rookery.client.guard import require_person
+from rookery.client.imports import importing
+from rookery.client.imports.importing import Found, Known
+from rookery.client.transport.interface import Rookery
+from rookery.client.transport.local import LocalRookery
+from rookery.client.transport.remote import RemoteRookery
+from rookery.core.agent.imported import Listed
+from rookery.core.json import Json
+
+OURS = (registry.OWN, registry.DEMO)
+"""Their sessions are here, or are none."""
+
+
+class Source(ABC):
+    """An agent's own sessions. Both methods raise CannotImport, LogError, RemoteError."""
+
+    def __init__(self, agent: str) -> None:
+        self.agent = agent
+
+    @abstractmethod
+    async def find(self, cwd: str) -> list[Found]:
+        """Those of a directory; "": all."""
+
+    @abstractmethod
+    async def bring(self, wanted: Listed) -> Found: ...
+
+
+def source(rookery: Rookery, agent: str, cwd: str) -> Source:
+    """Raises UnknownAgent, NotInstalled, FromAgent, ConfigError."""
+    if isinstance(rookery, RemoteRookery):
+        return _There(rookery.door, agent)
+    assert isinstance(rookery, LocalRookery)
+    require_person(rookery.home, "import sessions")
+    settings = in_force.load(rookery.home)
+    known = registry.resolve(agent, settings.agents)
+    registry.check_installed(known, os.environ, cwd or "/", settings.node_path)
+    return _Here(rookery.home, known)
+
+
+def agents(rookery: Rookery) -> Iterable[str]:
+    """The installed ones. Raises FromAgent, ConfigError, RemoteError."""
+    if isinstance(rookery, RemoteRookery):
+        return [name for name in rookery.agents()[0] if name not in OURS]
+    assert isinstance(rookery, LocalRookery)
+    require_person(rookery.home, "import sessions")
+    settings = in_force.load(rookery.home)
+    names = [name for name in registry.names(settings.agents) if name not in OURS]
+    programs_of = {name: registry.resolve(name, settings.agents).argv[0] for name in names}
+    path = settings.node_path
+    return [
+        name
+        for name, program in programs_of.items()
+        if programs.find(program, os.environ, node_path=path) is not None
+    ]
+
+
+class _Here(Source):
+    def __init__(self, home: str, agent: registry.Agent) -> None:
+        super().__init__(agent.name)
+        self._home, self._known = home, Known(home, agent.name)
+        self._registered = agent
+
+    @override
+    async def find(self, cwd: str) -> list[Found]:
+        settings = in_force.load(self._home)
+        given = (self._home, self._registered, settings, os.environ)
+        return await importing.find(*given, cwd, self._known)
+
+    @override
+    async def bring(self, wanted: Listed) -> Found:
+        settings = in_force.load(self._home)
+        given = (self._home, self._registered, settings, os.environ)
+        return await importing.bring(*given, wanted, self._known)
+
+
+class _There(Source):
+    def __init__(self, door: Door, agent: str) -> None:
+        super().__init__(agent)
+        self._door = door
+        self._path = f"/api/agents/{quote(agent, safe='')}/sessions"
+
+    @override
+    async def find(self, cwd: str) -> list[Found]:
+        query = {"cwd": cwd} if cwd else {}
+        said = await asyncio.to_thread(self._door.json, "GET", self._path, query=query)
+        return [Found(self.agent, _listed(row), str(row["here"])) for row in said["sessions"]]
+
+    @override
+    async def bring(self, wanted: Listed) -> Found:
+        body = {"id": wanted.id, "cwd": wanted.cwd, "title": wanted.title[:500]}
+        said = await asyncio.to_thread(self._door.json, "POST", self._path, body)
+        return Found(self.agent, wanted, str(said["id"]))
+
+
+def _listed(row: Json) -> Listed:
+    return Listed(*(str(row[key]) for key in Listed._fields))
