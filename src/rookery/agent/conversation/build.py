@@ -36,7 +36,7 @@ from rookery.agent.sdk_patches import head, usage
 from rookery.agent.sdk_patches.imports.mcp_provider import Provider
 from rookery.agent.sdk_patches.llm import RookeryLLM
 from rookery.agent.storage import store
-from rookery.agent.tools import families
+from rookery.agent.tools import browser, families
 from rookery.core.json import Json
 from rookery.home import config, paths
 from rookery.models import prices
@@ -88,12 +88,14 @@ class Wishes(NamedTuple):
 
 def make(wishes: Wishes) -> Conversation:
     """A new conversation, or the stored one of that id. Reads and writes files."""
-    register_builtins_agents(enable_browser=False)
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry, fallbacks=wishes.fallbacks)
     small = windows.is_small(llm.effective_max_input_tokens)
+    folder = os.path.join(wishes.directory, wishes.record.id)
     usual = families.usual(wishes.model.model, small=small, browser=wishes.browser)
-    tools = _tools(os.path.join(wishes.directory, wishes.record.id), usual)
-    families.load([tool.name for tool in tools["tools"]])
+    tools = _tools(folder, [_tool(name, folder) for name in usual])
+    names = [tool.name for tool in tools["tools"]]
+    families.load(names)
+    register_builtins_agents(enable_browser=families.BROWSER in names)
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: _server(server) for name, server in wishes.servers.items()},
@@ -142,14 +144,18 @@ def hide_key(conversation: Conversation, model: Profile) -> None:
         conversation.state.secret_registry.track_exported_values({model.name: key})
 
 
-def _tools(folder: str, usual: Sequence[str]) -> Json:
+def _tool(name: str, folder: str) -> Tool:
+    return Tool(name=name, params=browser.params(folder) if name == families.BROWSER else {})
+
+
+def _tools(folder: str, usual: list[Tool]) -> Json:
     """The tools that a conversation was created with; the defaults for a new one. One written by
     another SDK program becomes our agent's."""
     path = os.path.join(folder, store.STATE)
     state = paths.read_json(path)
     agent = state.get("agent") if state else None
     if state is None or not isinstance(agent, dict):
-        return {"tools": [Tool(name=name) for name in usual]}
+        return {"tools": usual}
     if agent.get("kind") != RookeryAgent.__name__:
         agent["kind"] = RookeryAgent.__name__
         paths.write_atomic(path, json.dumps(state).encode())

@@ -129,3 +129,8 @@ class HomeRules:
 
 
 _RULES = HomeRules()
+
+
+def home_settings() -> Config | None:
+    """As they are now; None: the file was never valid."""
+    return _RULES.current()

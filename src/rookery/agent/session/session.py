@@ -9,12 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent, AgentErrorEvent, CondensationRequest, Event
-from openhands.sdk.event.error_classification import AGENT_OUTCOME
+from openhands.sdk.event import ActionEvent, Event
 from openhands.tools.terminal import TerminalTool
 
 from rookery.agent import terminal
-from rookery.agent.conversation import subagents
+from rookery.agent.conversation import repairs, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
@@ -29,6 +28,7 @@ from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.fallbacks import SessionFallbacks
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
+from rookery.agent.tools import browser
 from rookery.agent.translate.children import Refusal
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
@@ -37,11 +37,6 @@ from rookery.wire.choices import UnknownChoice
 if TYPE_CHECKING:
     from rookery.log.lock import Lock
 
-STOPPED = (
-    "Rookery was stopped while this ran, or just before. It may have taken effect: check before "
-    "you repeat it."
-)
-NOT_RUN = "This was not run: it waited for permission, and the user moved on."
 BEGUN = "Not in plan mode, which has just begun. Look again at what you need."
 PATIENCE = 2.0
 """Seconds that closing waits for the session's own start."""
@@ -72,6 +67,8 @@ class Session(ClientUpdates, Seams):
         self._cleared: dict[str, str] = {}
         """Actions of this turn that may run, each with the mode in which it was judged."""
         self._left: dict[str, Judgement] = {}
+        self._no_browser = ""
+        """Why there is none, until that is said."""
 
     # --- making and ending -----------------------------------------------------------------------
 
@@ -90,7 +87,7 @@ class Session(ClientUpdates, Seams):
             wanted=self.choices.wanted,
             servers=servers,
             hooks=hooks.load(self.models.home, self.record.cwd).config,
-            browser=False,
+            browser=await self._has_browser(),
             on_event=self.on_event,
             on_token=self.on_token,
             on_retry=self.on_retry,
@@ -106,6 +103,13 @@ class Session(ClientUpdates, Seams):
         self._opened_waiting = bool(self.pending())
         terminal.on_output(self.conversation, self._pace.feed)
 
+    async def _has_browser(self) -> bool:
+        settings = auto_answer.home_settings()
+        if settings is None or not settings.browser or self.record.prompted:
+            return False
+        self._no_browser = await asyncio.to_thread(browser.problem)
+        return not self._no_browser
+
     def warm_up(self) -> None:
         """Connect and start the shell while the user still types."""
         self.warming = self._loop.run_in_executor(None, self.make_ready)
@@ -115,6 +119,9 @@ class Session(ClientUpdates, Seams):
         """Blocks: in a thread."""
         sdk_import.load_rest()
         install.install_rest()
+        if why := self._no_browser:
+            self._no_browser = ""
+            self.on_loop(self.notice, f"{browser.LEFT_OUT}.\n{why}\n")
         self.running._ensure_agent_ready()
         subagents.remember(self.running, delegations.tasks(self.folder))
 
@@ -324,32 +331,7 @@ class Session(ClientUpdates, Seams):
 
     def repair(self, words: str = "") -> None:
         """Give every open call a result, so that the history stays valid. Blocks."""
-        conversation = self.running
-        if not self.pending():
-            return
-        if words:
-            conversation.reject_pending_actions(words)
-            return
-        waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
-        with conversation.state:
-            for action in self.pending():
-                ended = AgentErrorEvent(
-                    error=NOT_RUN if waits else STOPPED,
-                    tool_name=action.tool_name,
-                    tool_call_id=action.tool_call_id,
-                    classification=AGENT_OUTCOME,
-                )
-                conversation._on_event(ended)
-
-    def drop_request(self) -> None:
-        """Drop a failed request to condense: it would fail every later step."""
-        state = self.running.state
-        if not state.view.unhandled_condensation_request:
-            return
-        branch = state.active_branch()
-        wishes = [n for n, event in enumerate(branch) if isinstance(event, CondensationRequest)]
-        if wishes and wishes[-1] > 0:
-            self.running.navigate_to(branch[wishes[-1] - 1].id)
+        repairs.end_calls(self.running, words)
 
     def interrupt(self) -> None:
         """End what runs: the model's stream, the terminal's command, the sub-agents."""

@@ -112,6 +112,14 @@ class Config(NamedTuple):
         effect="at once, for sessions started from then on",
         key="agent.memory",
     )
+    browser: bool = setting(
+        False,
+        "give Rookery's own agent a browser",
+        more="It needs Chromium or Chrome; without one, the session says so and goes on.",
+        effect="for sessions started from then on",
+        strict_first=(False, True),
+        key="agent.browser",
+    )
     version: int = setting(
         FORMAT, "version of this file's format", unit="a whole number", key="version"
     )

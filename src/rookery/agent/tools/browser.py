@@ -1,0 +1,37 @@
+"""The browser, which the user switches on (`agent.browser`): what it needs, and where it keeps its
+files. Its library takes seconds to import, so it is imported where a conversation has one."""
+
+import importlib
+import importlib.util
+import os
+from typing import Any
+
+from rookery.home import paths
+
+LIBRARY = "browser_use"
+NO_LIBRARY = "the Python package browser-use is missing: install it beside Rookery"
+NO_CHROMIUM = (
+    "there is no Chromium or Chrome: install one "
+    "(sudo apt install chromium, brew install --cask chromium, or uvx playwright install chromium)"
+)
+LEFT_OUT = "The browser is left out"
+
+
+def problem() -> str:
+    """Why there can be none, for the user; "": there can. Blocks."""
+    if importlib.util.find_spec(LIBRARY) is None:
+        return NO_LIBRARY
+    _keep_to_itself()
+    module: Any = importlib.import_module("openhands.tools.browser_use.impl")
+    return "" if module.BrowserToolExecutor.check_chromium_available() else NO_CHROMIUM
+
+
+def _keep_to_itself() -> None:
+    """Its library would report to its makers, and write into the user's home."""
+    os.environ.setdefault("ANONYMIZED_TELEMETRY", "false")
+    os.environ.setdefault("BROWSER_USE_CONFIG_DIR", os.path.join(paths.home(), "sdk", "browser"))
+
+
+def params(folder: str) -> dict[str, Any]:
+    """For a conversation that is kept in a folder: what it visits goes with that."""
+    return {"user_data_dir": os.path.join(folder, "browser")}
