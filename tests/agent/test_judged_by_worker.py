@@ -4,6 +4,7 @@ be undone and the mode judge every action before it runs, in every mode."""
 import json
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -325,6 +326,13 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     assert (nest.work / "gone").exists()
     header = nest.header()
     assert (header["confirm"], header["wanted"]["mode"]) == ("all", "always-approve")
+    begun = await nest.prompt("/plan " + json.dumps({"play": [plan, {"text": "<gone on>"}]}))
+    first = await nest.ask(begun)
+    os.kill(nest.agent.pid, signal.SIGKILL)
+    again = await nest.until(lambda event: is_ask(event) and event.update.get("again"), begun.seq)
+    assert again.update["id"] == first["id"]
+    await nest.answer(again.update, "always-ask")
+    await nest.until(lambda event: "<gone on>" in text_of([event]), again.seq)
     await nest.send("set", option="unattended", value="all", told="a test")
     await nest.send("set", option="mode", value="plan")
     told = Told(await nest.turn([plan, {"text": "never"}]))

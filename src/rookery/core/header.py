@@ -212,9 +212,9 @@ def _config_options(header: Json, event: Event) -> Json:
 def _current_mode(header: Json, event: Event) -> Json:
     mode = lenient.text(event.update, "currentModeId")
     changes = _offered(confirmed(header["_offers"], {"mode": mode})) if mode else {}
-    wanted = header["wanted"]
-    if mode != planning.MODE == wanted.get("mode") and changes and header["state"] != "idle":
-        # The user said go, and does not plan again with the agent's next start.
+    wanted, plans = header["wanted"], (mode, header["wanted"].get("mode")).count(planning.MODE)
+    if changes and plans == 1 and header["state"] != "idle":
+        # /plan, or go: so it is with the agent's next start, too.
         changes["wanted"] = {**wanted, "mode": mode}
     return changes
 

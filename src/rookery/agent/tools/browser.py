@@ -14,6 +14,12 @@ NO_CHROMIUM = (
     "there is no Chromium or Chrome: install one "
     "(sudo apt install chromium, brew install --cask chromium, or uvx playwright install chromium)"
 )
+QUIET = {
+    "ANONYMIZED_TELEMETRY": "false",
+    "BROWSER_USE_DISABLE_EXTENSIONS": "true",
+    "BROWSER_USE_SETUP_LOGGING": "false",
+    "BROWSER_USE_VERSION_CHECK": "false",
+}
 LEFT_OUT = "The browser is left out"
 
 
@@ -27,9 +33,11 @@ def problem() -> str:
 
 
 def _keep_to_itself() -> None:
-    """Its library would report to its makers, and write into the user's home."""
-    os.environ.setdefault("ANONYMIZED_TELEMETRY", "false")
-    os.environ.setdefault("BROWSER_USE_CONFIG_DIR", os.path.join(paths.home(), "sdk", "browser"))
+    """Its library would report to its makers, download extensions, write into the user's home and
+    say on stderr what it does."""
+    place = os.path.join(paths.home(), "sdk", "browser")
+    for name, value in {**QUIET, "BROWSER_USE_CONFIG_DIR": place}.items():
+        os.environ.setdefault(name, value)
 
 
 def params(folder: str) -> dict[str, Any]:

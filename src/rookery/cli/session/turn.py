@@ -191,7 +191,7 @@ class _Turn:
         refused = lenient.text(update, "verdict") == "deny"
         declined = by_order and lenient.mapping(update, "outcome").get("action") == "decline"
         self.rejected = self.rejected or refused
-        if lenient.text(update, "ruled") == planning.READY:
+        if lenient.text(update, "ruled") == planning.READY and update.get("state") == "closed":
             words = planning.READY[:1].upper() + planning.READY[1:]
             self.screen.note(f"{words}: rookery prompt {self.client.session} /go")
         if refused or declined:

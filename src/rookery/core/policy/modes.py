@@ -198,10 +198,10 @@ def said(header: Json) -> str:
     if header["decides"]:
         rest = f"; {unattended.words(order)}" if order else ""
         return _by_itself(agent, lenient.text(header, "mode")) + rest
-    if order:
-        return unattended.words(order)
     if header["confirm"] == planning.MODE:
         return PLANS
+    if order:
+        return unattended.words(order)
     if header["confirm"] == OF_THE_AGENT:
         return f"{agent} decides what to ask, in its mode {header['mode']}"
     return words_of(agent, header["vendor"], header["confirm"])
@@ -220,11 +220,12 @@ def brief(head: Json) -> str:
         return "never asks"
     if head.get("decides"):
         return "decides on its own"
+    if head.get("confirm") == planning.MODE:
+        return "only plans"
     if order:
         told = {"all": "approves all", "risky": "rejects if risky"}
         return told.get(order.approve, "rejects all")
-    told = {ALL: "approves all", RISKY: "asks if risky", planning.MODE: "only plans"}
-    return told.get(head.get("confirm", ""), "")
+    return {ALL: "approves all", RISKY: "asks if risky"}.get(head.get("confirm", ""), "")
 
 
 def _by_itself(agent: str, mode: str = "") -> str:
