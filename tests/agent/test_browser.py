@@ -79,8 +79,8 @@ async def test_I17_2_a_page_is_read_by_the_real_browser(
             assert [each["kind"] for each in found] == ["fetch", "fetch"]
             assert asked[0]["toolCall"]["title"] == f"browser: navigate {url}"
             assert "Eggs: 4" in str(found[1]["rawOutput"])
-            kept = [path.name for path in (home / "person").rglob("*") if path.is_file()]
-            assert kept == []
+            assert list((home / "person").rglob("browseruse")) == []
+            assert list(home.glob("conversations/*/browser"))
             assert await agent.close() == 0
         finally:
             await agent.kill()

@@ -23,7 +23,7 @@ from rookery.home import paths
 from tests.agent.conftest import ARGV, surroundings, warm_up
 from tests.agent.driving import edit, run
 from tests.conftest import end_all
-from tests.worker.aviary import Bird, is_ask, text_of, trust
+from tests.worker.aviary import Bird, is_ask, is_idle, text_of, trust
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -332,7 +332,8 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     again = await nest.until(lambda event: is_ask(event) and event.update.get("again"), begun.seq)
     assert again.update["id"] == first["id"]
     await nest.answer(again.update, "always-ask")
-    await nest.until(lambda event: "<gone on>" in text_of([event]), again.seq)
+    over = await nest.until(is_idle, again.seq)
+    assert "<gone on>" in text_of(nest.events(again.seq, over.seq))
     await nest.send("set", option="unattended", value="all", told="a test")
     await nest.send("set", option="mode", value="plan")
     told = Told(await nest.turn([plan, {"text": "never"}]))
