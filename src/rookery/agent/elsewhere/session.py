@@ -19,6 +19,7 @@ from openhands.tools.terminal import TerminalTool
 
 from rookery.agent.conversation.build import llm_of
 from rookery.agent.conversation.choices import PLAN, Wanted
+from rookery.agent.conversation.repairs import NOT_RUN, STOPPED
 from rookery.agent.elsewhere.conversation import AwayConversation, Hearing
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import SHOWN, Linker
@@ -28,7 +29,7 @@ from rookery.agent.provider.told import Told
 from rookery.agent.sdk_patches.gate import is_spoken
 from rookery.agent.session import asks, hooks
 from rookery.agent.session.models import Profile
-from rookery.agent.session.session import NOT_RUN, STOPPED, Session, last_before
+from rookery.agent.session.session import Session, last_before
 from rookery.agent.storage import store
 from rookery.agent.tools import families
 from rookery.agent.tools.families import GLOB, GREP

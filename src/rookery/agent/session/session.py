@@ -333,6 +333,10 @@ class Session(ClientUpdates, Seams):
         """Give every open call a result, so that the history stays valid. Blocks."""
         repairs.end_calls(self.running, words)
 
+    def drop_request(self) -> None:
+        """A failed request to condense. Blocks."""
+        repairs.drop_request(self.running)
+
     def interrupt(self) -> None:
         """End what runs: the model's stream, the terminal's command, the sub-agents."""
         terminal.interrupt(self.running, partial(self.on_loop, self.notice))

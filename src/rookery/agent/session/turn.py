@@ -10,7 +10,7 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
-from rookery.agent.conversation import images, repairs
+from rookery.agent.conversation import images
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
@@ -121,7 +121,7 @@ class Turn:
             session.say(WAITS if self._sent else WAITS + KEPT_BACK)
         except ConversationRunError as error:
             session.end_calls("The model failed.")
-            await asyncio.to_thread(repairs.drop_request, session.running)
+            await asyncio.to_thread(session.drop_request)
             if (words := llms.refused_in(error)) is None:
                 refused = await asyncio.to_thread(
                     images.give_up, session.running, session.renew_model, error
