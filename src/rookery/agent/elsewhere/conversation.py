@@ -13,11 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from openhands.sdk import Agent, Message
-from openhands.sdk.context.view import View
 from openhands.sdk.conversation.conversation_stats import ConversationStats
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.conversation.state import ConversationState
 from openhands.sdk.event import (
     ActionEvent,
     Event,
@@ -27,11 +25,13 @@ from openhands.sdk.event import (
 )
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 from openhands.sdk.event.conversation_state import ConversationStateUpdateEvent
+from openhands.sdk.llm import LLMRegistry
 
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import Began, Link, Linker
 from rookery.agent.elsewhere.recap import text_of
 from rookery.agent.elsewhere.requests import Unreachable
+from rookery.agent.elsewhere.state import AwayState
 from rookery.agent.provider.told import Told
 from rookery.core.json import Json
 
@@ -73,34 +73,6 @@ class Hearing:
         return False
 
 
-class AwayState:
-    """The part of a conversation's state that is asked for."""
-
-    blocked_actions: dict[str, str] = {}  # noqa: RUF012 (the SDK's name; always empty)
-    get_unmatched_actions = staticmethod(ConversationState.get_unmatched_actions)
-
-    def __init__(self, kept: KeptEvents) -> None:
-        self._kept = kept
-        self.execution_status = Status.IDLE
-
-    @property
-    def events(self) -> Sequence[Event]:
-        return list(self._kept.events)
-
-    def active_branch(self, limit: int | None = None) -> Sequence[Event]:
-        return self.events if limit is None else self.events[-limit:]
-
-    @property
-    def view(self) -> View:
-        return View.from_events(self.events)
-
-    def rebuild_view(self) -> None: ...
-    def __enter__(self) -> "AwayState":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-
 class AwayConversation:
     tool_hooks = None
     connections = None
@@ -108,6 +80,8 @@ class AwayConversation:
     def __init__(self, agent: Agent, linker: Linker, kept: KeptEvents, hearing: Hearing) -> None:
         self.agent = agent
         self.state = AwayState(kept)
+        self.llm_registry = LLMRegistry()
+        """Of models that are asked from here."""
         self._linker = linker
         self._kept = kept
         self._hearing = hearing

@@ -204,6 +204,26 @@ class RemoteSession(Session, Hearing):
     def was_cleared(self, action: str) -> bool:
         return action in self._cleared
 
+    @override
+    def as_judged(self, call: Json) -> Json:
+        """The working directory over there is the session's. A command is judged as it is."""
+        there, here = self._place.where(self.record.cwd), self.record.cwd
+        if there == here or call.get("kind") == "execute":
+            return call
+
+        def mapped(value: Any) -> Any:
+            match value:
+                case str() if value == there or value.startswith(there.rstrip("/") + "/"):
+                    return here + value[len(there.rstrip("/")) :]
+                case dict():
+                    return {key: mapped(inner) for key, inner in value.items()}
+                case list():
+                    return [mapped(inner) for inner in value]
+            return value
+
+        parts = ("rawInput", "locations", "content")
+        return call | {part: mapped(call[part]) for part in parts if part in call}
+
     # --- the run ---------------------------------------------------------------------------------
 
     @override

@@ -58,7 +58,7 @@ async def _judge_left(session: ClientUpdates, wanted: list[Json]) -> list[Judgem
 
 def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
     return {
-        "toolCall": _seen(session.translator_of(child).permission(action)),
+        "toolCall": _seen(session.as_judged(session.translator_of(child).permission(action))),
         "risk": risk.level(action),
         "looks": not isinstance(action.action, MCPToolAction),
     }

@@ -237,6 +237,10 @@ class ClientUpdates(Listener):
         if found := self._children.get(child):
             found.pace.feed(own_call, text)
 
+    def as_judged(self, call: Json) -> Json:
+        """A call with its paths as rules and the session's directories have them."""
+        return call
+
     def translator_of(self, child: str) -> Translator:
         """Of a sub-agent, once it has said something."""
         return self._children[child].translator if child in self._children else self.translator

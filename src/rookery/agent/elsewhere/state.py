@@ -1,0 +1,38 @@
+"""The part of a conversation's state that turns and sessions ask for, from what is kept here."""
+
+from collections.abc import Sequence
+
+from openhands.sdk.context.view import View
+from openhands.sdk.conversation.secret_registry import SecretRegistry
+from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.conversation.state import ConversationState
+from openhands.sdk.event import Event
+
+from rookery.agent.elsewhere.kept_events import KeptEvents
+
+
+class AwayState:
+    blocked_actions: dict[str, str] = {}  # noqa: RUF012 (the SDK's name; always empty)
+    get_unmatched_actions = staticmethod(ConversationState.get_unmatched_actions)
+
+    def __init__(self, kept: KeptEvents) -> None:
+        self._kept = kept
+        self.secret_registry = SecretRegistry()
+        self.execution_status = Status.IDLE
+
+    @property
+    def events(self) -> Sequence[Event]:
+        return list(self._kept.events)
+
+    def active_branch(self, limit: int | None = None) -> Sequence[Event]:
+        return self.events if limit is None else self.events[-limit:]
+
+    @property
+    def view(self) -> View:
+        return View.from_events(self.events)
+
+    def rebuild_view(self) -> None: ...
+    def __enter__(self) -> "AwayState":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
