@@ -28,7 +28,7 @@ from openhands.sdk.event.conversation_state import ConversationStateUpdateEvent
 from openhands.sdk.llm import LLMRegistry
 
 from rookery.agent.elsewhere.kept_events import KeptEvents
-from rookery.agent.elsewhere.link import Began, Link, Linker
+from rookery.agent.elsewhere.link import Link, Linker
 from rookery.agent.elsewhere.recap import text_of
 from rookery.agent.elsewhere.requests import Unreachable
 from rookery.agent.elsewhere.state import AwayState
@@ -50,9 +50,10 @@ LIMITS = ("MaxIterationsReached",)
 LOST = "The agent server does not respond. The turn waits for it for up to 2 minutes.\n"
 BACK = "The agent server is back. The turn goes on.\n"
 CUT_OFF = (
-    "The agent server died while this ran, or just before. It may have taken effect: check before "
-    "you repeat it."
+    "The agent server died before this had a result. It may have taken effect: check before you "
+    "repeat it."
 )
+DROPPED = "The agent server was restarted: what it was doing, or waiting to do, was dropped.\n"
 OTHERS = "The other calls of this step were not run either. Make those again that you still need."
 UNASKED = (
     "The agent server ran {tool} without waiting for permission, so the turn was ended. Do not use "
@@ -86,8 +87,6 @@ class AwayConversation:
         self._kept = kept
         self._hearing = hearing
         self._link: Link | None = None
-        self._began: Began | None = None
-        """When the server of the last link was started."""
         self._lock = threading.Lock()
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
@@ -118,15 +117,35 @@ class AwayConversation:
 
     def connect(self) -> bool:
         """Reach the server, and the conversation on it; begin one where there is none. Returns
-        whether the server was started since. Blocks. Raises Told."""
+        whether the server's death cut something off. Blocks. Raises Told."""
         if self._link is not None and self._link.is_well():
             self._refresh(self._link)
             return False
         self.disconnect()
-        self._link = link = self._linker.reach(self.agent, self._heard, self._kept.events)
-        before, self._began = self._began, link.began
-        self._refresh(link)
-        return before is not None and link.began.is_after(before)
+        link = self._linker.reach(self.agent, self._heard, self._kept.events)
+        try:
+            self._refresh(link)
+            cut_off = self._linker.restarted(link) and self._mend(link)
+        except Told:
+            link.close()
+            raise
+        self._link = link
+        return cut_off
+
+    def _mend(self, link: Link) -> bool:
+        """After a restart of the server: whether it cut something off. What was open is not run:
+        it may have been before. And the model has lost sight of it until it has a result and the
+        history is read again."""
+        pending = self.state.get_unmatched_actions(self.state.events)
+        cut_off = bool(pending) or self.state.execution_status == Status.ERROR
+        if pending:
+            link.tell("events/respond_to_confirmation", {"accept": False, "reason": CUT_OFF})
+            self._refresh(link)
+        if cut_off and self._kept.events:
+            link.tell("navigate", {"event_id": self._kept.events[-1].id})
+        if pending:
+            self._hearing.tell_user(DROPPED)
+        return cut_off
 
     def _refresh(self, link: Link) -> None:
         for event in link.events(self._kept.latest()):
@@ -243,8 +262,7 @@ class AwayConversation:
         while not self._stopping:
             try:
                 anew = self._linker.conversation
-                restarted = await asyncio.to_thread(self.connect)
-                cut_off = restarted and await asyncio.to_thread(self._mend)
+                cut_off = await asyncio.to_thread(self.connect)
                 if cut_off:
                     await asyncio.to_thread(self._begin)
             except Unreachable:
@@ -259,15 +277,6 @@ class AwayConversation:
             self._hearing.tell_user(BACK)
             return not cut_off and self.state.execution_status != Status.RUNNING
         return True
-
-    def _mend(self) -> bool:
-        """Whether a server's death cut the run off. Actions that had begun are not run twice."""
-        open_calls = self.state.get_unmatched_actions(self.state.events)
-        if any(self._hearing.was_cleared(action.id) for action in open_calls):
-            self.link.tell("events/respond_to_confirmation", {"accept": False, "reason": CUT_OFF})
-            self._refresh(self.link)
-            return True
-        return self.state.execution_status == Status.ERROR
 
     def _raise_failure(self) -> None:
         """The model failed over there."""

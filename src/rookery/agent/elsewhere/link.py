@@ -54,15 +54,16 @@ class Began(NamedTuple):
     earliest: float
     latest: float
 
-    def is_after(self, other: "Began") -> bool:
-        return self.earliest > other.latest + ROUNDED
+    def is_after(self, latest: float) -> bool:
+        """Whether that is another start than the one that was at this time, at the latest."""
+        return bool(latest) and self.earliest > latest + ROUNDED
 
 
 def began_of(server: AgentServer) -> Began:
     """Raises Told."""
-    before = time.monotonic()
+    before = time.time()
     uptime = server.uptime()
-    return Began(before - uptime, time.monotonic() - uptime)
+    return Began(before - uptime, time.time() - uptime)
 
 
 class Link:
@@ -75,7 +76,7 @@ class Link:
     def is_well(self) -> bool:
         """Whether it is the same server still, and has the conversation."""
         try:
-            if began_of(self._server).is_after(self.began):
+            if began_of(self._server).is_after(self.began.latest):
                 return False
             return self._server.conversation(self._id) is not None
         except Told:
@@ -139,6 +140,13 @@ class Linker:
     @property
     def conversation(self) -> str:
         return self._place.conversation or str(uuid.UUID(self._session))
+
+    def restarted(self, link: Link) -> bool:
+        """Whether the server was started since the last link, maybe another process's."""
+        found = link.began.is_after(self._place.began)
+        if found or not self._place.began:
+            self._move(self._place._replace(began=link.began.latest))
+        return found
 
     def check(self) -> None:
         """Whether the key is good, before anything is begun. Blocks. Raises Told."""
@@ -260,7 +268,7 @@ class Linker:
         try:
             return make()
         except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:
-            words = f"{self._place.name()} cannot be used now. Send the prompt again."
+            words = f"{self._place.name()} cannot be used now. Try again."
             raise Unreachable(f"{words}\n{error}") from error
         except (ValidationError, ImportError, KeyError, ValueError) as error:
             words = f"{self._place.name()} has a conversation that this version cannot read."

@@ -82,8 +82,8 @@ class Requests:
 
 def _remedy(place: Place) -> str:
     if place.cloud:
-        return "Check the network, then send the prompt again."
-    return "Start it again or check the address, then send the prompt again."
+        return "Check the network, then try again."
+    return "Start it or check the address, then try again."
 
 
 def how_to_log_in(place: Place) -> str:

@@ -21,6 +21,8 @@ class Place(NamedTuple):
     """The cloud's name for the machine that runs it."""
     conversation: str = ""
     """The server's id of it; "": the session's."""
+    began: float = 0.0
+    """When the server was started at the latest, as it was last seen; 0: it never was."""
 
     def plain(self) -> Json:
         return {key: value for key, value in self._asdict().items() if value}
@@ -40,7 +42,8 @@ def place_in(kept: Mapping[str, Any]) -> Place | None:
     names = ("directory", "sandbox", "conversation")
     directory, sandbox, conversation = (lenient.text(kept, name) for name in names)
     cloud = lenient.flag(kept, "cloud")
-    return Place(lenient.text(kept, "url"), cloud, directory, sandbox, conversation)
+    began = float(lenient.number(kept, "began") or 0)
+    return Place(lenient.text(kept, "url"), cloud, directory, sandbox, conversation, began)
 
 
 def fault_of(url: str, directory: str = "") -> str:
