@@ -2,6 +2,7 @@
 woken, the conversation attached to, or begun anew where it is gone."""
 
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -109,9 +110,13 @@ class Link:
         return self._remote.state.stats
 
     def close(self) -> None:
+        """At once: the SDK waits 5 seconds for a thread that reads from a silent socket."""
+        threading.Thread(target=self._close, daemon=True, name="hang-up").start()
+        self._server.close()
+
+    def _close(self) -> None:
         self._remote.close()
         self._remote.workspace.reset_client()
-        self._server.close()
 
 
 SHOWN = {"expose_secrets": True}
