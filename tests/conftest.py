@@ -4,7 +4,9 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,6 +95,7 @@ def temporary_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     begins in an empty directory: each turn in the repository would take a snapshot of its files."""
     directory = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
     work = Path(tempfile.mkdtemp(prefix="rkw-", dir="/tmp"))
+    _begun[directory] = _ticks()
     monkeypatch.chdir(work)
     monkeypatch.setenv("ROOKERY_HOME", str(directory))
     monkeypatch.delenv("ROOKERY_DEBUG", raising=False)
@@ -101,6 +104,7 @@ def temporary_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     try:
         end_all(directory)
     finally:
+        del _begun[directory]
         shutil.rmtree(directory, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
 
@@ -133,16 +137,30 @@ def end_all(home: Path) -> None:
     assert not left, f"still alive after the end: {left}"
 
 
+_begun: dict[Path, int] = {}
+"""When a test's home was made: what was started before it cannot know its name."""
+
+
+def _ticks() -> int:
+    """The present, as /proc tells when a process was started."""
+    if sys.platform != "linux":
+        return 0
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) - 1
+
+
 def belonging_to(home: Path) -> list[tree.Process]:
     """Processes with the home in their arguments or their environment (Linux tells them)."""
-    return [row for row in tree.table() if row.pid != os.getpid() and _names(row.pid, home)]
+    begun = _begun.get(home, 0)
+    rows = [row for row in tree.table() if not begun or int(row.start.partition("@")[0]) >= begun]
+    return [row for row in rows if row.pid != os.getpid() and _names(row.pid, home)]
 
 
 def _names(pid: int, home: Path) -> bool:
     word = os.fsencode(home)
     for file in ("cmdline", "environ"):
         try:
-            data = Path(f"/proc/{pid}/{file}").read_bytes()
+            with open(f"/proc/{pid}/{file}", "rb", buffering=0) as words:
+                data = words.readall()
         except OSError:
             continue
         if word not in data:  # there are hundreds of processes

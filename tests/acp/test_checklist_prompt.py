@@ -374,7 +374,8 @@ async def test_acp_P16_a_second_prompt(door: Door) -> None:
     agent.send(id=asked["id"], result=ALLOW)
     assert (await agent.answer(first))["result"]["stopReason"] == "end_turn"
     assert (await agent.answer(second))["result"]["stopReason"] == "end_turn"
-    assert texts(agent.news(session)) == ["first", "second"]
+    said = [text for text in texts(agent.news(session)) if "_Queued: " not in text]
+    assert said == ["first", "second"]  # on a busy machine the note comes after the other's turn
 
 
 async def test_acp_P17_message_ids(door: Door) -> None:

@@ -5,6 +5,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -231,12 +232,25 @@ def fields(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
             yield from fields(item, key)
 
 
+PLAYED: dict[str, tuple[list[Json], Json]] = {}
+"""By way in: what was said in a whole session, and the methods that were asked, by id."""
+
+
+async def played(door: Door, cwd: Path) -> tuple[list[Json], Json]:
+    """One is enough for all that is said of its lines."""
+    if door.name not in PLAYED:
+        agent = await door.start(SCRIPT)
+        await play_whole_session(agent, cwd)
+        PLAYED[door.name] = (agent.lines[:], dict(agent.asked))
+    return PLAYED[door.name]
+
+
 async def test_acp_T16_names(door: Door, tmp_path: Path) -> None:
     """camelCase keys, snake_case words; `_meta` is taken wherever it may stand."""
+    lines, _ = await played(door, tmp_path)
     agent = await door.start(SCRIPT)
-    await play_whole_session(agent, tmp_path)
     words = {"sessionUpdate", "type", "kind", "status", "stopReason", "priority"}
-    for line in agent.lines:
+    for line in lines:
         for key, value in fields(line):
             assert re.fullmatch(r"_meta|[a-z][a-zA-Z0-9]*", key), key
             if key in words:
@@ -257,22 +271,20 @@ async def test_acp_T16_names(door: Door, tmp_path: Path) -> None:
 
 async def test_acp_T17_no_fields_of_our_own(door: Door, tmp_path: Path) -> None:
     """The driver compares every line's keys with the schema's; here is that it does so."""
-    agent = await door.start(SCRIPT)
-    await play_whole_session(agent, tmp_path)
-    for line in agent.lines:
+    lines, asked = await played(door, tmp_path)
+    for line in deepcopy(lines):
         where = line.get("params", {}).get("update") or line.get("result") or line.get("error")
-        check_message(line, agent.asked.get(line.get("id")) if "method" not in line else None)
+        check_message(line, asked.get(line.get("id")) if "method" not in line else None)
         if where:
             where["timestamp"] = 1
             with pytest.raises(AssertionError, match="timestamp"):
-                check_message(line, agent.asked.get(line["id"]) if "id" in line else None)
+                check_message(line, asked.get(line["id"]) if "id" in line else None)
 
 
 async def test_acp_T18_our_own_methods_begin_with_a_mark(door: Door, tmp_path: Path) -> None:
-    agent = await door.start(SCRIPT)
-    await play_whole_session(agent, tmp_path)
+    lines, _ = await played(door, tmp_path)
     known = {"session/update", "session/request_permission"}
-    used = {line["method"] for line in agent.lines if "method" in line}
+    used = {line["method"] for line in lines if "method" in line}
     assert known <= used
     assert all(method in known or method.startswith(("_", "$/")) for method in used)
 

@@ -115,8 +115,8 @@ class Attached:
         self.mind_silence()
         for ask in self.header["asks"].values():
             self._asked(ask)
-        following = self._follow()
-        self._following = self._editor.group.create_task(following, name=f"follow {self.session}")
+        name = f"follow {self.session}"
+        self._following = self._editor.group.create_task(self._follow(), name=name)
 
     async def pause(self) -> None:
         following, self._following = self._following, None
@@ -237,8 +237,7 @@ class Attached:
     def _watch(self) -> None:
         if self._watching is None or self._watching.done():
             watching = self._silence.watch(lambda: bool(self._prompts))
-            name = f"watch {self.session}"
-            self._watching = self._editor.group.create_task(watching, name=name)
+            self._watching = self._editor.group.create_task(watching, name=f"watch {self.session}")
 
     def _settle(self, event: Event) -> None:
         """After a turn that did not end well, the queue waits for a key in the terminal. An editor
@@ -318,8 +317,7 @@ class Attached:
         self._run(self._attempt(command))
 
     def _run(self, work: Coroutine[Any, Any, object]) -> None:
-        group = self._editor.group
-        group.create_task(work, name=f"command {self.session}")
+        self._editor.group.create_task(work, name=f"command {self.session}")
 
     # --- asks and files --------------------------------------------------------------------------
 
@@ -340,19 +338,21 @@ class Attached:
             how = "this editor has no forms: answer in your next prompt"
         choices = forms.listed(lenient.mapping(ask, "schema"))
         listed = "".join(f"- {line}\n" for line in choices) + "\n" * bool(choices)
-        text = f"_The agent asks: {words}_ ({how})\n\n{listed}"
-        content = {"type": "text", "text": text}
+        content = {"type": "text", "text": f"_The agent asks: {words}_ ({how})\n\n{listed}"}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
 
     async def _answer(self, command: Json) -> None:
-        try:
-            await self.client.send(command)
-        except Rejected as refusal:
-            ask = self.header["asks"].get(command["ask"])
-            if ask is not None and refusal.reason == "invalid_form":
-                self.questions.ask_again(ask, refusal.message)
-        except UNSENT:  # it stays open: another client, or the next load, can answer it
-            return
+        taken, problem = False, ""
+        with suppress(*UNSENT):  # it stays open: another client, or the next load, can answer it
+            try:
+                event = await self.client.send(command)
+                await self.reached(event.seq)  # what was asked before it is no new question
+                taken = True
+            except Rejected as refusal:
+                problem = refusal.message if refusal.reason == "invalid_form" else ""
+        if problem and (ask := self.header["asks"].get(command["ask"])):
+            self.questions.ask_again(ask, problem)
+        self.questions.arrived(command["ask"], taken=taken)
 
     def _called(self, method: str, params: Json, reply: Callable[[Json | None], None]) -> None:
         """The worker asks for an unsaved buffer."""

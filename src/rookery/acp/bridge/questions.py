@@ -31,6 +31,9 @@ class Questions:
         self._answer = answer
         self._open: dict[str, int] = {}
         """By the ask's id: the id of our request."""
+        self._sent: dict[str, tuple[Json, Json, Json] | None] = {}
+        """By the ask's id: its answer is on the way, and it was asked again meanwhile, as by a
+        worker that takes over from one that was killed."""
 
     def takes(self, ask: Json) -> bool:
         """Whether this editor can show it."""
@@ -40,6 +43,9 @@ class Questions:
         """Open the dialog of an ask that `takes` allows. `call`: the tool call that it is about, as
         the editor knows it."""
         if ask["id"] in self._open:
+            return
+        if ask["id"] in self._sent:
+            self._sent[ask["id"]] = (ask, call, header)
             return
         if ask.get("kind") == "permission":
             shown = told_call(call, ask, header)
@@ -58,7 +64,14 @@ class Questions:
         """A form that was filled in wrongly."""
         self._form(ask, f"{problem}\n\n{lenient.text(ask, 'message')}")
 
+    def arrived(self, ask: str, *, taken: bool) -> None:
+        """An answer: where it was not taken, what was asked again meanwhile is shown."""
+        again = self._sent.pop(ask, None)
+        if again is not None and not taken:
+            self.ask(*again)
+
     def closed(self, ask: str) -> None:
+        self._sent.pop(ask, None)
         request = self._open.pop(ask, None)
         if request is not None:
             self._peer.notify("$/cancel_request", {"requestId": request})
@@ -81,6 +94,7 @@ class Questions:
                 return
             del self._open[ask["id"]]
             if not isinstance(answer.error, ConnectionClosed):
+                self._sent[ask["id"]] = None
                 self._answer(answer_to(ask) | understand(ask, answer))
 
         request = self._peer.send_request(method, {"sessionId": self._session, **params}, answered)
