@@ -46,9 +46,10 @@ def prompt_seconds(agent: Agent, session: str) -> float:
 
 
 def grow(agent: Agent, session: str, calls: int, line: str) -> list[float]:
-    """When each command was done. Few commands a prompt: when the condenser takes answers away, the
+    """When each command was done. No two of a prompt are equal: the SDK stops one that repeats
+    itself. Few commands a prompt: when the condenser takes answers away, the
     scripted model begins its prompt again."""
-    steps = [command(line) for _ in range(PER_PROMPT)]
+    steps = [command(line.format(number)) for number in range(PER_PROMPT)]
     done: list[float] = []
     while len(done) < calls:
         agent.told.clear()
@@ -75,7 +76,7 @@ def measure() -> dict[str, float]:
             fresh = agent.open()
             prompt_seconds(agent, fresh)
             long = another(agent)
-            grow(agent, long, EVENTS // 2, "echo hello")
+            grow(agent, long, EVENTS // 2, "echo {}")
             pairs = [
                 (prompt_seconds(agent, fresh), prompt_seconds(agent, long)) for _ in range(PROMPTS)
             ]
@@ -90,7 +91,7 @@ def measure_calls(made: Stage) -> dict[str, float]:
         limit_window(made, model.url)
         with made.ours() as agent:
             session = agent.open()
-            done = grow(agent, session, CALLS, f"printf '%{OUTPUT}s' x")
+            done = grow(agent, session, CALLS, f"printf '%{OUTPUT}s' {{}}")
         asked = list(model.asked)
     summaries = [place for place, each in enumerate(asked) if not each.body.get("tools")]
     spans = [after - before for before, after in itertools.pairwise(done)]

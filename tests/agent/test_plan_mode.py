@@ -116,6 +116,16 @@ async def test_I17_2_the_user_may_keep_planning_say_why_and_go_later(
     assert "not plan mode" in words(agent.news(session))
 
 
+async def test_I17_2_what_a_look_began_can_be_ended(agent: Agent, tmp_path: Path) -> None:
+    asked = allow_all(agent)
+    session = await planning(agent, tmp_path)
+    (tmp_path / "log").write_text("one\n")
+    steps = [run("tail -f log", timeout=1), run("C-c", is_input=True), run("cat log")]
+    await agent.turn(session, [*steps, {"text": "Seen."}])
+    assert [each["status"] for each in calls(agent.news(session))][1:] == ["failed", "completed"]
+    assert asked == []
+
+
 async def test_I17_2_a_yes_from_before_does_not_run_in_plan_mode(
     agent: Agent, tmp_path: Path
 ) -> None:

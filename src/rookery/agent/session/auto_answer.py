@@ -80,9 +80,11 @@ def _refused_by_plan(session: ClientUpdates, wanted: Json) -> Judgement | None:
 
 
 def _seen(call: Json) -> Json:
-    """The part that is judged. A look at a running command runs nothing."""
+    """The part that is judged. To look at a running command, or to end it, runs nothing."""
     given = call["rawInput"]
-    looks = call["kind"] == "execute" and given.get("command") == "" and not given.get("reset")
+    ends = given.get("is_input") is True and str(given.get("command")).upper() == "C-C"
+    looks = call["kind"] == "execute" and (ends or given.get("command") == "")
+    looks = looks and not given.get("reset")
     kind = {"kind": "read"} if looks else {}
     return {"toolCallId": call["toolCallId"], **danger.gist(call), **kind}
 
