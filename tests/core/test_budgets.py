@@ -38,7 +38,15 @@ def test_a_budget_is_written_as_people_write_it(text: str, wanted: Budget) -> No
     "text",
     [
         *("500k", "2", "two USD", "$2 EUR", "-2 USD", "1k tokens, 2k tokens", "$1, 2 USD"),
-        *("0 tokens", "2 USD / day", "1e3 tokens", "nan USD", "9" * 400 + " tokens", "$ tokens"),
+        *(
+            "0",
+            "0 tokens",
+            "2 USD / day",
+            "1e3 tokens",
+            "nan USD",
+            "9" * 400 + " tokens",
+            "$ tokens",
+        ),
         "\u0662 USD",
     ],
 )

@@ -77,7 +77,7 @@ def _short(count: int) -> str:
 def parse(text: str) -> Budget:
     """Raises BadBudget."""
     bare = text.strip()
-    if bare.lower() in ("", OFF, "none", "0"):
+    if bare.lower() in ("", OFF, "none"):  # 0 may be meant as nothing at all: it is refused
         return Budget()
     found = Budget()
     for part in re.split(r"\s*(?:[,;+]|\band\b)\s*", bare):

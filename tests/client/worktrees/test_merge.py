@@ -194,6 +194,18 @@ def test_work_that_was_not_merged_is_not_lost_in_silence(copy: Copy) -> None:
     assert copy.is_gone()
 
 
+def test_I16_a_branch_that_was_deleted_by_hand_can_be_made_again(copy: Copy, tree: Tree) -> None:
+    tip = copy.git("rev-parse", "HEAD").strip()
+    tree.git("update-ref", "-d", f"refs/heads/{copy.state['branch']}")
+    with pytest.raises(NoWorktree, match="is gone from") as told:
+        copy.merge()
+    assert f"git branch {copy.state['branch']} {tip[:12]}" in told.value.remedy
+    tree.git("branch", copy.state["branch"], tip)
+    copy.merge()
+    assert tree.read("new dir/ü.txt") == b"new\n"
+    assert copy.is_gone()
+
+
 def test_a_dropped_worktree_leaves_its_session(copy: Copy) -> None:
     drop_session(copy.home, copy.session, force=True)
     assert copy.is_gone()

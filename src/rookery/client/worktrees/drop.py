@@ -1,6 +1,7 @@
 """A worktree and its branch dropped; and what would be lost with them."""
 
 import os
+import re
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -68,7 +69,19 @@ def tip_of(tree: Json) -> str:
         told = shared.try_("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
         if told.code == 0:
             return text_of(told.data)
-    raise NoWorktree("no_branch", f"The branch {tree['branch']} is gone from {tree['git']}.")
+    words = f"The branch {tree['branch']} is gone from {tree['git']}."
+    again = f"git branch {tree['branch']} {_last_commit(tree)[:12]}"
+    remedy = f"To make it again: {again}. To give up the worktree: rookery drop --force."
+    raise NoWorktree("no_branch", words, remedy)
+
+
+def _last_commit(tree: Json) -> str:
+    """As far as the worktree's own log of commits tells; else where it began."""
+    found: list[str] = []
+    with suppress(OSError), open(os.path.join(tree["admin"], "logs", "HEAD"), "rb") as log:
+        found = log.read().decode("utf-8", "replace").strip().rpartition("\n")[2].split(" ", 2)
+    name = found[1] if len(found) > 1 else ""
+    return name if re.fullmatch("[0-9a-f]{40,64}", name) else str(tree["base"])
 
 
 def uncommitted(tree: Json) -> list[str]:
