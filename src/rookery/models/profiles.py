@@ -325,6 +325,8 @@ def effective(
             key=Secret(given[KEY]) if KEY in given else made.key,
             base_url=given.get(BASE_URL) or made.base_url,
         )
+    if made.extras.get("auth_type") == "subscription":
+        return made  # it has tokens instead
     if not made.key and needs_key(made.model, made.base_url):
         variable = key_variable(made.model)
         own = environ.get(variable, "").strip() if variable else ""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.client.guard import FromAgent
-from rookery.models import profiles
+from rookery.home import paths
+from rookery.models import profiles, subscriptions
 from rookery.models.documents import SettingsError
 from rookery.models.draft import USUAL, BadDraft, Draft, profile_of
 from rookery.models.profiles import Profile, Settings
@@ -14,6 +15,9 @@ from rookery.models.providers import key_variable, needs_key
 
 if TYPE_CHECKING:
     from rookery.models.probe import Answer
+
+
+NOT_LOGGED_IN = f"You are not logged in. Run: {subscriptions.LOG_IN}"
 
 
 class Outcome(NamedTuple):
@@ -69,6 +73,8 @@ def lacks_key(profile: Profile) -> bool:
     """Whether it needs a key that is neither saved nor in the provider's usual variable."""
     if profile.key or not needs_key(profile.model, profile.base_url):
         return False
+    if subscriptions.is_one(profile.extras):
+        return False
     variable = key_variable(profile.model)
     return not (variable and os.environ.get(variable, "").strip())
 
@@ -77,6 +83,10 @@ def probed(profile: Profile, before: Callable[[Profile], object] = lambda _: Non
     """Test a model; `before` is called with it first."""
     from rookery.models.probe import Answer, probe
 
+    if subscriptions.is_one(profile.extras):
+        known = subscriptions.is_logged_in(paths.home())
+        words = "A subscription is tested by its first prompt." if known else NOT_LOGGED_IN
+        return Answer("ok" if known else "auth", words)
     alone = Settings({profile.name: profile}, profile.name)
     model = profiles.effective(alone, os.environ, override=False)
     if isinstance(model, profiles.Missing):

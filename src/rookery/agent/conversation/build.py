@@ -23,7 +23,7 @@ from openhands.tools.preset.default import register_builtins_agents
 from pydantic import PrivateAttr, SecretStr
 
 import rookery
-from rookery.agent.conversation import images, skills
+from rookery.agent.conversation import images, skills, subscription
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED, Wanted
 from rookery.agent.conversation.condenser import UNLIMITED, RookeryCondenser
 from rookery.agent.conversation.critic import PROXY
@@ -39,7 +39,7 @@ from rookery.agent.storage import store
 from rookery.agent.tools import browser, families
 from rookery.core.json import Json
 from rookery.home import config, paths
-from rookery.models import prices
+from rookery.models import prices, subscriptions
 from rookery.models.profiles import Condenser, Profile
 from rookery.models.providers import PLACEHOLDER
 from rookery.models.secrets import SHORTEST
@@ -195,8 +195,13 @@ def llm_of(
         "stream": wanted.streaming,
         "retry_listener": on_retry,
     }
+    if subscribed := subscriptions.is_one(given):
+        fixed |= subscription.fields_of(given)
     llm = RookeryLLM(**(given | fixed))
-    llm.wish_for_summaries()
+    if subscribed:
+        subscription.log_in(llm, given)
+    else:
+        llm.wish_for_summaries()
     llm.fall_back_on(fallbacks)
     return images.trying(llm)
 

@@ -11,6 +11,7 @@ from rookery.core.json import Json
 from rookery.wire.failures import INTERNAL_ERROR, RpcError
 
 REMEDY = {
+    "log_in": "Log in again: rookery setup login",
     "auth": "Check the key of this model: rookery setup",
     "forbidden": "Check what this key may use at the provider, or choose another with /model.",
     "model": "Check its name and base URL (rookery setup), or choose another model with /model.",
@@ -22,6 +23,7 @@ REMEDY = {
     "quota": "Add credit or raise the limit at the provider, or choose another model with /model.",
 }
 WORDS = {
+    "log_in": "The login of this model's subscription is no longer valid.",
     "auth": "The model's provider refused the key.",
     "forbidden": "This key may not use the model.",
     "model": "The model's provider does not have this model.",
@@ -32,7 +34,14 @@ WORDS = {
     "rate_limit": "The model's provider limits the rate of requests.",
     "quota": "The account's quota or credit at the model's provider is used up.",
 }
-KINDS = {"forbidden": "auth", "model": "provider", "request": "provider", "quota": "rate_limit"}
+LOG_IN = ("token refresh failed", "subscription login is required")
+KINDS = {
+    "log_in": "auth",
+    "forbidden": "auth",
+    "model": "provider",
+    "request": "provider",
+    "quota": "rate_limit",
+}
 """What clients, which know fewer kinds, get instead."""
 WINDOW = "Choose a model with a larger window with /model, or enlarge this one at its server."
 DETAIL = 500
@@ -84,6 +93,8 @@ def _kind(error: BaseException, causes: list[BaseException]) -> str:
         return "context"
     if retries.is_exhausted(error):
         return "quota"
+    if retries.says(error, LOG_IN):
+        return "log_in"
     status = retries.status_of(error)
     if status in _STATUSES:
         return _STATUSES[status]

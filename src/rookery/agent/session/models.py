@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from rookery.agent.conversation.choices import EFFORT_IDS
 from rookery.core.vendors.environment import overriding
-from rookery.models import credentials, profiles
+from rookery.models import credentials, profiles, subscriptions
 from rookery.models.profiles import Missing, Profile, Settings
 from rookery.models.providers import KEY_VARIABLES, PLACEHOLDER
 from rookery.models.secrets import KNOWN, secrets_in
@@ -45,8 +45,17 @@ class Models:
         settings = self.settings()
         default = settings.chosen.name if settings.chosen else ""
         if profile in settings.profiles and profile != default:
-            return profiles.effective(settings, self._environment, False, profile)
-        return profiles.effective(settings, self._environment, self._override)
+            return self._effective(settings, profile)
+        return self._effective(settings, "", override=self._override)
+
+    def _effective(
+        self, settings: Settings, profile: str, *, override: bool = False
+    ) -> Profile | Missing:
+        found = profiles.effective(settings, self._environment, override, profile)
+        paid = isinstance(found, Profile) and subscriptions.is_one(found.extras)
+        if paid and not subscriptions.is_logged_in(self.home):
+            return Missing(f"You are not logged in. Run: {subscriptions.LOG_IN}")
+        return found
 
     def fallbacks(self, profile: str) -> Iterator[tuple[str, Profile | Missing]]:
         """The models to ask after this one ("": the default), in order, each once. Raises
@@ -57,7 +66,7 @@ class Models:
         while now and now.fallback in settings.profiles and now.fallback not in seen:
             now = settings.profiles[now.fallback]
             seen.add(now.name)
-            yield now.name, profiles.effective(settings, self._environment, False, now.name)
+            yield now.name, self._effective(settings, now.name)
 
     @staticmethod
     def efforts_of(model: str) -> tuple[str, ...]:

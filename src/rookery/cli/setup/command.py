@@ -15,7 +15,7 @@ from rookery.client import warm_agent
 from rookery.client.guard import require_person
 from rookery.client.start import connectable
 from rookery.home import paths
-from rookery.models import profiles
+from rookery.models import profiles, subscriptions
 from rookery.models import setup as models
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
@@ -131,12 +131,20 @@ def list_(as_json: bool) -> int:
         now = each == settings.chosen
         found = profiles.effective(settings, os.environ, override=False, profile=each.name)
         usable = not isinstance(found, profiles.Missing)
+        if subscriptions.is_one(each.extras):
+            usable = subscriptions.is_logged_in(paths.home())
         if as_json:
             row = {"name": each.name, "model": each.model, "baseUrl": each.base_url or None}
             row["fallback"] = each.fallback or None
             screen.line(dumps({**row, "key": bool(each.key), "default": now, "usable": usable}))
             continue
-        key = "key saved" if each.key else ("no key needed" if usable else "no key")
+        key = (
+            "key saved"
+            if each.key
+            else "subscription"
+            if subscriptions.is_one(each.extras)
+            else ("no key needed" if usable else "no key")
+        )
         then = f"then {each.fallback}" if each.fallback else ""
         words = (each.name, each.model, each.base_url, key, then, "default" if now else "")
         mark = screen.paint.mark("done" if usable else "failed")
@@ -191,6 +199,46 @@ def import_(source: str | None, replace: bool) -> int:
     from rookery.cli.setup.importing import import_from
 
     return import_from(standard(), paths.home(), source, replace=replace)
+
+
+@setup.command()
+@flags.text("--model", metavar="MODEL", help=f"Such as {', '.join(subscriptions.MODELS)}.")
+@click.option("--name", default="", metavar="NAME", help="Name for this model (default: chatgpt).")
+@click.option("--device-code", "device", is_flag=True, help="Log in on another device.")
+@click.option("--default", "default", is_flag=True, help="Use it for new sessions.")
+@click.option("--yes", "agreed", is_flag=True, help="Agree to OpenAI's terms of use.")
+@click.option("--base-url", default="", hidden=True)
+@click.option("--issuer", default="", hidden=True)
+def login(model: str, agreed: bool, **given: Any) -> int:
+    """Use a ChatGPT subscription instead of a key: log in with your browser.
+
+    Without a browser on this machine you get a code to enter on another one. The tokens are saved
+    in Rookery's home, where only you can read them, and are renewed by themselves.
+
+    \b
+    rookery setup login
+    rookery setup login --model gpt-5.5 --device-code
+    """
+    from rookery.cli.setup.login import agree, log_in
+
+    agree(standard(), agreed=agreed)
+    try:
+        model = model or subscriptions.MODELS[0]
+        return log_in(standard(), paths.home(), model=model, **given)
+    except BadDraft as error:
+        raise _refused(error) from None
+
+
+@setup.command()
+def logout() -> int:
+    """Forget the tokens of `rookery setup login`. The saved model stays.
+
+    \b
+    rookery setup logout
+    """
+    was = subscriptions.log_out(paths.home())
+    standard().line("You are logged out." if was else "You were not logged in.")
+    return exits.DONE
 
 
 @setup.command()

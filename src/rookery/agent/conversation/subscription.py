@@ -1,0 +1,67 @@
+"""A model that is paid by a subscription (ChatGPT's) instead of a key: the SDK logs in and renews
+the tokens, which are kept in Rookery's home and redacted like keys."""
+
+import platform
+from pathlib import Path
+from typing import Any, override
+
+from openhands.sdk import LLM
+from openhands.sdk.llm.auth.credentials import CredentialStore, OAuthCredentials
+
+from rookery.core.json import Json
+from rookery.home import paths
+from rookery.models import subscriptions
+from rookery.models.secrets import KNOWN
+
+
+class Credentials(CredentialStore):
+    def __init__(self) -> None:
+        super().__init__(Path(subscriptions.folder(paths.home())))
+
+    @override
+    def get(self, vendor: str) -> OAuthCredentials | None:
+        found = super().get(vendor)
+        if found is not None:
+            KNOWN.learn((found.access_token, found.refresh_token))
+        return found
+
+    @override
+    def save(self, credentials: OAuthCredentials) -> None:
+        KNOWN.learn((credentials.access_token, credentials.refresh_token))
+        super().save(credentials)
+
+
+def use_issuer(issuer: str) -> None:
+    """Log in at another server than OpenAI's; "": at theirs."""
+    if not issuer:
+        return
+    from openhands.sdk.llm.auth import openai
+
+    if issuer != openai.ISSUER:
+        openai.ISSUER = issuer
+        openai.JWKS_URL = f"{issuer}/.well-known/jwks.json"
+
+
+def fields_of(extras: Json) -> Json:
+    """What the subscription's API needs besides: it streams always, keeps nothing, and takes no
+    limits."""
+    given = {key: value for key, value in extras.items() if key != subscriptions.ISSUER}
+    headers = {
+        "originator": "codex_cli_rs",
+        "OpenAI-Beta": "responses=experimental",
+        "User-Agent": f"openhands-sdk ({platform.system()}; {platform.machine()})",
+    }
+    body = {"store": False} | (given.get("litellm_extra_body") or {})
+    fixed = {"stream": True, "temperature": None, "max_output_tokens": None, "api_key": None}
+    return given | fixed | {"extra_headers": headers, "litellm_extra_body": body}
+
+
+def log_in(llm: LLM, extras: Json) -> None:
+    """With the tokens that are kept. Without any, a turn says what to do."""
+    use_issuer(str(extras.get(subscriptions.ISSUER) or ""))
+    kept: Any = Credentials()
+    llm.is_subscription = True
+    llm.max_output_tokens = None
+    llm._effective_max_output_tokens = None
+    llm._subscription_credential_store = kept
+    llm._subscription_credentials = kept.get(subscriptions.VENDOR)

@@ -1,0 +1,79 @@
+"""A log-in with a subscription, in a process that `rookery.models.subscriptions` starts: what to do
+as JSON on stdin; on stdout a line with where the user is to go, and one with the outcome."""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+from rookery.agent.process import sdk_import
+from rookery.agents.registry import extra_line, not_installed
+
+MISSING = not_installed("The SDK that logs in", extra_line("agent"))
+WITHIN = 900
+"""Seconds."""
+
+
+def main() -> int:
+    asked = json.load(sys.stdin)
+    os.umask(0o077)
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # the SDK prints
+
+    def tell(**words: Any) -> None:
+        out.write(json.dumps(words) + "\n")
+
+    with sdk_import.surroundings():
+        try:
+            words = asyncio.run(log_in(asked, tell))
+        except ModuleNotFoundError:
+            words = MISSING
+    tell(ok=not words, words=words)
+    return 0
+
+
+async def log_in(asked: dict[str, Any], tell: Any) -> str:
+    """Why it failed; "": it did not."""
+    import httpx
+    from openhands.sdk.llm.auth import openai
+
+    from rookery.agent.conversation.subscription import Credentials, use_issuer
+
+    use_issuer(str(asked.get("issuer") or ""))
+    auth = openai.OpenAISubscriptionAuth(Credentials())
+    try:
+        if asked.get("device"):
+            await _by_code(auth, tell)
+        else:
+            await _by_browser(auth, openai, tell)
+    except (RuntimeError, OSError, ValueError, KeyError) as error:
+        return str(error) or type(error).__name__
+    except httpx.HTTPError as error:
+        return f"{openai.ISSUER} cannot be reached: {error}"
+    return ""
+
+
+async def _by_code(auth: Any, tell: Any) -> None:
+    code = await auth.start_device_login()
+    tell(url=code.verification_url, code=code.user_code)
+    until = asyncio.get_running_loop().time() + WITHIN
+    while await auth.poll_device_login(code) is None:
+        if asyncio.get_running_loop().time() > until:
+            raise RuntimeError(f"The code was not entered within {WITHIN // 60} minutes.")
+        await asyncio.sleep(code.interval)
+
+
+async def _by_browser(auth: Any, openai: Any, tell: Any) -> None:
+    opened = openai.webbrowser.open
+
+    def open_and_tell(url: str) -> bool:
+        tell(url=url)
+        return bool(opened(url))
+
+    openai.webbrowser.open = open_and_tell
+    await auth.login(open_browser=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
