@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from rookery.agent.process.arguments import SETUP, Arguments, parse
 from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.sdk_patches import environment
+from rookery.home import paths
 from rookery.models.secrets import KNOWN
 from rookery.wire import reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 
 TERMINAL_SETUP = "rookery-setup-terminal"
+SERVER_KEYS = "agent_servers.json"
+"""Where `elsewhere.keys` are: most homes have none."""
 
 
 class Server(reception.Reception):
@@ -85,6 +88,7 @@ class Server(reception.Reception):
 
             given = self.peer, self.client or {}, self.sdk, self._arguments
             self._sessions = Sessions(*given, away=_away)
+            _learn_server_keys()
         return self._sessions
 
     # --- the end ---------------------------------------------------------------------------------
@@ -96,6 +100,14 @@ class Server(reception.Reception):
                 async with asyncio.timeout(seconds):
                     await self._sessions.end()
         await super().wind_down(seconds / 2)
+
+
+def _learn_server_keys() -> None:
+    home = paths.home()
+    if os.path.exists(os.path.join(home, SERVER_KEYS)):
+        from rookery.agent.elsewhere import keys
+
+        keys.learn(home)
 
 
 def _away() -> "type[Session]":

@@ -20,7 +20,10 @@ if TYPE_CHECKING:  # a session without a sandbox imports none of it
 
 CONVERSATIONS, PLAYED = "conversations", "player"
 """What our own agent and the player keep in Rookery's home."""
-OWN_FILES = ("agent_settings.json", "config.toml", "confirmed.json", "hooks.json")
+OWN_FILES = (
+    *("agent_settings.json", "agent_servers.json"),
+    *("config.toml", "confirmed.json", "hooks.json"),
+)
 """Of Rookery's home, what our own agent reads."""
 
 XDG = (

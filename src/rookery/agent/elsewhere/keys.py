@@ -28,6 +28,11 @@ def key_of(home: str, place: Place, environment: Mapping[str, str]) -> Secret:
     return Secret(found) if found else NONE
 
 
+def learn(home: str) -> None:
+    """What an agent here may come across, too."""
+    KNOWN.learn(_read(home).values())
+
+
 def save(home: str, url: str, key: str) -> str:
     """Keep a key; "" forgets it. Returns the file's path."""
     KNOWN.learn([key])

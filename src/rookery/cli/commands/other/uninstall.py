@@ -35,6 +35,7 @@ OURS = {
     "mcp.json": "MCP servers",
     "agent-versions.json": "versions of installed agents",
     "agent_settings.json": "models and keys",
+    "agent_servers.json": "keys of agent servers",
     "hooks.json": "hooks",
     "prompts.jsonl": "your prompt history",
     "drafts.json": "prompts that you began and did not send",
