@@ -16,6 +16,8 @@ from rookery.home.config import load
 from rookery.log.reader import Reader
 from tests.agent.conftest import surroundings, warm_up, write_settings
 from tests.agent.driving import edit, run
+from tests.cli.driving import SECONDS
+from tests.rigs import forked
 from tests.worker.aviary import Bird, is_idle
 
 ROOKERY = [sys.executable, "-P", "-m", "rookery"]
@@ -23,17 +25,12 @@ ROOKERY = [sys.executable, "-P", "-m", "rookery"]
 
 def said(home: Path, cwd: Path, *words: str, code: int = 0, **environment: str) -> str:
     (home / "person").mkdir(exist_ok=True)
-    done = subprocess.run(
-        [*ROOKERY, *words],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=surroundings(home, NO_COLOR="1", **environment),
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    given = surroundings(home, NO_COLOR="1", **environment)
+    assert forked.can_run(words, given)
+    ended, out, err = forked.run(words, b"", str(cwd), given, SECONDS)
+    told = (out + err).decode()
+    assert ended == code, told
+    return told
 
 
 def test_a_run_and_what_follows(

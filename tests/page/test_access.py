@@ -66,10 +66,10 @@ RUN = """async () => {
 }"""
 
 
-def read(site: Site, steps: list[Any], title: str, until: str) -> str:
+def read(site: Site, page: Page, steps: list[Any], title: str, until: str) -> str:
     name = site.session({"turns": [steps]}, title=title)
     site.say(name, "Go on.")
-    page = site.page(f"/sessions/{name}")
+    page.goto(f"{site.served.address}/sessions/{name}")
     expect(page.locator("#transcript").get_by_text(until).first).to_be_visible()
     return name
 
@@ -90,11 +90,13 @@ def _made(site: Site) -> list[str]:
     for do, name in (("deny", "no-secrets"), ("allow", "mine")):
         rule = {"do": do, "path": "**/.env", "name": name}
         site.served.ask("PATCH", "/api/setup/forms/rules", {"values": rule, "confirm": True})
+    page = site.page()  # one for all: another takes a second of processor time
     told = [{"thought": "Hm."}, {"plan": ["a", "b"], "done": 1}, {"text": DARK}]
-    done = read(site, told, "Dark mode for settings", "The switch follows the system")
-    asks = read(site, LOGIN, "Fix flaky login test", "--count 50")
-    question = read(site, RELEASE, "Prepare the release", "How shall the release be made")
-    danger = read(site, CLEAN, "Free disk space", "rm -rf build")
+    done = read(site, page, told, "Dark mode for settings", "The switch follows the system")
+    asks = read(site, page, LOGIN, "Fix flaky login test", "--count 50")
+    question = read(site, page, RELEASE, "Prepare the release", "How shall the release be made")
+    danger = read(site, page, CLEAN, "Free disk space", "rm -rf build")
+    page.close()
     found = [f"/sessions/{name}" for name in (done, asks, question, danger)]
     return [*found, f"{found[1]}/changes", f"{found[1]}/timeline"]
 
@@ -160,8 +162,8 @@ WIDER = """() => [document.documentElement, document.querySelector("#main")]
 def test_I15_nothing_reaches_beyond_the_window(site: Site, viewport: dict[str, int]) -> None:
     """With names and texts without a place to break, and with right-to-left ones."""
     told = f"Hello {LONG}\n\n```\n{LONG}{LONG}\n```\n\n| a | b |\n|-|-|\n| {LONG} | x |"
-    session = read(site, [{"text": told}, {"plan": [LONG], "done": 0}], LONG, "Hello")
-    rtl = read(site, [{"text": "ok"}], "مرحبا بالعالم \u202e <b>", "ok")
+    session = read(site, site.page(), [{"text": told}, {"plan": [LONG], "done": 0}], LONG, "Hello")
+    rtl = read(site, site.page(), [{"text": "ok"}], "مرحبا بالعالم \u202e <b>", "ok")
     page = site.page(viewport=viewport)
     found = {}
     shown = [f"/sessions/{session}{part}" for part in ("", "/changes", "/timeline")]
