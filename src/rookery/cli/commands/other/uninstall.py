@@ -36,6 +36,8 @@ OURS = {
     "agent-versions.json": "versions of installed agents",
     "agent_settings.json": "models and keys",
     "agent_servers.json": "keys of agent servers",
+    "auth": "logins with a subscription",
+    "memory": "what Rookery's own agent remembers of you",
     "hooks.json": "hooks",
     "prompts.jsonl": "your prompt history",
     "drafts.json": "prompts that you began and did not send",
