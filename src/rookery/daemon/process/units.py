@@ -80,18 +80,30 @@ def install(home: str, options: Options, say: Callable[[str], object]) -> None:
         _install_launchd(launchd(home, options), say)
 
 
+def file() -> str:
+    """Where the service is described, once it is installed."""
+    if not LINUX:
+        return os.path.expanduser(f"~/Library/LaunchAgents/{LABEL}.plist")
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(config, "systemd", "user", UNIT)
+
+
+def undoing() -> str:
+    """The command that takes the service away."""
+    if not LINUX:
+        return f"launchctl bootout gui/{os.getuid()}/{LABEL}; rm {file()}"
+    return f"systemctl --user disable --now {UNIT}; rm {file()}"
+
+
 def _install_systemd(text: str, say: Callable[[str], object]) -> None:
-    place = os.path.join(
-        os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "systemd", "user"
-    )
+    path = file()
     if shutil.which("systemctl") is None or not _runs("systemctl", "--user", "show-environment"):
         raise Refusal(
             "no_systemd",
             f"systemd does not run for your user here. This is the unit, for another service "
-            f"manager or for {os.path.join(place, UNIT)}:\n\n{text}",
+            f"manager or for {path}:\n\n{text}",
         )
-    os.makedirs(place, exist_ok=True)
-    path = os.path.join(place, UNIT)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     paths.write_atomic(path, text.encode(), 0o644)
     say(f"Wrote {path}")
     _must("systemctl", "--user", "daemon-reload")
@@ -99,20 +111,19 @@ def _install_systemd(text: str, say: Callable[[str], object]) -> None:
     say("It runs now, and starts when you log in. To start it with the computer instead:")
     say("  loginctl enable-linger")
     say("To undo this:")
-    say(f"  systemctl --user disable --now {UNIT}; rm {path}")
+    say(f"  {undoing()}")
 
 
 def _install_launchd(text: str, say: Callable[[str], object]) -> None:
-    place = os.path.expanduser("~/Library/LaunchAgents")
-    path = os.path.join(place, f"{LABEL}.plist")
+    path = file()
     if shutil.which("launchctl") is None:
         raise Refusal("no_launchd", f"launchctl is not here. This is the file, {path}:\n\n{text}")
-    os.makedirs(place, exist_ok=True)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     paths.write_atomic(path, text.encode(), 0o644)
     say(f"Wrote {path}")
     _must("launchctl", "bootstrap", f"gui/{os.getuid()}", path)
     say("It runs now, and starts when you log in. To undo this:")
-    say(f"  launchctl bootout gui/{os.getuid()}/{LABEL}; rm {path}")
+    say(f"  {undoing()}")
 
 
 def _runs(*words: str) -> bool:

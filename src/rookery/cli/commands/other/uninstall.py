@@ -16,14 +16,17 @@ from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import send
 from rookery.client import fleet, warm_agent
+from rookery.client.daemon import local as daemon
 from rookery.client.liveness import hung
-from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
+from rookery.core.units import size
 from rookery.core.view.fleet import state_of
+from rookery.daemon.options import Refusal
+from rookery.daemon.process import lifecycle, units
 from rookery.home import paths
 
-SESSIONS = "sessions"
+SESSIONS, WORKTREES = "sessions", "worktrees"
 
 OURS = {
     SESSIONS: "sessions",
@@ -50,14 +53,23 @@ OURS = {
     "slots": "worker slots",
     "scratch": "temporary folders",
     "search": "the index of rookery search",
+    "snapshots": "snapshots of directories, for rewind",
+    "spent": "what each day has cost",
+    "daemon": "devices that may log in to rookery serve",
+    "logins.json": "logins to other machines",
+    "logins.lock": "lock for changes to the logins",
+    "import.lock": "lock for imports",
     "places": "which session works in which directory",
     "cache": "a cache",
     "crash.log": "error tracebacks",
 }
 """What Rookery puts into its home. Everything else in there stays."""
 
-READ = frozenset({"skills"})
-"""What it only reads there: the user's own work, which stays."""
+READ = frozenset({"skills", WORKTREES})
+"""The user's own work, which stays: what is only read there, and what sessions did in worktrees."""
+
+OF_SESSIONS = frozenset({SESSIONS, "snapshots"})
+"""What is kept with the sessions."""
 
 TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")
 """How the name of a file ends that was not written completely."""
@@ -101,9 +113,12 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
     elif yes or flags.confirmed(
         screen, f"Permanently remove {what} the sessions?", "removed", as_json=as_json
     ):
+        _end_daemon(found.home)
         _end_workers(screen, found)
         _remove(found, keep_sessions=keep_sessions)
         screen.note("Removed." + (" The sessions are kept." if keep_sessions else ""))
+        if os.path.lexists(units.file()):
+            screen.note(f"Remove the service, too: {units.undoing()}")
         for place in found.shells:
             screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
     else:
@@ -155,8 +170,10 @@ def _inventory(home: str, *, keep_sessions: bool) -> Inventory:
     except (FileNotFoundError, NotADirectoryError):
         names = []
     mine = [name for name in names if TEMPORARY.sub("", name) in OURS]
+    if WORKTREES in names and not os.listdir(os.path.join(home, WORKTREES)):
+        mine.append(WORKTREES)
     others = [name for name in names if name not in mine]
-    removed = [name for name in mine if name != SESSIONS or not keep_sessions]
+    removed = [name for name in mine if not (keep_sessions and name in OF_SESSIONS)]
     return Inventory(home, fleet.heads(home), removed, others, package(), completions())
 
 
@@ -165,20 +182,23 @@ def _write(screen: Screen, found: Inventory, *, keep_sessions: bool) -> None:
         screen.line(f"{label:<12} {words}")
 
     home = found.home
-    size = f" · {units.size(fleet.size_of(home))}" if os.path.isdir(home) else " does not exist"
-    row("Home", paths.with_tilde(home) + size)
+    much = f" · {size(fleet.size_of(home))}" if os.path.isdir(home) else " does not exist"
+    row("Home", paths.with_tilde(home) + much)
     for name, meaning in OURS.items():
         place = os.path.join(home, name)
         if name == SESSIONS and found.known:
-            words = f"{count(len(found.known), 'session')} · {units.size(fleet.size_of(place))}"
+            words = f"{count(len(found.known), 'session')} · {size(fleet.size_of(place))}"
             row("", f"{words} · kept" if keep_sessions else words)
         elif name != SESSIONS and os.path.lexists(place):
             row("", f"{name} · {meaning}")
-    if found.others:
-        row("", f"not Rookery's, kept: {clean_line(', '.join(found.others))}")
+    if WORKTREES in found.others:
+        row("", f"{WORKTREES} · what sessions did in worktrees of their own · kept")
+    if others := [name for name in found.others if name != WORKTREES]:
+        row("", f"not Rookery's, kept: {clean_line(', '.join(others))}")
     row("Sockets", paths.with_tilde(paths.socket_directory(home)))
     awake = [head for head in found.known if head["awake"]]
     runs = [f"{head['id']} ({state_of(head, awake=True)})" for head in awake]
+    runs += ["rookery serve"] if daemon.record(home) else []
     row("Running", ", ".join(runs) or "nothing")
     for number, place in enumerate(found.shells):
         row("" if number else "Completions", paths.with_tilde(place))
@@ -186,6 +206,14 @@ def _write(screen: Screen, found: Inventory, *, keep_sessions: bool) -> None:
     if found.package.command:
         row("", f"to remove it: {found.package.command}")
     row("Untouched", "your projects, and changes agents made in them")
+
+
+def _end_daemon(home: str) -> None:
+    """First: it would start a warm agent again, and write what it keeps."""
+    try:
+        lifecycle.stop(home)
+    except Refusal as refusal:
+        raise click.ClickException(str(refusal)) from refusal
 
 
 def _end_workers(screen: Screen, found: Inventory) -> None:
