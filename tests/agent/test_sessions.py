@@ -249,7 +249,7 @@ async def test_G7_modes_and_options(agent: Agent, tmp_path: Path) -> None:
     session = made["sessionId"]
     assert made["modes"]["currentModeId"] == "always-ask"
     modes = [mode["id"] for mode in made["modes"]["availableModes"]]
-    assert modes == ["always-ask", "risk-based", "always-approve"]
+    assert modes == ["always-ask", "risk-based", "always-approve", "plan"]
     options = {option["id"]: option for option in made["configOptions"]}
     assert set(options) == {"mode", "model", "effort", "streaming"}
     assert all(option["type"] == "select" for option in options.values())

@@ -123,11 +123,18 @@ def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, t
             writer.append(drafts)
             drafts = []
     writer.append(drafts)
+    writer.append([Draft(update) for update in _told_later(log, turn, end)])
     writer.append(kept_asks.given_up(writer.header, "it is asked in the session it comes from"))
     origin = {"id": header["id"], "turn": turn, "title": header["title"]}
     ours = _memory(log, header, turn)
     forked = {"sessionUpdate": "_session", "forkedFrom": origin, "agentSession": ours}
     writer.append([Draft(forked)], full=True)
+
+
+def _told_later(log: Reader, turn: int, end: int) -> list[Json]:
+    """The snapshot of the turn's end, if the next prompt was quicker than it."""
+    found = [event.update for event in log.of_kinds(rewinding.SNAPSHOT) if event.seq > end]
+    return [each for each in found if (each.get("turn"), each.get("when")) == (turn, "end")]
 
 
 def _memory(log: Reader, header: Json, turn: int) -> Json | None:
