@@ -1,6 +1,7 @@
 """Four provider dialects, each through the SDK's real path, and what the person sees (issue 11,
 line 10): streams, thoughts, tools, signatures, and what the client library gets wrong."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,22 @@ async def test_I11_10_gpt_5_is_asked_for_summaries(
     seen = await talk.turn({"error": refused}, "Without")
     assert (seen.error, seen.words) == ("", "Without")
     assert "summary" not in seen.asked[-1].body["reasoning"]
+
+
+async def test_I17_3_the_cache_is_marked_up_to_the_last_message_alone(
+    agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    talk = await of("anthropic", agent, provider, tmp_path)
+    first, second = await talk.turn(run("echo 1"), "Done"), await talk.turn("Again")
+    assert (len(first.asked), len(second.asked)) == (2, 1)
+    for asked in [*first.asked, *second.asked]:
+        marked = [
+            place
+            for place, message in enumerate(asked.body["messages"])
+            if "cache_control" in json.dumps(message)
+        ]
+        assert marked == [len(asked.body["messages"]) - 1]
+        assert "cache_control" in json.dumps(asked.body["system"])
 
 
 @pytest.mark.parametrize("talk", ["chat"], indirect=True)

@@ -13,7 +13,7 @@ from typing import Any, override
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
 from openhands.sdk import LLM
 from openhands.sdk.event import Condensation
-from openhands.sdk.llm import LLMResponse, exceptions
+from openhands.sdk.llm import LLMResponse, Message, exceptions
 from pydantic import PrivateAttr
 from tenacity import RetryCallState, retry_if_exception
 
@@ -67,6 +67,18 @@ class RookeryLLM(LLM):
     @override
     def _validate_context_window_size(self) -> None:
         """`windows.check` looks at what is sent: the SDK has one number for all."""
+
+    @override
+    def _begin_chat_messages(self, messages: list[Message]) -> tuple[list[Message], bool]:
+        """What is marked for the provider's cache is copied. The SDK copies all that was ever said
+        to the bottom: a third of a step in a long conversation."""
+        copies = [
+            each.model_copy(update={"content": [part.model_copy() for part in each.content]})
+            for each in messages
+        ]
+        if self.is_caching_prompt_active():
+            self._apply_prompt_caching(copies)
+        return copies, self.vision_is_active()
 
     @override
     async def agenerate(
