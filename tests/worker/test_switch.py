@@ -103,7 +103,8 @@ async def test_S1_there_and_back_mid_rate_limit_too(aviary: Aviary) -> None:
     assert "**Person:** the owl is grey" in words
     assert "**Person:** (a recap)" in words, "it is not told again"
     assert (await bird.reason("hello")) == "end_turn"
-    assert [event.seq for event in bird.events()] == list(range(1, len(bird.events()) + 1))
+    found = [event.seq for event in bird.events()]  # a snapshot's event may follow
+    assert found == list(range(1, len(found) + 1))
 
 
 async def test_S1_mid_turn_the_turn_is_cancelled_once_and_the_queue_kept(aviary: Aviary) -> None:
