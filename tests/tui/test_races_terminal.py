@@ -31,6 +31,7 @@ def test_a_race_is_started_compared_and_decided(
         screen.say("/race good,nobody")
         screen.wait_for("/race takes agents with commas")
         screen.press("C-c")
+        screen.wait_for("Write here")
         screen.say("/race good,bad,nobody Make it good")
         screen.wait_for("2 agents started", "nobody does not take part")
         screen.wait_for("ready")
