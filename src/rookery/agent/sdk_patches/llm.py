@@ -92,13 +92,8 @@ class RookeryLLM(LLM):
                     return await self._ask(messages, tools, *more, **named)
                 found = await asked.llm.agenerate(messages, tools, *more, **named)
                 return self._taken(asked, found)
-            except Exception as error:
-                if self.yields_to(error):
-                    first = first or error
-                    continue
-                if first is None or fallback.is_too_long(error):
-                    raise  # the conversation is condensed for the model that answers now
-            raise first
+            except Exception as error:  # noqa: BLE001 - raised there, unless another model answers
+                first = self._first_of(first, error)
 
     async def _ask(self, messages: Any, tools: Any, *more: Any, **named: Any) -> LLMResponse:
         try:
@@ -131,13 +126,8 @@ class RookeryLLM(LLM):
                 if asked is None:
                     return self._generate_now(*arguments, **named)
                 return self._taken(asked, asked.llm.generate(*arguments, **named))
-            except Exception as error:
-                if self.yields_to(error):
-                    first = first or error
-                    continue
-                if first is None or fallback.is_too_long(error):
-                    raise  # the conversation is condensed for the model that answers now
-            raise first
+            except Exception as error:  # noqa: BLE001 - raised there, unless another model answers
+                first = self._first_of(first, error)
 
     def _generate_now(self, *arguments: Any, **named: Any) -> LLMResponse:
         try:
@@ -148,6 +138,14 @@ class RookeryLLM(LLM):
         return super().generate(*arguments, **named)
 
     # --- another model instead -------------------------------------------------------------------
+
+    def _first_of(self, first: Exception | None, error: Exception) -> Exception:
+        """The failure that is told if the next model fails, too. Raises it where there is none."""
+        if self.yields_to(error):
+            return first or error
+        if first is None or fallback.is_too_long(error):
+            raise error  # the conversation is condensed for the model that answers now
+        raise first
 
     def yields_to(self, error: BaseException) -> bool:
         """After a failure: whether another model answers now, until the turn ends."""
