@@ -15,9 +15,10 @@ import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.client.create import create_session
+from rookery.client.session import Rejected
 from rookery.core.blocks import asks
 from rookery.core.json.events import Event, kind_of
-from rookery.core.policy import modes, planning
+from rookery.core.policy import go_asks, modes
 from rookery.core.view.reduce import fold
 from rookery.home import paths
 from tests.agent.conftest import ARGV, surroundings, warm_up
@@ -308,8 +309,11 @@ async def test_I11_18_reads_and_plans_are_not_asked_but_ruled(nest: Nest) -> Non
 
 async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) -> None:
     """The worker knows the mode: it asks about no look, offers "go" with the plan, and does not
-    plan again with the agent's next start. Where nobody is asked, nobody says go."""
+    plan again with the agent's next start. Where nobody is asked, nobody says go; no rule does, and
+    none can be made of the ask."""
     await nest.mode("every")
+    every = 'agent = "*"\ntool = ["*", "exit_plan_mode"]\nkind = ["switch_mode", "execute"]'
+    nest.rules(f'name = "go"\ndo = "allow"\ndestructive = true\n{every}')
     await nest.send("set", option="mode", value="plan")
     plan, write = {"text": "## The plan\n\n1. Write."}, edit(nest.work / "planned", "x")
     steps = (write, run("ls", **LOW), plan, run("touch gone", **LOW))
@@ -320,6 +324,7 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
         {"plan": "The plan"},
     )
     assert told.asks == 1
+    assert "always" not in ask
     assert told.statuses == ["failed", "completed", "completed", "completed"]
     assert told.words.endswith("<end>")
     assert not (nest.work / "planned").exists()
@@ -328,6 +333,8 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     assert (header["confirm"], header["wanted"]["mode"]) == ("all", "always-approve")
     begun = await nest.prompt("/plan " + json.dumps({"play": [plan, {"text": "<gone on>"}]}))
     first = await nest.ask(begun)
+    with pytest.raises(Rejected, match="Only you can say go"):
+        await nest.send("answer", ask=first["id"], nonce=first["nonce"], always=True)
     os.kill(nest.agent.pid, signal.SIGKILL)
     again = await nest.until(lambda event: is_ask(event) and event.update.get("again"), begun.seq)
     assert again.update["id"] == first["id"]
@@ -340,7 +347,7 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     assert told.asks == 0
     assert "never" not in told.words
     ruled = {event.update["ruled"] for event in told.events if event.update.get("ruled")}
-    assert ruled == {planning.READY}
+    assert ruled == {go_asks.READY}
 
 
 async def test_I17_2_the_reason_of_a_risk_stands_in_the_ask(nest: Nest) -> None:

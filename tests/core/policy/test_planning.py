@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from rookery.core.command_line.read_only import change_in
-from rookery.core.policy import modes, planning, rules
+from rookery.core.policy import go_asks, modes, planning, rules, unattended
 from rookery.core.policy.auto_answer import judge
+from rookery.core.policy.rule_choices import choices
 from rookery.core.policy.rules import Rule
 from rookery.core.vendors.profiles import profile_of
 
@@ -105,3 +106,48 @@ def test_I17_2_every_face_says_that_it_only_plans() -> None:
     assert modes.judged_by(header) == planning.MODE
     assert modes.brief(header) == "only plans"
     assert "changes nothing until you" in modes.sentence(header)
+
+
+# --- who says go ---------------------------------------------------------------------------------
+
+EVERYTHING = Rule("all", "allow", agent=("*",), tool=("*",), destructive=True)
+BY_KIND = Rule("kind", "allow", kind=("switch_mode", "other"), destructive=True)
+BY_NAME = Rule("name", "allow", tool=("exit_plan_mode", "ExitPlanMode"))
+ASKS = Rule("asks", "ask", tool=("Exit*",))
+DENIES = Rule("never", "deny", tool=("*xit*",))
+OUR_GO = call(kind="switch_mode", name=go_asks.TOOL)
+THEIR_GO = call(kind="switch_mode", name=go_asks.THEIR_TOOL)._replace(agent="claude")
+UNNAMED = call(kind="switch_mode")._replace(agent="gemini")
+YES = unattended.Order("all", destructive=True)
+
+
+@pytest.mark.parametrize(
+    ("seen", "known", "said", "unattended_said", "planned_said"),
+    [
+        (OUR_GO, [], "", "deny", "deny"),
+        (OUR_GO, [EVERYTHING], "", "deny", "deny"),
+        (OUR_GO, [BY_NAME, BY_KIND], "", "deny", "deny"),
+        (OUR_GO, [DENIES, BY_NAME], "deny", "deny", "deny"),
+        (THEIR_GO, [], "", "allow", "deny"),
+        (THEIR_GO, [EVERYTHING], "", "allow", "deny"),
+        (THEIR_GO, [BY_NAME], "allow", "allow", "allow"),
+        (THEIR_GO, [ASKS, BY_NAME], "", "deny", "deny"),
+        (UNNAMED, [EVERYTHING], "", "allow", "deny"),
+        (UNNAMED, [BY_KIND], "allow", "allow", "allow"),
+    ],
+)
+def test_I17_2_only_the_user_says_go(
+    seen: rules.Call, known: list[Rule], said: str, unattended_said: str, planned_said: str
+) -> None:
+    """ "" : they are asked. To our own agent no rule, mode or order says it; to another's plan only
+    a rule that speaks of it, and an order for everything where the user did not choose plan mode.
+    No rule is made of such an ask."""
+    verdict = rules.decide(known, seen)
+    for confirm in (modes.EVERY, modes.RISKY, modes.ALL):
+        ruling = modes.rule_on(seen, verdict, confirm, guard=False)
+        assert (ruling.outcome if ruling else "") == said
+        for plans, expected in ((False, unattended_said), (True, planned_said)):
+            answer = unattended.settled(YES, ruling, seen, verdict, plans=plans)
+            assert answer is not None
+            assert answer.outcome == expected
+    assert choices(seen, "new") == go_asks.ONLY_YOU

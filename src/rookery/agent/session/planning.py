@@ -12,7 +12,7 @@ from openhands.sdk.tool.builtins import FinishAction
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED
 from rookery.agent.session import asks
 from rookery.core.json import Json
-from rookery.core.policy import modes, planning
+from rookery.core.policy import go_asks, modes
 from rookery.core.vendors.profiles import profile_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ async def _ask(session: "Session", plan: Plan, unless_stopped: asks.UnlessStoppe
     call: Json = {
         "toolCallId": f"plan-{plan.id}",
         "title": TITLE,
-        "name": planning.TOOL,
+        "name": go_asks.TOOL,
         "kind": "switch_mode",
         "rawInput": {"plan": plan.title},
         "status": "pending",

@@ -23,7 +23,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.blocks import Document
 from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import Event, Json, kind_of, lenient
-from rookery.core.policy import modes, planning, unattended
+from rookery.core.policy import go_asks, modes, unattended
 from rookery.core.units import duration
 from rookery.log.errors import StoreError
 
@@ -191,8 +191,8 @@ class _Turn:
         refused = lenient.text(update, "verdict") == "deny"
         declined = by_order and lenient.mapping(update, "outcome").get("action") == "decline"
         self.rejected = self.rejected or refused
-        if lenient.text(update, "ruled") == planning.READY and update.get("state") == "closed":
-            words = planning.READY[:1].upper() + planning.READY[1:]
+        if lenient.text(update, "ruled") == go_asks.READY and update.get("state") == "closed":
+            words = go_asks.READY[:1].upper() + go_asks.READY[1:]
             self.screen.note(f"{words}: rookery prompt {self.client.session} /go")
         if refused or declined:
             self.screen.note(clean_line(self._denial(update, by_order)))

@@ -242,7 +242,9 @@ def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
     while the user is to decide whether the prompt is sent again: what they allow is one thing, how
     it comes to that another."""
     ask = {**ask, **lenient.mapping(ask, "theirs")}
-    if command.get("always") is True:
+    if command.get("always"):
+        if not ask.get("always"):
+            return _no_rule(lenient.text(ask, "danger"))
         command = {**command, "option": asks.allowing(ask)}
     answer = asks.answered(ask, command, by)
     if isinstance(answer, Refusal):
@@ -251,6 +253,12 @@ def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
     update: Json = {"sessionUpdate": "_ask", "id": ask["id"], "state": "answered", "given": given}
     update["name"] = lenient.text(answer.draft.update, "name")
     return Draft(update, command["id"], by)
+
+
+def _no_rule(danger: str) -> Refusal:
+    if danger:
+        return Refusal("always_disabled", asks.once_only(danger))
+    return Refusal("no_rule", "No rule can be made of this: it can only be allowed once.")
 
 
 def is_drop(ask: Json, command: Json) -> bool:

@@ -16,7 +16,7 @@ from rookery.core.blocks.document import Block, make_block
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.safe_text import clean_line
-from rookery.core.policy import planning
+from rookery.core.policy import go_asks
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.names import is_bare
 from rookery.core.vendors.profiles import profile_for
@@ -47,7 +47,7 @@ def fields(ask: Json, header: Json) -> Json:
     packed = [_packed(item) for item in _few(items)]
     told, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
     title = lenient.text(call, "title")
-    said = is_bare(title) or lenient.text(call, "name") == planning.TOOL
+    said = is_bare(title) or lenient.text(call, "name") == go_asks.TOOL
     called = title[:500] if items and not _same(title, items) and not said else ""
     found: Json = {"does": told, "text": text, "called": called} if told else {}
     risk = _risk(call, header)
@@ -300,7 +300,7 @@ def _wants(
             return f"{verb} {captions.short_path(first.text, cwd, clean)}", rest
         case "address" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
             return f"{captions.VERBS.get(first.kind, 'use')}: {_line(first.text)}", rest
-        case "tool" if first.text == planning.TOOL:
+        case "tool" if first.text == go_asks.TOOL:
             return "carry out its plan", rest
         case "tool":
             return f"use {clean(first.text)}", rest

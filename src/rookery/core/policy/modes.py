@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Answer, Judgement, options_of, pick
 from rookery.core.json import Draft, Json, lenient, notice
-from rookery.core.policy import planning, unattended
+from rookery.core.policy import go_asks, planning, unattended
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for
 
@@ -292,7 +292,7 @@ def ruled(ask: Json, ruling: Judgement) -> Answer:
     missing = "" if option else ", but the agent offers no such option: cancelled"
     words = ruling.words + missing
     said = {"name": lenient.text(option, "name"), "ruled": words}
-    if ruling.words != planning.READY:  # which is no objection to anything
+    if ruling.words != go_asks.READY:  # which is no objection to anything
         said |= {"verdict": "allow" if ruling.allow and option is not None else "deny"}
     update = asks.closed(lenient.text(ask, "id"), outcome, **said)
     if ruling.reason:

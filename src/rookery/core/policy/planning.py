@@ -8,14 +8,9 @@ if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
 
 MODE = "plan"
 """Of our own agent, and of `modes`."""
-TOOL = "exit_plan_mode"
-"""The call by which an agent asks whether it may carry out its plan."""
-
 LOOKS = frozenset({"read", "search", "think"})
 FORBIDDEN = "not in plan mode"
 """So begins what a model is told of an action that is refused."""
-READY = "the plan is ready; only you can say go"
-"""Where nobody is asked."""
 ADVICE = "Look around with what only reads, and write down the plan; the user decides when to go."
 
 

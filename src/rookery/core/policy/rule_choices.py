@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rookery.core.asks.asks import once_only
 from rookery.core.command_line import escape_hatches, globs
 from rookery.core.command_line.words import listed
+from rookery.core.policy import go_asks
 from rookery.core.policy.call_input import FILE_KINDS
 from rookery.core.policy.rules import Call, Rule
 
@@ -55,6 +56,8 @@ def choices(call: Call, name: str) -> tuple[Choice, ...] | str:
 def _narrowest(call: Call, name: str) -> Choice | str:
     if call.danger:
         return once_only(call.danger)
+    if go_asks.is_one(call.kind, call.tools):
+        return go_asks.ONLY_YOU
     base = _base(call, name)
     lines = tuple(dict.fromkeys(each.whole for each in call.commands if each.whole))
     tool = call.tools[0] if call.tools else ""

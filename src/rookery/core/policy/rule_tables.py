@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rookery.core.command_line import globs
 from rookery.core.json import Json
-from rookery.core.policy import danger, rules
+from rookery.core.policy import danger, go_asks, rules
 from rookery.core.policy.call_input import VERBS
 from rookery.core.policy.rules import DOES, GROUNDS, KINDS, LONGEST_NAME, Rule, described
 
@@ -106,6 +106,8 @@ def warnings(rule: rules.Rule) -> list[str]:
     if set(rule.exact) & VERBS and not rule.tool:
         words = "It names a file tool's action, not a command, and no longer matches anything."
         found.append(f"{words} Remove it.")
+    if go_asks.TOOL in rule.tool:
+        found.append(go_asks.ONLY_YOU)
     return found
 
 

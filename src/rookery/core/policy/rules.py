@@ -14,6 +14,8 @@ written), path, tool; each a value or several of which one suffices.
 - To allow, every path must match, and a path alone allows no command; `*` and `**` reach no name
   that begins with a dot. To ask or deny, one path is enough, also one in a command.
 - What cannot be undone is allowed only by rules that say `destructive`; else the user is asked.
+- Only the user says go to a plan (`go_asks`): no rule does for our own agent, and for
+  others only one that names the tool or the kind.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +23,7 @@ from typing import NamedTuple
 
 from rookery.core.command_line import globs
 from rookery.core.json import Json, lenient
-from rookery.core.policy import danger
+from rookery.core.policy import danger, go_asks
 from rookery.core.policy.call_input import VERBS, file_verb, lines_of, titled
 
 DOES = ("allow", "ask", "deny")
@@ -214,11 +216,18 @@ def decide(rules: Iterable[Rule], call: Call) -> Verdict:
         or not command.behind
     ]
     found = strictest(verdicts)
+    if go_asks.is_one(call.kind, call.tools) and found.do != "deny" and not _says_go(call, found):
+        return Verdict("ask", found.rules, go_asks.ONLY_YOU)
     if found.do == "allow":
         destructive = all(rule.destructive for rule in found.rules)
         if call.cut or (call.danger and not destructive):
             return Verdict("ask", found.rules, f"it {call.danger}")
     return found
+
+
+def _says_go(call: Call, verdict: Verdict) -> bool:
+    spoken = all(go_asks.speaks_of_it(rule.kind, rule.tool) for rule in verdict.rules)
+    return verdict.do == "allow" and spoken and not go_asks.is_own(call.tools)
 
 
 def strictest(verdicts: Sequence[Verdict]) -> Verdict:

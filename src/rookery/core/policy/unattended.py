@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.core.asks.asks import Answer, Judgement, closed
 from rookery.core.json import Draft, Json, lenient
-from rookery.core.policy import planning
+from rookery.core.policy import go_asks
 
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core.policy import rules
@@ -57,18 +57,24 @@ def allows_destructive(order: Order | None) -> bool:
 
 
 def settled(
-    order: Order | None, ruling: Judgement | None, call: "rules.Call", verdict: "rules.Verdict"
+    order: Order | None,
+    ruling: Judgement | None,
+    call: "rules.Call",
+    verdict: "rules.Verdict",
+    *,
+    plans: bool = False,
 ) -> Judgement | None:
-    """The ruling, and where that leaves it to the user, what stands for one."""
+    """The ruling, and where that leaves it to the user, what stands for one. `plans`: the user
+    chose plan mode, to read the plan; an agent may also plan by itself."""
     if order is None or (ruling is not None and not ruling.by.startswith("confirm:")):
         return ruling
-    if planning.TOOL in call.tools[:1]:
-        return Judgement("deny", BY + REJECT, planning.READY)
+    goes = go_asks.is_one(call.kind, call.tools)
+    if goes and (plans or go_asks.is_own(call.tools)):
+        return Judgement("deny", BY + REJECT, go_asks.READY)
     allowed = Judgement("allow", BY + order.approve, f"allowed ({order.told})")
-    if ruling is not None:
-        return allowed
     asking = ", ".join(rule.name for rule in verdict.rules if rule.do == "ask")
-    if allows_destructive(order) and not asking:
+    goes_on = goes and order.approve == ALL
+    if ruling is not None or (not asking and (goes_on or allows_destructive(order))):
         return allowed
     why = ""
     if asking:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rookery.client.config import rules as config_rules
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
 from rookery.core.json import Draft, Json, lenient
-from rookery.core.policy import auto_answer, call_input, danger, modes, unattended
+from rookery.core.policy import auto_answer, call_input, danger, modes, planning, unattended
 from rookery.core.policy import rules as policy_rules
 from rookery.core.tools.calls import key_of
 from rookery.core.turn.calls import TurnCalls
@@ -168,11 +168,12 @@ class AutoAnswer:
         left = key_of(lenient.mapping(ask, "toolCall")) in self._left  # the mode had its say
         level = modes.level(self._session.header, self._session.profile())
         level = modes.EVERY if left else level
+        plans = self._session.header["wanted"].get("mode") == planning.MODE
         rulings = []
         for call in calls:
             verdict = policy_rules.decide(known, call)
             ruling = modes.rule_on(call, verdict, level, guard=self._guards)
-            rulings.append(unattended.settled(order, ruling, call, verdict))
+            rulings.append(unattended.settled(order, ruling, call, verdict, plans=plans))
         ruling = modes.together(rulings)
         return None if ruling is None else modes.ruled(ask, ruling)
 

@@ -243,7 +243,7 @@ def _verdict(verdict: policy_rules.Verdict) -> str:
     if not verdict.do:
         return "nothing"
     why = f": {verdict.why}" if verdict.why else ""
-    return f"{verdict.do} ({verdict.names}){why}"
+    return verdict.do + (f" ({verdict.names})" if verdict.names else "") + why
 
 
 def _test_call(
@@ -265,7 +265,7 @@ def _test_call(
         return
     said = {
         "": "no rule matches: the session's confirmation mode decides",
-        "ask": f"asks you ({verdict.names})",
+        "ask": f"asks you ({verdict.names})" if verdict.names else "asks you",
         "allow": f"allowed by rule {verdict.names}",
         "deny": f"denied by rule {verdict.names}",
     }[verdict.do]

@@ -1,0 +1,27 @@
+"""The ask whether an agent may carry out its plan. Only the user says go, each time: no mode does,
+no order that answers for them, and no rule but one that was written for just that."""
+
+from collections.abc import Sequence
+
+TOOL = "exit_plan_mode"
+"""The call by which our own agent asks it."""
+THEIR_TOOL = "ExitPlanMode"
+"""The same of Claude's."""
+READY = "the plan is ready; only you can say go"
+"""Where nobody is asked."""
+ONLY_YOU = "Only you can say go to a plan: no rule can say it for you."
+
+
+def is_one(kind: str, tools: Sequence[str]) -> bool:
+    """Whether an agent wants to leave the mode that it is in, such as plan mode."""
+    return kind == "switch_mode" or is_own(tools) or THEIR_TOOL in tools[:1]
+
+
+def is_own(tools: Sequence[str]) -> bool:
+    """Of our own agent, to whose plans no rule says go."""
+    return TOOL in tools[:1]
+
+
+def speaks_of_it(kinds: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether a rule for these kinds and tools was written for it: not one for everything."""
+    return "switch_mode" in kinds or any(pattern.strip("*?") for pattern in patterns)
