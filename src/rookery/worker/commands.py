@@ -8,7 +8,7 @@ from rookery.client.config import in_force
 from rookery.core import budgets, commands
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
-from rookery.core.asks.kept_asks import LATE
+from rookery.core.asks.kept_asks import LATE, REPLACED
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import modes, unattended
@@ -110,6 +110,8 @@ class Commands:
     def answer(self, command: Json, by: str) -> Refusal | None:
         session, kept = self._session, self._side.kept
         ask = session.header["asks"].get(command["ask"])
+        if ask is None and command["ask"] in kept.superseded:
+            return REPLACED
         if ask is None:  # the first answer counted
             session.done(command, by, LATE)
             return None

@@ -25,6 +25,9 @@ CONTINUE, RESEND, DECIDE, FORCED = "continue", "resend", "decide", "forced"
 """How: the agent goes on by itself; its prompt is sent again; the user decides; the user did."""
 
 LATE = "answered already"
+REPLACED = Refusal(
+    "superseded", "The agent asks something else now, so your answer was not sent to it."
+)
 """The outcome of an answer that was not the first."""
 ANEW = "anew"
 """As RESEND, of a conversation's first prompt: nothing is missing where no conversation is."""

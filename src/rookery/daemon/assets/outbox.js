@@ -7,6 +7,7 @@ const PREFIX = "outbox.";
 const WAITS = [1000, 2000, 4000, 8000, 15000, 30000];
 const waiting = new Map(); // by key, which sorts by time
 const busy = new Set();
+const underway = new Set(); // an AbortController of each request
 const listeners = new Set();
 const tab = ownName();
 let tries = 0;
@@ -92,8 +93,10 @@ async function deliver(item) {
   tell("changed", item);
   const prompt = [...(item.text.trim() ? [{ type: "text", text: item.text }] : []), ...item.blocks];
   const body = { do: "prompt", id: item.id, prompt, attachments: item.attachments, steer: item.steer };
+  const request = new AbortController();
+  underway.add(request);
   try {
-    const outcome = await api("POST", `/api/sessions/${encodeURIComponent(item.session)}/commands`, body);
+    const outcome = await api("POST", `/api/sessions/${encodeURIComponent(item.session)}/commands`, body, { signal: request.signal });
     tries = 0;
     drop(item);
     tell("sent", item, outcome);
@@ -105,6 +108,8 @@ async function deliver(item) {
     save(item);
     tell("refused", item, problem);
     return true;
+  } finally {
+    underway.delete(request);
   }
 }
 
@@ -123,6 +128,11 @@ export function flushAll() {
 }
 
 addEventListener("storage", ({ key }) => { if (!key || key.startsWith(PREFIX)) load(); });
-addEventListener("online", () => { tries = 0; flushAll(); });
+/** A request from before the break may wait for minutes for an answer that does not come. */
+addEventListener("online", () => {
+  tries = 0;
+  for (const request of underway) request.abort();
+  flushAll();
+});
 load();
 onConnection((state) => { if (state === "live") { tries = 0; flushAll(); } });

@@ -5,6 +5,7 @@ import { $, api } from "./main.js";
 const topics = new Map();
 const listeners = new Set();
 const WAITS = [250, 500, 1000, 2000, 4000, 8000];
+const PATIENCE = 15000; // for a connection: a browser alone waits minutes for a network that swallows all
 let socket = null;
 let tries = 0;
 let timer = 0;
@@ -54,13 +55,16 @@ function open() {
   if (socket && socket.readyState < 2) return;
   const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/stream`);
   socket = made;
+  const late = setTimeout(() => made.close(), PATIENCE);
   made.onopen = () => {
+    clearTimeout(late);
     tries = 0;
     become("live");
     for (const [topic, entry] of topics) ask(topic, entry);
   };
   made.onmessage = ({ data }) => take(JSON.parse(data));
   made.onclose = ({ code }) => {
+    clearTimeout(late);
     if (socket !== made) return;
     socket = null;
     if (code === 1008 || tries) api("GET", "/api/about").catch(() => {}); // who is logged out is led to the login

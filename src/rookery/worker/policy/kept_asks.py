@@ -30,6 +30,8 @@ class KeptAsks:
         """Of agents that had something asked, since the user last did anything about it."""
         self.calls: dict[str, Json] = {}
         """Of the turn, what a permission may be about."""
+        self.superseded: set[str] = set()
+        """Asks that another one took the place of; an answer to them may still be on its way."""
         self._marked = 0
 
     # --- asking again ----------------------------------------------------------------------------
@@ -117,6 +119,7 @@ class KeptAsks:
             again: Json = {"id": old["id"], "nonce": lenient.text(old, "nonce"), "again": True}
             return {**ask, "same": same, **again}, old
         if self._session.turn.again and (gives_way := kept_asks.replaced(header)) is not None:
+            self.superseded.add(gives_way["id"])
             self._session.append(kept_asks.superseded(gives_way), full=True)
         return {**ask, "same": same}, None
 
