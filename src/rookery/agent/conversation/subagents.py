@@ -12,6 +12,7 @@ from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskStatus
 
 from rookery.agent import terminal
+from rookery.agent.tools import search
 
 BLOCKED = "A hook blocked this."
 LONGEST_WORDS = 2_000
@@ -84,10 +85,11 @@ def running(conversation: LocalConversation) -> list[LocalConversation]:
 
 
 def interrupt(conversation: LocalConversation) -> None:
-    """End sub-agents and their commands, also while a model is silent. Returns at once."""
+    """End sub-agents and what they run, also while a model is silent. Returns at once."""
     children = running(conversation)
     for child in children:
         terminal.interrupt(child)
+        search.interrupt(child)
     for child in children:
         if child._arun_task is not None:  # else it takes no first step (`ChildWatcher.stop`)
             child.interrupt()

@@ -11,20 +11,25 @@ Unnecessary once a hook before each tool can reject with a reason, one after it 
 result, both run in sub-agents, and a skill's commands can be turned off.
 """
 
+import os
+import stat
 from typing import Any
 
 from openhands.sdk import Agent
-from openhands.sdk.event import ActionEvent, Event, UserRejectObservation
+from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, UserRejectObservation
 from openhands.sdk.skills import skill
 from openhands.sdk.tool.builtins import FinishAction, ThinkAction, invoke_skill
 from pydantic import BaseModel
 
 from rookery.agent.sdk_patches import Around, wrap
+from rookery.agent.translate import patches
 from rookery.agent.translate.children import ChildWatcher, Refusal
 from rookery.models.secrets import KNOWN
 
 UNJUDGED = "This action could not be judged, so it was not carried out."
 NOBODY = Refusal(UNJUDGED)
+LARGEST = 20_000_000
+"""Bytes of a file that a tool is given."""
 
 
 class JudgingAgent(Agent):
@@ -56,10 +61,34 @@ def _execute(
         refusal = watcher.permit(action_event) if isinstance(watcher, ChildWatcher) else NOBODY
         if refusal is not None:
             return [rejection(action_event, refusal.reason, by_hook=refusal.by_hook)]
+    if endless := _endless(conversation, action_event):
+        tool, call = action_event.tool_name, action_event.tool_call_id
+        return [AgentErrorEvent(error=endless, tool_name=tool, tool_call_id=call)]
     results = [without_secrets(event) for event in execute(self, conversation, action_event)]
     if not is_judged and isinstance(watcher, ChildWatcher):
         watcher.used(action_event, results)
     return results
+
+
+def _endless(conversation: Any, action_event: ActionEvent) -> str:
+    """Why a file's tool would not come to an end, which no cancel could bring about; "": it does.
+    Reading a pipe waits for a writer, and some tools read a file whole, whatever its size."""
+    action: Any = action_event.action
+    named = [getattr(action, key, "") or "" for key in ("path", "file_path")]
+    if isinstance(patch := getattr(action, "patch", None), str):
+        named += patches.paths_in(patch)
+    for path in filter(None, named):
+        place = os.path.join(conversation.workspace.working_dir, os.path.expanduser(path))
+        try:
+            about = os.stat(place)
+        except (OSError, ValueError):
+            continue
+        if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+            return f"{path} is a pipe, a socket or a device, not a file."
+        if stat.S_ISREG(about.st_mode) and about.st_size > LARGEST:
+            size = about.st_size // 1_000_000
+            return f"{path} has {size} MB. Look at a part of it in the terminal (head, sed -n)."
+    return ""
 
 
 def _as_it_is(content: str, working_dir: Any = None) -> str:  # noqa: ARG001 (the SDK's)

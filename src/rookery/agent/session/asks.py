@@ -64,6 +64,7 @@ async def ask(
     """By judgement, then by the user. `child`: the conversation of the sub-agent that wants it.
     `granted`: the user allowed it before and is not asked again; a rule may still deny it."""
     judged = session.left_over(action)
+    session.look_where(action)
     if judged is None:  # judged long ago, or by another process: rules and mode may have changed
         judging = asyncio.ensure_future(auto_answer.judge_all(session, [action], child))
         try:

@@ -16,7 +16,7 @@ from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
-from rookery.core.policy import danger, modes, rules
+from rookery.core.policy import danger, modes, planning, rules
 from rookery.core.policy.auto_answer import METHOD, UNREACHED, in_plan_mode, judge, judgements_in
 from rookery.core.vendors.profiles import profile_of
 from rookery.home import call_paths, confirmed, paths
@@ -29,6 +29,7 @@ SECONDS = 60.0
 """Until a silent client counts as one that cannot judge."""
 NAME = "rookery"
 """This agent in rules."""
+TYPED = "nothing is typed into a program. End it with C-c, and run what only looks."
 
 
 async def judge_all(
@@ -57,10 +58,13 @@ async def _judge_left(session: ClientUpdates, wanted: list[Json]) -> list[Judgem
 
 
 def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
+    call = session.as_judged(session.translator_of(child).permission(action))
+    seen = _seen(call)
     return {
-        "toolCall": _seen(session.as_judged(session.translator_of(child).permission(action))),
+        "toolCall": seen,
         "risk": risk.level(action),
         "looks": not isinstance(action.action, MCPToolAction),
+        "typed": _is_typed(call) and seen["kind"] == "execute",
     }
 
 
@@ -74,19 +78,27 @@ def refused_by_plan(
 def _refused_by_plan(session: ClientUpdates, wanted: Json) -> Judgement | None:
     if session.choices.wanted.mode != PLAN:
         return None
+    if wanted["typed"]:  # `ls` means something else to a pager
+        return Judgement("deny", f"confirm:{PLAN}", planning.FORBIDDEN, TYPED)
     call, config = _looked_at(session, wanted), _RULES.current()
     allows = config is not None and rules.decide(config.rules, call).do == "allow"
     return in_plan_mode(call, profile_of(NAME, ()), looks=wanted["looks"], allowed=allows)
 
 
 def _seen(call: Json) -> Json:
-    """The part that is judged. To look at a running command, or to end it, runs nothing."""
+    """The part that is judged. To look at a running command, or to end it, runs nothing; an empty
+    input is the Enter key, which may be a yes."""
     given = call["rawInput"]
-    ends = given.get("is_input") is True and str(given.get("command")).upper() == "C-C"
-    looks = call["kind"] == "execute" and (ends or given.get("command") == "")
-    looks = looks and not given.get("reset")
+    ends = _is_typed(call) and str(given.get("command")).upper() == "C-C"
+    waits = given.get("command") == "" and not _is_typed(call)
+    looks = call["kind"] == "execute" and (ends or waits) and not given.get("reset")
     kind = {"kind": "read"} if looks else {}
     return {"toolCallId": call["toolCallId"], **danger.gist(call), **kind}
+
+
+def _is_typed(call: Json) -> bool:
+    """For the program that runs, not for the shell."""
+    return call["kind"] == "execute" and bool(call["rawInput"].get("is_input"))
 
 
 def _judge_here(session: ClientUpdates, wanted: Json) -> Judgement:

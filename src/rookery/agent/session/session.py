@@ -2,6 +2,7 @@
 applied before the next step."""
 
 import asyncio
+import os
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -28,7 +29,7 @@ from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.fallbacks import SessionFallbacks
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
-from rookery.agent.tools import browser
+from rookery.agent.tools import browser, search
 from rookery.agent.translate.children import Refusal
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from rookery.log.lock import Lock
 
 BEGUN = "Not in plan mode, which has just begun. Look again at what you need."
+MOVED = "A link in its path was changed after this was judged. Look at the path, then try again."
 PATIENCE = 2.0
 """Seconds that closing waits for the session's own start."""
 
@@ -67,6 +69,7 @@ class Session(ClientUpdates, Seams):
         self._cleared: dict[str, str] = {}
         """Actions of this turn that may run, each with the mode in which it was judged."""
         self._left: dict[str, Judgement] = {}
+        self._led: dict[str, list[str]] = {}  # where its paths led when an action was judged
         self._no_browser = ""
         """Why there is none, until that is said."""
 
@@ -174,6 +177,8 @@ class Session(ClientUpdates, Seams):
     async def judge(self, actions: list[ActionEvent]) -> Judged:
         wanted = [action for action in actions if not is_spoken(action)]
         denied: dict[str, str] = {}
+        for action in wanted:
+            self.look_where(action)
         for action, judged in zip(wanted, await auto_answer.judge_all(self, wanted), strict=True):
             if judged.outcome == "allow":
                 self.clear_for_run(action)
@@ -187,10 +192,18 @@ class Session(ClientUpdates, Seams):
         """A turn begins: rules and mode may have changed."""
         self._cleared.clear()
         self._left.clear()
+        self._led.clear()
 
     def left_over(self, action: ActionEvent) -> Judgement | None:
         """The judgement of an action that does not run at once, only once."""
         return self._left.pop(action.id, None)
+
+    def look_where(self, action: ActionEvent) -> None:
+        """Before it is judged: an earlier action of its step may put a link in its way."""
+        self._led.setdefault(action.id, self._leads(action))
+
+    def _leads(self, action: ActionEvent, child: str = "") -> list[str]:
+        return [os.path.realpath(place) for place in self.translator_of(child).places(action)]
 
     def clear_for_run(self, action: ActionEvent) -> None:
         self._cleared[action.id] = self.choices.wanted.mode
@@ -203,6 +216,8 @@ class Session(ClientUpdates, Seams):
         judged_in = self._cleared.pop(action.id, None)
         if judged_in is None:
             return UNJUDGED
+        if self._led.pop(action.id, None) != self._leads(action):
+            return MOVED
         return self._begun_to_plan(action, judged_in)
 
     def _begun_to_plan(self, action: ActionEvent, judged_in: str = PLAN) -> str:
@@ -338,8 +353,9 @@ class Session(ClientUpdates, Seams):
         repairs.drop_request(self.running)
 
     def interrupt(self) -> None:
-        """End what runs: the model's stream, the terminal's command, the sub-agents."""
+        """End what runs: the model's stream, the terminal's command, searches, the sub-agents."""
         terminal.interrupt(self.running, partial(self.on_loop, self.notice))
+        search.interrupt(self.running)
         self.running.interrupt()
         self.watcher.stop_children()
         subagents.interrupt(self.running)
@@ -351,8 +367,10 @@ class Session(ClientUpdates, Seams):
             return Refusal(UNJUDGED)
         if words := subagents.blocked(self.running.tool_hooks, action):
             return Refusal(words, by_hook=True)
+        led = self._leads(action, child)
         asked = turn.ask_for_child(child, action)
         reason = asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        reason = reason or (MOVED if led != self._leads(action, child) else "")
         if reason := reason or self._begun_to_plan(action):
             return Refusal(reason)
         self.started(action, child)

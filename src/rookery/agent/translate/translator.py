@@ -233,6 +233,10 @@ class Translator:
         name, call = self._id(event), self._call(event)
         return self._calls.describe(name, call, _about(event)) | {"status": "pending"}
 
+    def places(self, event: Any) -> list[str]:
+        """The paths that an action names."""
+        return [place["path"] for place in self._call(event).locations()]
+
     def output(self, call_id: str, text: str) -> list[Json]:
         """What a running command printed. `call_id` is the model's."""
         return self._calls.printed(self._ids.latest(self._scope, call_id), text)

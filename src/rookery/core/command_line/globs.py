@@ -105,7 +105,9 @@ def _matches_name(pattern: str, name: str) -> bool:
     return all(sign == _ANY for sign in signs[place:])
 
 
-def _signs(pattern: str) -> list[str]:
+@lru_cache(maxsize=512)
+def _signs(pattern: str) -> tuple[str, ...]:
     """Any number, any one (`?`), or `=x` for the sign x itself."""
     special = {"*": _ANY, "?": "?"}
-    return [special.get(sign, f"={itself or sign}") for itself, sign in _SIGNS.findall(pattern)]
+    found = _SIGNS.findall(pattern)
+    return tuple(special.get(sign, f"={itself or sign}") for itself, sign in found)

@@ -1,63 +1,91 @@
-"""The search tools, which run unasked and so must not do more than search.
+"""The search tools, which run unasked and so must not do more than search, nor without end.
 
-Made for openhands-tools 1.58: a pattern that begins with a dash is an option of `rg` to it, and
-`--pre=PROGRAM` runs a program; without `rg`, a glob changes the directory of the whole process.
-Unnecessary once a pattern follows `-e`, and a glob has a directory of its own.
+Made for openhands-tools 1.58. A pattern that begins with a dash is an option of `rg` to it, and
+`--pre=PROGRAM` runs a program. Without `rg`, `grep` reads a regular expression as another kind than
+the tool says (no `|`, no `\\d`); one unreadable file, and Python reads all again: it waits for a
+pipe without end, and an expression that needs long stops the whole process. A glob changes the
+directory of the whole process, and follows links in circles. `*.{js,ts}` finds nothing. No cancel
+ends any of it. Unnecessary once a search is one program that is told its pattern with `-e`, can be
+ended, and follows no links.
 """
 
-import glob
 import os
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from openhands.sdk.utils import sanitized_env
+from openhands.tools.glob.definition import GlobObservation
 from openhands.tools.glob.impl import GlobExecutor
+from openhands.tools.grep.definition import GrepObservation
 from openhands.tools.grep.impl import GrepExecutor
 
 from rookery.agent.sdk_patches import Around, wrap
+from rookery.agent.tools import search
 
 MOST = 100
-"""Files that are listed."""
-MOST_SEEN = 100_000
+"""Files that are told."""
+LEFT_OUT = (
+    f"Hidden directories, {search.SKIPPED} and ignored files are left out unless you name them."
+)
+LATE = (
+    f"There was no time for all: the search was ended after {search.SECONDS:.0f} seconds. Search a "
+    "directory further down (`path`), or fewer files."
+)
 
 
-def _grep(execute: Around, self: GrepExecutor, action: Any, conversation: Any = None) -> Any:
-    if action.pattern.startswith("-"):
-        action = action.model_copy(update={"pattern": f"[-]{action.pattern[1:]}"})
-    if action.path:  # relative to the session's directory, not to the process's
-        action = action.model_copy(update={"path": _place(self.working_dir, action.path)})
-    return execute(self, action, conversation)
+def _grep(_execute: Around, self: GrepExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
+    root, include = _place(self.working_dir, action.path), action.include or ""
+    about = {"pattern": action.pattern, "search_path": root, "include_pattern": action.include}
+    found, words = search.Found([]), ""
+    with search.begun(self) as run:
+        try:
+            _check(root)
+            found = search.by_content(run, action.pattern, root, include, sanitized_env())
+        except (search.SearchError, OSError, ValueError) as error:
+            words = str(error)
+    only = f" (files {include})" if include else ""
+    said = words or _told(found, f"Files that contain {action.pattern!r} in {root}{only}")
+    more: Any = {"matches": found.paths[:MOST], "truncated": len(found.paths) > MOST}
+    return GrepObservation.from_text(said, is_error=bool(words), **about, **more)
 
 
-def _glob(execute: Around, self: GlobExecutor, action: Any, conversation: Any = None) -> Any:
-    if action.path:
-        action = action.model_copy(update={"path": _place(self.working_dir, action.path)})
-    return execute(self, action, conversation)
+def _glob(_execute: Around, self: GlobExecutor, action: Any, conversation: Any = None) -> Any:  # noqa: ARG001
+    root = _place(self.working_dir, action.path)
+    found, words = search.Found([]), ""
+    with search.begun(self) as run:
+        try:
+            _check(root)
+            found = search.by_name(run, action.pattern, root)
+        except (search.SearchError, OSError, ValueError) as error:
+            words = str(error)
+    said = words or _told(found, f"Files that match {action.pattern!r} in {root}")
+    more: Any = {"files": found.paths[:MOST], "truncated": len(found.paths) > MOST}
+    about = {"pattern": action.pattern, "search_path": root}
+    return GlobObservation.from_text(said, is_error=bool(words), **about, **more)
 
 
-def _place(working_dir: Path, path: str) -> str:
-    return os.path.join(working_dir, os.path.expanduser(path))
+def _place(working_dir: Path, path: str | None) -> str:
+    """Relative to the session's directory, not to the process's."""
+    return os.path.realpath(os.path.join(working_dir, os.path.expanduser(path or "")))
 
 
-def _files(
-    _execute: Around, _self: GlobExecutor, pattern: str, search_path: Path
-) -> tuple[list[str], bool]:
-    """The newest files of a pattern, which matches at any depth, as with `rg`."""
-    below = pattern if "**" in pattern else f"**/{pattern}"
-    matches = islice(glob.iglob(below, root_dir=search_path, recursive=True), MOST_SEEN)
-    places = [path for each in matches if os.path.isfile(path := os.path.join(search_path, each))]
-    found = sorted(places, key=_changed, reverse=True)
-    return found[:MOST], len(found) > MOST
+def _check(root: str) -> None:
+    if not os.path.isdir(root):
+        raise search.SearchError(f"{root} is not a directory.")
 
 
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
+def _told(found: search.Found, what: str) -> str:
+    count = len(found.paths)
+    lines = [f"{what}: {count or 'none'}", *found.paths[:MOST]]
+    if count > MOST:
+        lines.append(f"These are the newest {MOST}. A stricter pattern finds fewer.")
+    if found.late:
+        lines.append(LATE)
+    elif not count:
+        lines.append(LEFT_OUT)
+    return "\n".join(lines)
 
 
 def install() -> None:
     wrap(GrepExecutor, "__call__", _grep)
     wrap(GlobExecutor, "__call__", _glob)
-    wrap(GlobExecutor, "_execute_with_glob", _files)
