@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.tools import search
-from rookery.agent.tools.search import Run, SearchError
+from rookery.agent import search
+from rookery.agent.search import Run, SearchError
 
 HOME = dict(os.environ)
 

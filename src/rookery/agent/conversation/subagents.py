@@ -11,8 +11,7 @@ from openhands.sdk.hooks.types import HookEventType
 from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskStatus
 
-from rookery.agent import terminal
-from rookery.agent.tools import search
+from rookery.agent import search, terminal
 
 BLOCKED = "A hook blocked this."
 LONGEST_WORDS = 2_000

@@ -13,7 +13,7 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent, Event
 from openhands.tools.terminal import TerminalTool
 
-from rookery.agent import terminal
+from rookery.agent import search, terminal
 from rookery.agent.conversation import repairs, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
@@ -29,7 +29,7 @@ from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.fallbacks import SessionFallbacks
 from rookery.agent.session.models import Missing, Models, Profile
 from rookery.agent.storage import delegations, store
-from rookery.agent.tools import browser, search
+from rookery.agent.tools import browser
 from rookery.agent.translate.children import Refusal
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json

@@ -19,8 +19,8 @@ from openhands.tools.glob.impl import GlobExecutor
 from openhands.tools.grep.definition import GrepObservation
 from openhands.tools.grep.impl import GrepExecutor
 
+from rookery.agent import search
 from rookery.agent.sdk_patches import Around, wrap
-from rookery.agent.tools import search
 
 MOST = 100
 """Files that are told."""
