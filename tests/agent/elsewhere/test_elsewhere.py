@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent
-from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.conftest import ARGV, surroundings
 from tests.agent.driving import ALLOW, allow_all, calls, permission, shown, stop_reason, words
+from tests.agent.elsewhere.conftest import started
 from tests.agent.elsewhere.stand_in import KEY, TOKEN, StandIn, call, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -25,20 +25,6 @@ AUTH_REQUIRED = -32000
 def server() -> Iterator[StandIn]:
     with StandIn().serving() as server:
         yield server
-
-
-@pytest.fixture
-def settled(home: Path, model: ScriptedModel, agent_home: Path) -> Path:
-    (home / "person").symlink_to(agent_home / "person")
-    write_settings(home, model)
-    return home
-
-
-async def started(home: Path, *words: str, **variables: str) -> Agent:
-    environment = surroundings(home, **variables)
-    agent = await Agent.start([*ARGV, *words], environment=environment, forked=True)
-    await agent.call("initialize", protocolVersion=1, clientCapabilities={})
-    return agent
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -10,6 +10,8 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from openhands.sdk import Agent, Message
@@ -30,6 +32,7 @@ from openhands.sdk.llm import LLMRegistry
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import Link, Linker
 from rookery.agent.elsewhere.recap import text_of
+from rookery.agent.elsewhere.refusals import Rejections
 from rookery.agent.elsewhere.requests import Unreachable
 from rookery.agent.elsewhere.state import AwayState
 from rookery.agent.provider.told import Told
@@ -54,7 +57,6 @@ CUT_OFF = (
     "repeat it."
 )
 DROPPED = "The agent server was restarted: what it was doing, or waiting to do, was dropped.\n"
-OTHERS = "The other calls of this step were not run either. Make those again that you still need."
 UNASKED = (
     "The agent server ran {tool} without waiting for permission, so the turn was ended. Do not use "
     "this server for work that needs permission."
@@ -97,7 +99,7 @@ class AwayConversation:
         self._over = False
         self._stopping = False
         self._fault = ""
-        self._refused: dict[str, str] = {}
+        self.rejections = Rejections()
         self._own_words: set[str] = set()
         """What the model was told by us, which the server takes for the user's."""
 
@@ -130,7 +132,13 @@ class AwayConversation:
             link.close()
             raise
         self._link = link
+        link.on_gap(partial(self._close_gap, link))
         return cut_off
+
+    def _close_gap(self, link: Link) -> None:
+        """In the thread of the link."""
+        with suppress(Told):  # the run looks at its server itself
+            self._refresh(link)
 
     def _mend(self, link: Link) -> bool:
         """After a restart of the server: whether it cut something off. What was open is not run:
@@ -178,6 +186,8 @@ class AwayConversation:
             return
         if isinstance(event, MessageEvent) and text_of(event) in self._own_words:
             event = event.model_copy(update={"source": "environment"})
+        elif isinstance(event, UserRejectObservation) and event.id not in self._kept.seen:
+            event = self.rejections.shown(event)
         with self._lock:
             named = self._hearing.named(event)
             if not self._kept.add(named):
@@ -319,22 +329,16 @@ class AwayConversation:
         """From this side come rejections, of which the server takes one for all actions of a step,
         and words for the model that are not the user's."""
         if isinstance(event, UserRejectObservation):
-            self._refused[event.action_id] = event.rejection_reason
+            self.rejections.add(event.action_id, event.rejection_reason)
         elif isinstance(event, MessageEvent):
             self._own_words.add(text_of(event))
             self.send_message(event.llm_message)
 
     def settle_answers(self, pending: Sequence[ActionEvent]) -> list[ActionEvent]:
         """After all of a step's actions were answered for: those that may run. Blocks."""
-        refused, self._refused = self._refused, {}
-        words = list(dict.fromkeys(refused.values()))
-        if not words:
+        if not (words := self.rejections.settle(pending)):
             return list(pending)
-        if len(refused) < len(pending):
-            names = {each.id: each.tool_name for each in pending}
-            words = [f"{names.get(id, 'A call')}: {why}" for id, why in refused.items()]
-            words.append(OTHERS)
-        self.reject_pending_actions("\n".join(words))
+        self.reject_pending_actions(words)
         return []
 
     def reject_pending_actions(self, reason: str) -> None:
@@ -359,8 +363,12 @@ class AwayConversation:
         return str((answer or {}).get("response") or "")[:max_length].strip()
 
     def fork(self, id: str, from_event_id: str | None) -> None:
-        body: Json = {"id": id, "reset_metrics": False}
+        body: Json = {"id": id}  # with the usage so far, the server would count no more
         self._tell("fork", body | ({"from_event_id": from_event_id} if from_event_id else {}))
+
+    def copy_kept(self, folder: str, last: str | None) -> None:
+        """This side's copy, for a fork."""
+        self._kept.copy(folder, last)
 
     def _tell(self, what: str, body: Json | None = None) -> Any:
         """Raises ConversationRunError."""
@@ -371,4 +379,8 @@ class AwayConversation:
 
     @property
     def conversation_stats(self) -> ConversationStats:
-        return self._link.stats() if self._link is not None else ConversationStats()
+        """With what models used that were asked from here."""
+        stats = self._link.stats() if self._link is not None else ConversationStats()
+        for name in self.llm_registry.list_usage_ids():
+            stats.usage_to_metrics[name] = self.llm_registry.get(name).metrics
+        return stats

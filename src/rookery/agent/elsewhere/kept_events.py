@@ -3,6 +3,7 @@ server is away, and a conversation that is gone is begun anew with a recap."""
 
 import json
 import os
+import shutil
 from contextlib import suppress
 
 from openhands.sdk.event import Event
@@ -28,11 +29,13 @@ class KeptEvents:
                 self._read(line)
 
     def _read(self, line: str) -> None:
-        with suppress(ValueError, ValidationError, RecursionError):  # a kill cut the last one off
+        with suppress(ValueError, RecursionError):  # a kill cut the last one off
             found = json.loads(line)
             if BACK in found:
                 self._take_back(found[BACK])
-            else:
+                return
+            self.seen.add(str(found.get("id")))  # also if it is of a kind that nobody knows here
+            with suppress(ValidationError):
                 self._add(Event.model_validate(found))
 
     def _add(self, event: Event) -> None:
@@ -46,6 +49,14 @@ class KeptEvents:
         self._add(event)
         self._write(event.model_dump(mode="json"))
         return True
+
+    def copy(self, folder: str, last: str | None) -> None:
+        """For a fork, up to this event; None: all."""
+        with suppress(FileNotFoundError):
+            shutil.copyfile(self._path, os.path.join(folder, FILE))
+            os.chmod(os.path.join(folder, FILE), 0o600)
+        if last is not None:
+            KeptEvents(folder).back_to(last)
 
     def back_to(self, id: str | None) -> None:
         self._take_back(id)

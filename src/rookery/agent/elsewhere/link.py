@@ -7,12 +7,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import httpx
 from openhands.sdk import Agent, LocalWorkspace, RemoteConversation, RemoteWorkspace
 from openhands.sdk.conversation.conversation_stats import ConversationStats
 from openhands.sdk.conversation.exceptions import WebSocketConnectionError
+from openhands.sdk.conversation.impl import remote_conversation
 from openhands.sdk.conversation.request import StartConversationRequest
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import Event
@@ -37,6 +38,8 @@ type Heard = Callable[[Event], None]
 MOST_STEPS = 500
 LONG = {"condense": 600.0, "ask_agent": 600.0, "interrupt": 20.0}
 """Seconds for what the server answers only when it is done."""
+MODEL = ("run", "condense", "ask_agent")
+"""What calls the model."""
 ROUNDED = 1.0
 """Seconds: a server tells its age in whole ones."""
 ANEW = (
@@ -67,12 +70,34 @@ def began_of(server: AgentServer) -> Began:
     return Began(before - uptime, time.time() - uptime)
 
 
+class NoHistory(remote_conversation.RemoteEventsList):
+    """In place of the SDK's list of events, which reads the whole conversation twice for each link
+    and breaks at a kind of event that it does not know: the copy here has them.
+
+    Made for openhands-sdk 1.58. Unnecessary once a link can begin at an event."""
+
+    on_gap: Callable[[], None] | None = None
+    """Its socket is back: what was said meanwhile has to be read."""
+
+    @override
+    def _do_full_sync(self) -> None: ...
+    @override
+    def add_event(self, event: Event) -> None: ...
+    @override
+    def reconcile(self) -> int:
+        if self.on_gap is not None:
+            self.on_gap()
+        return 0
+
+
 class Link:
     def __init__(self, server: AgentServer, remote: RemoteConversation, began: Began) -> None:
         self.began = began
         self._server = server
         self._remote = remote
         self._id = str(remote.id)
+        self._model: LLM | None = None
+        """That it has yet to get."""
 
     def is_well(self) -> bool:
         """Whether it is the same server still, and has the conversation."""
@@ -92,6 +117,9 @@ class Link:
 
     def tell(self, what: str, body: Json | None = None) -> Any:
         """Raises Told."""
+        if self._model is not None and what in MODEL:
+            llm, self._model = self._model, None
+            self.tell("switch_llm", {"llm": llm.model_dump(mode="json", context=SHOWN)})
         more: Json = {"timeout": LONG[what]} if what in LONG else {}
         more |= {"also": (409,)} if what == "run" else {}  # it runs already
         return self._server.post(f"/api/conversations/{self._id}/{what}", body, **more)
@@ -103,11 +131,17 @@ class Link:
                 yield Event.model_validate(found)
 
     def give_model(self, llm: "LLM") -> None:
-        """A server without a secret key forgets a model's key when it is restarted."""
-        self.tell("switch_llm", {"llm": llm.model_dump(mode="json", context=SHOWN)})
+        """Sent when it is needed: before its first message, a server does not count what a model
+        uses that it was switched to."""
+        self._model = llm
 
     def stats(self) -> ConversationStats:
         return self._remote.state.stats
+
+    def on_gap(self, read: Callable[[], None]) -> None:
+        events = self._remote.state.events
+        if isinstance(events, NoHistory):
+            events.on_gap = read
 
     def close(self) -> None:
         """At once: the SDK waits 5 seconds for a thread that reads from a silent socket."""
@@ -185,7 +219,8 @@ class Linker:
 
     @staticmethod
     def _resumed(link: Link, agent: Agent) -> Link:
-        """The server waits before each action, and has the model's key."""
+        """The server waits before each action, and has the model's key, which one without a secret
+        key forgets when it is restarted."""
         link.tell("confirmation_policy", {"policy": AlwaysConfirm().model_dump()})
         analyzer = LLMSecurityAnalyzer().model_dump(mode="json")
         link.tell("security_analyzer", {"security_analyzer": analyzer})
@@ -255,6 +290,7 @@ class Linker:
             confirmation_policy=AlwaysConfirm(),
             security_analyzer=LLMSecurityAnalyzer(),
             max_iterations=MOST_STEPS,
+            autotitle=False,  # it would call the model
         )
         workspace = self._workspace(server)
         return self._made(
@@ -270,6 +306,7 @@ class Linker:
         )
 
     def _made(self, make: Callable[[], RemoteConversation]) -> RemoteConversation:
+        remote_conversation.RemoteEventsList = NoHistory  # type: ignore[misc]
         try:
             return make()
         except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:

@@ -12,39 +12,46 @@ from openhands.sdk.context.condenser import LLMSummarizingCondenser
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, Event, MessageEvent
-from openhands.sdk.skills import load_available_skills
+from openhands.sdk.skills import Skill
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 
+from rookery.agent.conversation import skills
 from rookery.agent.conversation.build import llm_of
 from rookery.agent.conversation.choices import PLAN, Wanted
 from rookery.agent.conversation.repairs import NOT_RUN, STOPPED
+from rookery.agent.elsewhere import refusals
 from rookery.agent.elsewhere.conversation import AwayConversation, Hearing
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import SHOWN, Linker
 from rookery.agent.process import sdk_import
-from rookery.agent.process.place import Place, place_in
+from rookery.agent.process.place import Place, as_here, place_in
+from rookery.agent.provider.failures import failure_of
 from rookery.agent.provider.told import Told
-from rookery.agent.sdk_patches.gate import is_spoken
+from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import asks, hooks
 from rookery.agent.session.models import Profile
 from rookery.agent.session.session import Session, last_before
 from rookery.agent.storage import store
 from rookery.agent.tools import families
 from rookery.agent.tools.families import GLOB, GREP
+from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
+from rookery.core.policy.danger import PATH_KEYS
 
 TOOLS = (*(TerminalTool.name, FileEditorTool.name, GREP, GLOB), TaskTrackerTool.name)
 """No sub-agents: nobody could judge what they do over there before it is done."""
 LEFT_OPEN = "The agent server does not respond: a call stays open until your next prompt.\n"
-NO_SHELL = "Commands are not run in plan mode on an agent server. View files with the editor."
+PLACES = ("locations", "content")
 KEPT = 10
 """Answers whose names while they streamed are remembered."""
 HERE_ONLY = "Not used, since they are programs of this machine: {names}.\n"
 
 
 class RemoteSession(Session, Hearing):
+    has_shell_in_plan_mode = False
+
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         place = place_in(self.record.remote)
@@ -55,6 +62,8 @@ class RemoteSession(Session, Hearing):
         self._linker = Linker(*where, place, keep, self.tell_user)
         self._unheard: list[Event] = []
         """What it said while no turn was there to tell it: a run may outlive our process."""
+        self._is_counted = False
+        """Whether it is known what the conversation had used when the session was opened."""
         self._stream = 0
         self._streaming = False
         self._names: dict[str, str] = {}
@@ -65,8 +74,9 @@ class RemoteSession(Session, Hearing):
     @override
     async def open(self, servers: dict[str, Json]) -> None:
         """A new one needs its server now; another shows its past without."""
+        families.load(TOOLS)  # without them, events about them cannot be read
         kept = await asyncio.to_thread(KeptEvents, self.folder)
-        is_new = not kept.seen  # or a fork, whose past its client knows
+        is_new = not kept.seen
         self._applied = self.choices.wanted
         agent = await asyncio.to_thread(self._agent)
         away = AwayConversation(agent, self._linker, kept, self)
@@ -74,6 +84,7 @@ class RemoteSession(Session, Hearing):
         try:
             await asyncio.to_thread(self._linker.check)
             await asyncio.to_thread(away.connect)
+            self._is_counted = True
         except Told as error:
             if not self.record.prompted or error.failure.data.get("errorKind") == "auth":
                 raise error.failure from error
@@ -97,16 +108,17 @@ class RemoteSession(Session, Hearing):
         self.keep(remote=place.plain())
 
     def _agent(self) -> Agent:
-        families.load(TOOLS)
         llm = self._model(self.choices.wanted)
         own = llm.model_copy(update={"usage_id": "condenser", "stream": False})
-        skills = load_available_skills(None, include_user=True)
-        skills |= load_available_skills(self.record.cwd, include_project=True)
+        found = skills.found_in(self.record.cwd)
         about = f"Your current working directory is: {self._place.where(self.record.cwd)}"
         return Agent(
             llm=llm,
             tools=[Tool(name=name) for name in TOOLS],
-            agent_context=AgentContext(skills=list(skills.values()), system_message_suffix=about),
+            agent_context=AgentContext(
+                skills=[_as_text(each, self._place, self.record.cwd) for each in found.values()],
+                system_message_suffix=about,
+            ),
             condenser=LLMSummarizingCondenser(llm=own, max_size=120, keep_first=4),
             system_prompt_kwargs={"cli_mode": True},
         )
@@ -130,6 +142,9 @@ class RemoteSession(Session, Hearing):
         self._streaming = False
         try:
             self.away.connect()
+            if not self._is_counted:  # it was away when the session was opened
+                self._is_counted = True
+                self.count_from_here()
             self.on_loop(self._catch_up)
             self.away.wait_until_idle(lambda: self.turn is None or self.turn.cancelled)
         except Told as error:
@@ -171,6 +186,11 @@ class RemoteSession(Session, Hearing):
     # --- what it says ----------------------------------------------------------------------------
 
     @override
+    def directory(self) -> str:
+        place = place_in(self.record.remote)
+        return place.where(self.record.cwd) if place else self.record.cwd
+
+    @override
     def on_delta(self, text: str | None, thought: str | None) -> None:
         if not self._streaming:
             self._stream, self._streaming = self._stream + 1, True
@@ -207,22 +227,18 @@ class RemoteSession(Session, Hearing):
     @override
     def as_judged(self, call: Json) -> Json:
         """The working directory over there is the session's. A command is judged as it is."""
-        there, here = self._place.where(self.record.cwd), self.record.cwd
-        if there == here or call.get("kind") == "execute":
+        if call.get("kind") == "execute":
             return call
+        there, here = self._place.where(self.record.cwd), (self.record.cwd, *self.record.roots)
 
-        def mapped(value: Any) -> Any:
-            match value:
-                case str() if value == there or value.startswith(there.rstrip("/") + "/"):
-                    return here + value[len(there.rstrip("/")) :]
-                case dict():
-                    return {key: mapped(inner) for key, inner in value.items()}
-                case list():
-                    return [mapped(inner) for inner in value]
-            return value
+        def mapped(given: Any) -> Any:
+            if not isinstance(given, dict):
+                return given
+            paths = {key: given[key] for key in PATH_KEYS if isinstance(given.get(key), str)}
+            return given | {key: as_here(path, there, here) for key, path in paths.items()}
 
-        parts = ("rawInput", "locations", "content")
-        return call | {part: mapped(call[part]) for part in parts if part in call}
+        lists = {key: [mapped(each) for each in call.get(key) or []] for key in PLACES}
+        return call | lists | {"rawInput": mapped(call.get("rawInput"))}
 
     # --- the run ---------------------------------------------------------------------------------
 
@@ -238,13 +254,20 @@ class RemoteSession(Session, Hearing):
         if self.record.granted:
             self.keep(granted=())
 
+    @override
+    def left_over(self, action: ActionEvent) -> Judgement | None:
+        found = refusals.judged(action, plans=self.choices.wanted.mode == PLAN)
+        return found or super().left_over(action)
+
     def _refused_late(self, action: ActionEvent) -> str:
-        """Plan mode: whoever allowed it. The shell over there has what earlier commands set."""
-        if self.choices.wanted.mode != PLAN or is_spoken(action):
+        """It came while others were judged, or plan mode began after it was allowed."""
+        if is_spoken(action) or self.away.rejections.has(action.id):
             return ""
-        if action.tool_name == TerminalTool.name:
-            return NO_SHELL
-        return self._begun_to_plan(action, self._cleared.get(action.id, ""))
+        if not self.may_run(action):
+            return UNJUDGED
+        if found := refusals.judged(action, plans=self.choices.wanted.mode == PLAN):
+            return found.denial
+        return self._begun_to_plan(action, self._cleared[action.id])
 
     @override
     def repair(self, words: str = "") -> None:
@@ -280,7 +303,10 @@ class RemoteSession(Session, Hearing):
         id = store.new_id()
         events = self.away.state.events
         last = last_before(events, before / 1000) if before else None
-        self.away.fork(id, last)
+        try:
+            self.away.fork(id, last)
+        except ConversationRunError as error:
+            raise failure_of(error) from error
         title = f"{self.record.title} (fork)" if self.record.title else ""
         made = self.record._replace(
             id=id,
@@ -292,5 +318,15 @@ class RemoteSession(Session, Hearing):
             remote=self._place._replace(conversation="").plain(),
         )
         os.makedirs(self._home.folder(id), mode=0o700)
+        self.away.copy_kept(self._home.folder(id), last)
         self._home.write(made)
         return made
+
+
+def _as_text(skill: Skill, place: Place, cwd: str) -> Skill:
+    """For a server, whose SDK would run each !`command` in it, and start its MCP servers, before
+    anybody could judge that. Its other files are over there if they are the project's."""
+    below = (skill.source or "").removeprefix(cwd.rstrip("/") + "/")
+    own = f"{place.where(cwd).rstrip('/')}/{below}" if below != skill.source else None
+    content = skill.content.replace("!`", "! `")
+    return skill.model_copy(update={"content": content, "mcp_tools": None, "source": own})

@@ -1,6 +1,8 @@
 """Where a conversation runs, as a session's record keeps it. Knows no SDK: every start reads it."""
 
-from collections.abc import Mapping
+import os
+import posixpath
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -9,6 +11,10 @@ from rookery.core.json import Json, lenient
 CLOUD = "https://app.all-hands.dev"
 CLOUD_DIRECTORY = "/workspace/project"
 """Where a sandbox has its files."""
+
+
+OVER_THERE = "agent-server"
+"""Before a path that would be another's here."""
 
 
 class Place(NamedTuple):
@@ -44,6 +50,23 @@ def place_in(kept: Mapping[str, Any]) -> Place | None:
     cloud = lenient.flag(kept, "cloud")
     began = float(lenient.number(kept, "began") or 0)
     return Place(lenient.text(kept, "url"), cloud, directory, sandbox, conversation, began)
+
+
+def as_here(path: str, there: str, here: Sequence[str]) -> str:
+    """A path over there as rules and directories of this machine have it: the working directory
+    over there is the session's, the first of `here`. Any other path must not pass for one in the
+    session's directories, not even where a link of this machine leads there."""
+    if not path.startswith("/"):
+        return path
+    plain = posixpath.normpath(path)
+    if _is_in(plain, there):
+        return posixpath.normpath(f"{here[0]}/{plain[len(there.rstrip('/')) :]}")
+    inside = any(_is_in(each, root) for each in (plain, os.path.realpath(plain)) for root in here)
+    return f"/{OVER_THERE}{plain}" if inside else plain
+
+
+def _is_in(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
 def fault_of(url: str, directory: str = "") -> str:

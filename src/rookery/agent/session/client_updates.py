@@ -63,6 +63,7 @@ class Child(NamedTuple):
 class ClientUpdates(Listener):
     turn: Running | None = None
     choices: Choices
+    has_shell_in_plan_mode = True
 
     def __init__(self, client: Client, record: Record, folder: str) -> None:
         self.client = client
@@ -90,12 +91,16 @@ class ClientUpdates(Listener):
         """One for the session's life; a replay starts with a new one."""
         offered = self.client.capabilities
         return Translator(
-            self.record.cwd,
+            self.directory(),
             terminals=offers(offered, "_meta", "terminal_output"),
             notices=offers(offered, "session", "notices"),
             compaction=offers(offered, "session", "compaction"),
             names=self.tool_names.meaning,
         )
+
+    def directory(self) -> str:
+        """Where its tools work: paths in titles are relative to it."""
+        return self.record.cwd
 
     def _new_pace(self, updates: Callable[[str, str], list[Json]]) -> Pace:
         tell = partial(self._tell_live, updates)

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 type Parts = list[tuple[str, str]]
 
 BRIEF = """\
-[Plan mode] The user wants a plan before anything is changed. You can read files, search, and run \
-commands that only look (ls, cat, grep, git log); everything else is refused, also for sub-agents. \
-Ask what you must know. When you know enough, answer with the plan: the heading `# Plan`, then \
-numbered steps that name the files to change, what changes, and how the result is checked. Do not \
-carry it out: the user decides that. If the user only asks a question, answer it without a plan."""
+[Plan mode] The user wants a plan before anything is changed. You can read files{looks}; the \
+rest is refused, also for sub-agents. Ask what you must know. When you know enough, answer with \
+the plan: the heading `# Plan`, then numbered steps that name the files to change, what changes, \
+and how the result is checked. Do not carry it out: the user decides that. If the user only asks \
+a question, answer it without a plan."""
+SHELL = ", search, and run commands that only look (ls, cat, grep, git log)"
+NO_SHELL = " and search, with the tools for that; no command is run"
 OVER = "[Plan mode is over] You may change things again."
 GO = "Carry out the plan now."
 KEEP = "keep-planning"
@@ -71,7 +73,8 @@ def brief(session: "Session") -> str:
     plans, told = session.choices.wanted.mode == PLAN, session.record.told_plan
     if plans != told:
         session.keep(told_plan=plans)
-    return BRIEF if plans else OVER if told else ""
+    looks = SHELL if session.has_shell_in_plan_mode else NO_SHELL
+    return BRIEF.format(looks=looks) if plans else OVER if told else ""
 
 
 def tell(session: "Session", words: str) -> None:

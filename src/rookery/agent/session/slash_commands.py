@@ -132,6 +132,8 @@ def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -
 
 
 def _servers(session: "Session", _: str = "") -> str:
+    if session.record.remote:
+        return "MCP servers are programs of this machine. A conversation elsewhere has none."
     conversation = session.running
     names = list(conversation.agent.mcp_config)
     if not names:

@@ -1,0 +1,80 @@
+"""What does not run on an agent server: actions that its tools would turn into more than they look
+like, and those of a step of which one was rejected."""
+
+from collections.abc import Sequence
+
+from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, UserRejectObservation
+from openhands.sdk.event.error_classification import AGENT_OUTCOME
+from openhands.tools.terminal import TerminalTool
+
+from rookery.agent.session.asks import REASON
+from rookery.agent.tools.families import GLOB, GREP
+from rookery.core.asks.asks import Judgement
+from rookery.core.policy.auto_answer import DENIED
+from rookery.core.policy.planning import FORBIDDEN
+
+BY = "agent server"
+NO_SHELL = "commands are not run on an agent server. View files with the editor, search with grep."
+"""Their shell has what earlier commands set: an alias may hide anything."""
+DASH = "its search would take this for an option. Write [-] instead of the first -."
+RELATIVE = "its search needs an absolute path."
+OTHERS = "The other calls of this step were not run either. Make those again that you still need."
+NOT_RUN = "Not run, since another call of the same step was rejected."
+
+
+def judged(action: ActionEvent, *, plans: bool) -> Judgement | None:
+    """That it is refused, whatever the user and the rules say; None: they decide."""
+    if action.tool_name == TerminalTool.name and plans:
+        return Judgement("deny", BY, FORBIDDEN, NO_SHELL)
+    if action.tool_name not in (GREP, GLOB) or action.action is None:
+        return None
+    given = action.action.model_dump()
+    if str(given.get("pattern") or "").startswith("-"):
+        return Judgement("deny", BY, "refused for the agent server", DASH)
+    path = str(given.get("path") or "")
+    if path and not path.startswith("/"):
+        return Judgement("deny", BY, "refused for the agent server", RELATIVE)
+    return None
+
+
+class Rejections:
+    """Those of one step. The server takes one for all of its actions, and calls it the user's."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
+
+    def add(self, action: str, reason: str) -> None:
+        self._said.setdefault(action, reason)
+
+    def has(self, action: str) -> bool:
+        return action in self._said
+
+    def settle(self, pending: Sequence[ActionEvent]) -> str:
+        """What the model is told, once all are answered for; "": all may run."""
+        said, self._said = self._said, {}
+        if not said:
+            return ""
+        self._shown = {each.id: said.get(each.id, NOT_RUN) for each in pending}
+        words = list(dict.fromkeys(said.values()))
+        if len(said) < len(pending):
+            names = {each.id: each.tool_name for each in pending}
+            words = [f"{names.get(id, 'A call')}: {why}" for id, why in said.items()]
+            words.append(OTHERS)
+        return "\n".join(words)
+
+    def shown(self, event: UserRejectObservation) -> Event:
+        """As the user should see it: with the reason of this action, and as rejected by the user
+        only if it was."""
+        reason = self._shown.pop(event.action_id, event.rejection_reason)
+        if reason.startswith((REASON, DENIED, FORBIDDEN.capitalize())):
+            return event.model_copy(update={"rejection_reason": reason})
+        return AgentErrorEvent(
+            id=event.id,
+            timestamp=event.timestamp,
+            parent_id=event.parent_id,
+            error=reason,
+            tool_name=event.tool_name,
+            tool_call_id=event.tool_call_id,
+            classification=AGENT_OUTCOME,
+        )
