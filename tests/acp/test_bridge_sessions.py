@@ -195,3 +195,13 @@ async def test_I9_7_a_new_session_shows_how_much_is_asked_and_keeps_it_to_itself
     assert option(await agent.call("session/new", **HERE), "confirm")["currentValue"] == "risky"
     assert load(str(bridge.home)).confirm == "risky"
     assert await agent.call("session/set_config_option", value="sometimes", **set_) != full
+
+
+async def test_I17_how_much_is_asked_is_also_a_flag(bridge: Door) -> None:
+    """Of new sessions, and of the one that is continued."""
+    old = made({"text": "from before"})
+    agent = await opened(bridge, "--agent", "demo", "--resume", old, "--llm-approve")
+    first = await agent.call("session/new", **HERE)
+    assert (first["sessionId"], option(first, "confirm")["currentValue"]) == (old, "risky")
+    new = await agent.call("session/new", **HERE)
+    assert option(new, "confirm")["currentValue"] == "risky"

@@ -28,6 +28,7 @@ def test_initialize_needs_nothing_heavy() -> None:
         (["--agent", "claude"], {"agent": "claude"}),
         (["--agent=claude", "--last"], {"agent": "claude", "last": "yes"}),
         (["--cmd", "x --acp", "--resume=3f"], {"cmd": "x --acp", "resume": "3f"}),
+        (["--yolo"], {"yolo": "yes"}),
     ],
     ids=str,
 )
@@ -37,7 +38,10 @@ def test_arguments(words: list[str], expected: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["--agent"], ["--bogus"], ["x"], ["--agent", "a", "--cmd", "b"], ["--last", "--resume", "a"]],
+    [
+        *(["--agent"], ["--bogus"], ["x"], ["--agent", "a", "--cmd", "b"]),
+        *(["--last", "--resume", "a"], ["--yolo", "--llm-approve"]),
+    ],
     ids=str,
 )
 def test_wrong_arguments(words: list[str]) -> None:

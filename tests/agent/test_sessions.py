@@ -226,7 +226,8 @@ async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
     kept = json.loads(state.read_text())
     kept["agent"]["tools"] = [tool for tool in kept["agent"]["tools"] if "task" not in tool["name"]]
     state.write_text(json.dumps(kept))
-    again = await Agent.start([*ARGV, "--last"], environment=environment, forked=True)
+    flags = ["--last", "--always-approve"]
+    again = await Agent.start([*ARGV, *flags], environment=environment, forked=True)
     try:
         assert await again.begin(str(tmp_path)) == session
         told = await again.until(lambda line: "availableCommands" in str(line))
@@ -234,10 +235,10 @@ async def test_G4_after_kill_9(agent_home: Path, tmp_path: Path) -> None:
         updates = again.news(session)
         assert words(updates).startswith("You said: one")
         assert [call["status"] for call in calls(updates)] == ["failed"]
-        allow_all(again)
-        steps = [{"text": "on"}]
+        made = tmp_path / "made"  # nobody is asked: --always-approve
+        steps = [run(f"touch {made}"), {"text": "on"}]
         assert stop_reason(await again.turn(session, steps)) == "end_turn"
-        assert words(again.news(session)) == "on"
+        assert (words(again.news(session)), made.exists()) == ("on", True)
     finally:
         await again.kill()
         await first.kill()

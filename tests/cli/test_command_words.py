@@ -69,6 +69,16 @@ def test_I13_14_one_word_to_remove_and_one_to_list(home: Path) -> None:
         assert "--list" not in rookery(group, "--help").out
 
 
+def test_I17_words_of_the_openhands_cli_lead_on(home: Path) -> None:
+    session, _ = sleeping()
+    assert rookery("view", "--json", session).out == rookery("show", "--json", session).out
+    for word in ("history", "conversations"):
+        assert session in rookery(word).out
+    assert rookery("version").out == rookery("-v").out == rookery("--version").out
+    cloud = rookery("cloud", "-t", "Fix it")
+    assert (cloud.code, "rookery agents add cloud --cloud" in cloud.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("command", "said", "code"),
     [

@@ -37,7 +37,7 @@ def added(name: str, *arguments: str) -> None:
 def test_H3_add_list_get_switch_remove(home: Path) -> None:
     assert "No MCP servers yet" in rookery("mcp", "list").err
     added("files", "--env", "TOKEN=hush", "--", "srv", "-y", "--api-key=hush", "~/notes")
-    added("docs", "--url", "https://u:hush@example.com/mcp?token=hush&a=1", "--header", "X: hush")
+    added("docs", "https://u:hush@example.com/mcp?token=hush&a=1", "--header", "X: hush")
     listed = rookery("mcp", "list").out
     shown = rookery("mcp", "get", "files").out + rookery("mcp", "get", "docs", "--json").out
     assert "hush" not in listed + shown
@@ -53,6 +53,8 @@ def test_H3_add_list_get_switch_remove(home: Path) -> None:
     assert rookery("mcp", "remove", "docs").code == 0
     assert [each.name for each in mcp.load(str(home))] == ["files"]
     assert mcp.find(str(home), "files").enabled
+    assert "mcp enable off" in rookery("mcp", "add", "--disabled", "off", "--", "srv").err
+    assert not mcp.find(str(home), "off").enabled
 
 
 @pytest.mark.parametrize(

@@ -249,8 +249,13 @@ def test_a_saved_key_does_not_go_along_to_another_server(home: Path) -> None:
 def test_questions_in_a_terminal(home: Path) -> None:
     with serving(SCRIPT) as it, Terminal("setup") as terminal:
         terminal.read_until("Which provider?")
-        terminal.type("9\n")
+        for wrong in ("nonsense", "17"):
+            terminal.type(f"{wrong}\n")
+            terminal.read_until("Type a number from 1 to 10, or a name.\r\nWhich provider?")
+        terminal.type("openai-c\n")
         terminal.read_until("API address")
+        terminal.type("\n")
+        terminal.read_until("its address is needed")
         terminal.type("nonsense\n")
         terminal.read_until("https://host/v1.\r\nAPI address")
         terminal.type(f"{it.url}\n")
@@ -270,15 +275,31 @@ def test_one_that_fails_is_saved_only_when_you_say_so(home: Path) -> None:
     with serving({"aside": {"error": 401}}) as it:
         for answer, code in (("n", 1), ("y", 0)):
             with Terminal("setup", *good(it)) as terminal:
+                terminal.read_until("Another key")
+                terminal.type("\n")
                 terminal.read_until("Save it anyway?")
                 terminal.type(f"{answer}\n")
                 assert terminal.end().code == code
             assert (home / profiles.FILE).exists() == (answer == "y")
 
 
+def test_a_wrong_key_and_a_wrong_model_are_mended_without_beginning_again(home: Path) -> None:
+    with serving(SCRIPT) as it, Terminal("setup", *good(it, name="goood")) as terminal:
+        terminal.read_until("Another key")
+        terminal.type(f"{KEY}\n")
+        terminal.read_until("Another model")
+        terminal.type("better\n")
+        done = terminal.end()
+    assert (done.code, KEY in done.out) == (0, False), done.out
+    [kept] = saved(home).values()
+    assert (kept["model"], kept["api_key"]) == ("openai/better", KEY)
+
+
 def test_a_missing_key_is_asked_for(home: Path) -> None:
     with Terminal("setup", "--model", "anthropic/x", "--no-test") as terminal:
         terminal.read_until("Key for anthropic/x")
+        terminal.type("\n")
+        terminal.read_until("leaves without saving.\r\nKey for anthropic/x")
         terminal.type(f"{KEY}\n")
         done = terminal.end()
     assert (done.code, KEY in done.out) == (0, False)
@@ -295,6 +316,7 @@ def test_ctrl_c_saves_nothing(home: Path) -> None:
                 terminal.process.wait(0.5)
         done = terminal.end()
     assert (done.code, "Traceback" in done.out) == (130, False)
+    assert "\nNothing was saved." in done.out
     assert not (home / profiles.FILE).exists()
 
 

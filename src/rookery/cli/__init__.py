@@ -17,6 +17,8 @@ EARLY = {
 }
 """Commands whose caller waits for the first answer: they load no library for the command line."""
 
+VERSION = ("--version", "-V", "-v", "version")
+
 LOCAL = frozenset({"play", "acp"})
 """Of these: they reach nothing over a network."""
 
@@ -24,7 +26,7 @@ LOCAL = frozenset({"play", "acp"})
 def main() -> None:
     """The script `rookery`. Ends the process with a meaningful status."""
     arguments = sys.argv[1:]
-    if arguments and arguments[0] in ("--version", "-V"):
+    if arguments and arguments[0] in VERSION:
         sys.stdout.write(f"rookery {__version__}\n")
         return
     gc.set_threshold(SELDOM)

@@ -136,6 +136,8 @@ class Table(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         args = aliases.spelled_out(args, aliases.WORDS)
         name = args[0]
+        if name in aliases.ELSEWHERE:
+            raise click.UsageError(aliases.ELSEWHERE[name], ctx)
         if name not in MODULES and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.NoSuchCommand(name, possibilities=list(MODULES), ctx=ctx)
         return super().resolve_command(ctx, args)
@@ -219,7 +221,10 @@ def run(arguments: Sequence[str]) -> int:
     except (PipeClosed, BrokenPipeError):
         errors.give_up_stdout()
         return exits.PIPE_CLOSED
-    except (KeyboardInterrupt, click.Abort):
+    except click.Abort:  # at a question: the shell's prompt gets a line of its own
+        click.echo(err=True)
+        return exits.CANCELLED
+    except KeyboardInterrupt:
         return exits.CANCELLED
     except click.ClickException as error:
         errors.show(error)

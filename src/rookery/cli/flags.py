@@ -68,6 +68,13 @@ def first_thread(command: Command) -> Command:
     return resume(last(command))
 
 
+def approving(command: Command) -> Command:
+    """How much a program that serves an ACP client asks in new sessions."""
+    every = flag("--always-approve", "--yolo", help="Approve all except destructive commands.")
+    risky = flag("--llm-approve", help="Ask only about risky actions.")
+    return every(risky(command))
+
+
 def spelled(**given: str | bool | None) -> list[str]:
     """As they were written: `--resume ID`, `--last`; what was not given is left out."""
     words: list[str] = []

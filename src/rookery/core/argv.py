@@ -40,6 +40,18 @@ def read(
     return found
 
 
+APPROVING = ("always-approve", "yolo", "llm-approve")
+"""Flags of every way in: how much is asked in new sessions."""
+EITHER_APPROVING = [("always-approve", "llm-approve"), ("yolo", "llm-approve")]
+
+
+def confirm(found: dict[str, str]) -> str:
+    """What those flags mean in `policy.modes`; "": none was given."""
+    if "llm-approve" in found:
+        return "risky"
+    return "all" if "always-approve" in found or "yolo" in found else ""
+
+
 def number[Number: (int, float)](
     found: dict[str, str], name: str, kind: Callable[[str], Number]
 ) -> Number | None:

@@ -104,6 +104,8 @@ def checked_url(url: str) -> str:
         sound = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         sound = False
+    if "://" not in url:
+        raise BadDraft("base_url", f"{url!r} lacks http:// or https://, as in https://host/v1")
     if not sound:
         raise BadDraft("base_url", f"{url!r} is not an address like https://host/v1")
     return url

@@ -344,7 +344,8 @@ def _absent(given: Mapping[str, str]) -> list[str]:
 
 
 def _nothing_saved(given: Mapping[str, str]) -> str:
-    unused = f" ({', '.join(given)} in the environment is used only with {FLAG})" if given else ""
+    verb = "are" if len(given) > 1 else "is"
+    unused = f" ({', '.join(given)} {verb} only used with {FLAG})" if given else ""
     return f"No model is set up. Run: rookery setup{unused}"
 
 

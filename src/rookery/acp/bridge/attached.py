@@ -210,7 +210,7 @@ class Attached:
                 command = {"do": "prompt", "id": name}
                 await self.renew(command)
                 laid = staged(blocks, self.client.directory)
-                event = await self._send({**command, "prompt": laid, **steering(request.params)})
+                event = await self.send({**command, "prompt": laid, **steering(request.params)})
                 prompt.admitted = True
                 self._watch()
                 await self.reached(event.seq)
@@ -294,10 +294,10 @@ class Attached:
 
     async def command(self, command: Json) -> None:
         """Carry it out, and send all that it changed. Raises RpcError."""
-        event = await self._send(command)
-        await self.reached(event.seq)
+        await self.reached((await self.send(command)).seq)
 
-    async def _send(self, command: Json) -> Event:
+    async def send(self, command: Json) -> Event:
+        """Carry it out. Raises RpcError."""
         try:
             return await self.client.send(command)
         except Rejected as refusal:

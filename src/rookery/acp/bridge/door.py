@@ -98,10 +98,12 @@ def main(words: list[str]) -> int:
 
 USAGE = (
     'Usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]\n'
+    "                   [--always-approve | --llm-approve]\n"
     "       rookery acp --url wss://HOST/acp [--token-file FILE] [--header-env NAME=VARIABLE]\n"
     "                   [--ca FILE | --fingerprint sha256:…]"
 )
 OF_URL = ("token-file", "ca", "fingerprint")
+OF_SESSIONS = ("agent", "cmd", "resume", "last", "override-with-envs", *argv.APPROVING)
 
 
 def parse(words: list[str]) -> dict[str, str]:
@@ -109,10 +111,11 @@ def parse(words: list[str]) -> dict[str, str]:
     return argv.read(
         words,
         values=("agent", "cmd", "resume", "url", *OF_URL),
-        flags=("last", "override-with-envs"),
+        flags=("last", "override-with-envs", *argv.APPROVING),
         either=[
             *(("agent", "cmd"), ("resume", "last"), ("ca", "fingerprint")),
-            *(("url", each) for each in ("agent", "cmd", "resume", "last", "override-with-envs")),
+            *(("url", each) for each in OF_SESSIONS),
+            *argv.EITHER_APPROVING,
         ],
     )
 

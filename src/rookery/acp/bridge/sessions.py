@@ -15,10 +15,13 @@ from rookery.agents import registry
 from rookery.client import fleet, offline
 from rookery.client.config import in_force
 from rookery.client.create import create_session
+from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
 from rookery.client.worktrees.repository import NoWorktree
+from rookery.core import argv
 from rookery.core.json import Draft, lenient
+from rookery.core.policy import modes
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.view.fleet import is_hidden
 from rookery.home import config, paths
@@ -32,11 +35,12 @@ from rookery.wire.params import Json, blocks, invalid, known, no_session, place,
 
 class Sessions:
     def __init__(self, editor: Editor, given: dict[str, str]) -> None:
-        """`given`: what the command line says: agent, cmd, and, as `resume` (its id or title) or
-        `last`, the session that the first session/new answers with."""
+        """`given`: what the command line says: agent, cmd, how much is asked, and, as `resume` (its
+        id or title) or `last`, the session that the first session/new answers with."""
         self._editor = editor
         self._given = given
         self._again = bool(given.get("resume") or given.get("last"))
+        self._confirm = argv.confirm(given)
         self._attached: dict[str, Attached] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """By session: it is attached and detached by one request at a time."""
@@ -57,7 +61,7 @@ class Sessions:
         not the bridge."""
         try:
             await self._methods[request.method](request, params)
-        except (LogError, OSError, TooLarge, paths.PathError, fleet.StillAlive) as error:
+        except (LogError, OSError, TooLarge, paths.PathError, fleet.StillAlive, FromAgent) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from error
 
     # --- created and reopened --------------------------------------------------------------------
@@ -70,9 +74,14 @@ class Sessions:
             return
         settings = self._settings()
         agent = self._agent(settings, cwd)
-        argv = agent.argv if self._given.get("cmd") else []
         session = create_session(
-            self._editor.home, agent=agent.name, argv=argv, cwd=cwd, roots=roots, mcp_servers=given
+            self._editor.home,
+            agent=agent.name,
+            argv=agent.argv if self._given.get("cmd") else [],
+            cwd=cwd,
+            roots=roots,
+            mcp_servers=given,
+            confirm=self._confirm,
         )
         async with self._opening[session]:
             attached = self._attach(session, settings)
@@ -95,6 +104,10 @@ class Sessions:
         """Answer session/new with an existing session, then send its history."""
         async with self._opening[session]:
             attached = self._attached.get(session) or self._attach(session, self._settings())
+            if self._confirm:
+                await self._start(attached)
+                set_: Json = {"do": "set", "option": modes.OPTION, "value": self._confirm}
+                await attached.send(set_)
             state = attached.offered.state(attached.logged())
             request.reply({"sessionId": session, **state})
             await attached.replay(tell=True)

@@ -6,6 +6,7 @@ from rookery.core import argv
 
 USAGE = (
     "Usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]\n"
+    "                     [--always-approve | --llm-approve]\n"
     "                     [--remote URL] [--cloud] [--directory DIR]"
 )
 OVERRIDE = "override-with-envs"
@@ -25,14 +26,17 @@ class Arguments(NamedTuple):
     """In a sandbox of OpenHands Cloud; `remote`: its address, if another than usual."""
     directory: str = ""
     """The working directory over there."""
+    confirm: str = ""
+    """How much is asked in new sessions and the one that is continued: all (is approved), risky."""
 
 
 def parse(words: list[str]) -> Arguments | str:
     """The arguments, or what is wrong."""
-    flags = ("last", OVERRIDE, "cloud")
+    flags = ("last", OVERRIDE, "cloud", *argv.APPROVING)
+    either = [("resume", "last"), *argv.EITHER_APPROVING]
     values = ("resume", "remote", "directory")
     try:
-        found = argv.read(words, values=values, flags=flags, either=[("resume", "last")])
+        found = argv.read(words, values=values, flags=flags, either=either)
     except argv.Misused as error:
         return f"{error}\n{USAGE}"
     cloud, remote = "cloud" in found, found.get("remote", "")
@@ -40,7 +44,7 @@ def parse(words: list[str]) -> Arguments | str:
     if fault := _fault_of_place(found):
         return f"{fault}\n{USAGE}"
     own = found.get("resume", ""), "last" in found, OVERRIDE in found
-    return Arguments(*own, remote.rstrip("/"), cloud, directory)
+    return Arguments(*own, remote.rstrip("/"), cloud, directory, argv.confirm(found))
 
 
 def _fault_of_place(found: dict[str, str]) -> str:

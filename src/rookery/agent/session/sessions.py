@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rookery.agent.conversation.choices import Choices, wanted_of
+from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED, Choices, wanted_of
 from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
 from rookery.agent.process.client import Client
@@ -36,6 +36,9 @@ from rookery.wire.params import (
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
+
+MODE_OF = {"risky": RISK_BASED, "all": ALWAYS_APPROVE}
+"""By the command line's words for it."""
 
 
 class Sessions:
@@ -131,11 +134,13 @@ class Sessions:
         self._check_model()
         wished, self._first = self._first and self._wished(cwd), False
         if wished:
-            session = await self._enliven(wished._replace(cwd=cwd, roots=roots), given)
+            record = wished._replace(cwd=cwd, roots=roots)
         else:
             elsewhere = self._elsewhere()
             record = store.Record(store.new_id(), cwd, roots, updated=store.now(), remote=elsewhere)
-            session = await self._enliven(record, given, made=True)
+        if mode := MODE_OF.get(self._arguments.confirm):
+            record = record._replace(choices={**record.choices, "mode": mode})
+        session = await self._enliven(record, given, made=not wished)
         request.reply({"sessionId": session.record.id, **session.choices.state()})
         if wished:
             await session.replay()

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,9 +21,6 @@ from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
 from rookery.models.providers import PROVIDERS
 from rookery.models.secrets import Secret
-
-if TYPE_CHECKING:
-    from rookery.models.probe import Answer
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 NO_MODEL = "none"
@@ -84,6 +81,9 @@ def setup(
             _tell(screen, models.Outcome(False, f"{error}.", error.field))
             return exits.USAGE
         raise _refused(error) from None
+    except click.Abort:
+        screen.note("\nNothing was saved.")
+        return exits.CANCELLED
 
 
 def _tell(screen: Screen, outcome: models.Outcome) -> int:
@@ -294,9 +294,14 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         return _fall_back(screen, home, draft, given)
     asking = sys.stdin.isatty() and not given["key_stdin"] and not given["json"]
     if asking and not draft.model and (known is None or not known.model):
-        from rookery.cli.setup.dialogue import ask
+        from rookery.cli.setup import dialogue
 
-        draft = ask(screen, draft, settings)
+        draft = draft._replace(provider=draft.provider or dialogue.choose_provider(screen))
+        if draft.provider == dialogue.SUBSCRIPTION:
+            from rookery.cli.setup.login import begin
+
+            return begin(screen, home, draft.name, default=given["default"])
+        draft = dialogue.ask(screen, draft, settings)
     if not draft.model and not draft.provider and known is None:
         _refuse_nothing(draft)
     if given["json"]:
@@ -307,12 +312,15 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     if models.lacks_key(profile):
         if not asking:
             raise BadDraft("key", f"{profile.model} needs a key (or pipe it to --key-stdin)")
-        words = f"Key for {profile.model} (not shown)"
-        key = click.prompt(words, hide_input=True, err=True)
-        profile = profile._replace(key=Secret(str(key).strip()))
+        from rookery.cli.setup.dialogue import read_key
+
+        key = read_key(screen, f"Key for {profile.model} (not shown)")
+        profile = profile._replace(key=key)
     if not given["no_test"]:
-        answer = _tested(screen, profile)
-        if given["trial"] or not (answer.ok or _save_anyway(screen, asking=asking)):
+        from rookery.cli.setup.dialogue import is_saved_anyway, tested
+
+        answer, profile = tested(screen, profile, asking=asking and not given["trial"])
+        if given["trial"] or not (answer.ok or is_saved_anyway(screen, asking=asking)):
             return exits.DONE if answer.ok else exits.FAILED
     models.saved(home, profile, default=given["default"])
     return _tell_saved(screen, home, profile)
@@ -349,25 +357,6 @@ def _key(given: dict[str, Any]) -> Secret:
     if missing and not key.strip():
         raise missing
     return Secret(key.strip())
-
-
-def _tested(screen: Screen, profile: profiles.Profile) -> "Answer":
-    from rookery.models.probe import is_direct
-
-    def announce(model: profiles.Profile) -> None:
-        wait = "" if is_direct(model) else " (its library takes a few seconds to load)"
-        screen.note(f"Testing {clean_line(profile.model)}{wait} …")
-
-    answer = models.probed(profile, announce)
-    screen.note(clean_line(answer.words))
-    return answer
-
-
-def _save_anyway(screen: Screen, *, asking: bool) -> bool:
-    if asking and click.confirm("Save it anyway?", default=False, err=True):
-        return True
-    screen.note("Nothing was saved. To save it untested: --no-test")
-    return False
 
 
 def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:

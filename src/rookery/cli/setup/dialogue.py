@@ -1,4 +1,4 @@
-"""The questions of `rookery setup` on a terminal."""
+"""The questions of `rookery setup` on a terminal, and the test of what was answered."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 import click
 
 from rookery.cli.output import Screen, clean_line
+from rookery.models import setup as models
+from rookery.models import subscriptions
 from rookery.models.draft import (
     BadDraft,
     Draft,
@@ -14,26 +16,40 @@ from rookery.models.draft import (
     provider_named,
     suggested_name,
 )
-from rookery.models.probe import models_at
-from rookery.models.profiles import Settings
-from rookery.models.providers import PROVIDERS, Provider, api_of, is_loopback, key_variable
+from rookery.models.probe import Answer, is_direct, models_at
+from rookery.models.profiles import Profile, Settings
+from rookery.models.providers import (
+    PREFIXES,
+    PROVIDERS,
+    Provider,
+    api_of,
+    is_loopback,
+    key_variable,
+)
 from rookery.models.secrets import NONE, Secret
 
 MOST = 20
 """Models offered of those that a server lists."""
+SUBSCRIPTION = "subscription"
+"""Chosen instead of a provider: `rookery setup login`."""
+
+
+def choose_provider(screen: Screen) -> str:
+    """A provider's name, or SUBSCRIPTION. Raises click.Abort."""
+    titles = [*(each.title for each in PROVIDERS), "ChatGPT subscription, instead of a key"]
+    names = [*(each.name for each in PROVIDERS), SUBSCRIPTION]
+
+    def named(word: str) -> str:
+        return next((name for name in names if name.startswith(word.lower())), "")
+
+    return _choose(screen, "Which provider?", titles, names, named)
 
 
 def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     """What is not given yet. Raises click.Abort on Ctrl-C and at the end of input."""
-    if not draft.provider:
-        titles = [each.title for each in PROVIDERS]
-        number = _choose(screen, "Which provider?", titles)
-        draft = draft._replace(provider=PROVIDERS[number].name)
     provider = provider_named(draft.provider)
     if provider.asks_url and not draft.base_url:
-        usual = provider.api or None
-        address = _until(lambda: checked_url(click.prompt("API address", default=usual, err=True)))
-        draft = draft._replace(base_url=address)
+        draft = draft._replace(base_url=_until(lambda: _address(provider)))
     if not draft.key:
         draft = draft._replace(key=_key(screen, provider, draft.base_url))
     draft = draft._replace(model=_model(screen, provider, draft))
@@ -48,6 +64,20 @@ def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     return draft
 
 
+def _address(provider: Provider) -> str:
+    """Raises BadDraft."""
+    url = checked_url(_read("API address", default=provider.api))
+    if not url:
+        raise BadDraft("base_url", "its address is needed, such as http://localhost:8000/v1")
+    return url
+
+
+def _read(question: str, default: str = "") -> str:
+    """A line; unlike click, an empty one is not asked for again without a word."""
+    said = click.prompt(question, default=default, show_default=bool(default), err=True)
+    return str(said).strip()
+
+
 def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
     if provider.keyless:
         return NONE
@@ -57,12 +87,18 @@ def _key(screen: Screen, provider: Provider, base_url: str) -> Secret:
         return Secret(own)
     if provider.key_url:
         screen.note(f"Get a key at {provider.key_url}")
-    none = is_loopback(base_url)
-    words = "Key (not shown; empty: none)" if none else "Key (not shown)"
-    given = click.prompt(
-        words, hide_input=True, err=True, default="" if none else None, show_default=False
-    )
-    return Secret(str(given).strip())
+    if is_loopback(base_url):
+        return read_key(screen, "Key (not shown; empty: none)", needed=False)
+    return read_key(screen, "Key (not shown)")
+
+
+def read_key(screen: Screen, question: str, *, needed: bool = True) -> Secret:
+    """Raises click.Abort."""
+    while True:
+        key = click.prompt(question, default="", show_default=False, hide_input=True, err=True)
+        if (key := str(key).strip()) or not needed:
+            return Secret(key)
+        screen.note("No key was entered. Paste it and press Enter; Ctrl-C leaves without saving.")
 
 
 def _model(screen: Screen, provider: Provider, draft: Draft) -> str:
@@ -72,18 +108,38 @@ def _model(screen: Screen, provider: Provider, draft: Draft) -> str:
         offered = models_at(api, draft.key.reveal())[:MOST] or offered
     if offered:
         shown = [clean_line(name) for name in offered]
-        number = _choose(screen, "Which model?", [*shown, "another"])
-        if number < len(offered):
-            return offered[number]
-    return str(click.prompt("Model", err=True)).strip()
+        # A name that is typed instead of a number is another's.
+        said = _choose(screen, "Which model?", [*shown, "another"], [*offered, ""], str)
+        if said:
+            return said
+    return _until(_model_by_name)
 
 
-def _choose(screen: Screen, question: str, options: Sequence[str]) -> int:
-    """The number of an option, counted from 0."""
+def _model_by_name() -> str:
+    """Raises BadDraft."""
+    if name := _read("Model"):
+        return name
+    raise BadDraft("model", "its name is needed, as the provider writes it")
+
+
+def _choose(
+    screen: Screen,
+    question: str,
+    options: Sequence[str],
+    names: Sequence[str],
+    named: Callable[[str], str],
+) -> str:
+    """The name of the option whose number is typed, or what `named` makes of a word; "" there: it
+    is asked again."""
     for number, option in enumerate(options, 1):
         screen.note(f"  {number:>2}  {option}")
-    chosen = click.prompt(question, type=click.IntRange(1, len(options)), default=1, err=True)
-    return int(chosen) - 1
+    while True:
+        said = _read(question, default="1")
+        if said.isdecimal() and 1 <= int(said) <= len(options):
+            return names[int(said) - 1]
+        if not said.isdecimal() and (found := named(said)):
+            return found
+        screen.note(f"Type a number from 1 to {len(options)}, or a name.")
 
 
 def _until(read: Callable[[], str]) -> str:
@@ -93,3 +149,45 @@ def _until(read: Callable[[], str]) -> str:
             return read()
         except BadDraft as error:
             click.echo(f"{error}.", err=True)
+
+
+# ---------------------------------------------------------------- its test
+
+
+def tested(screen: Screen, profile: Profile, *, asking: bool) -> tuple[Answer, Profile]:
+    """The answer, and the profile: a wrong key or model can be mended in the terminal."""
+
+    def announce(model: Profile) -> None:
+        wait = "" if is_direct(model) else " (its library takes a few seconds to load)"
+        screen.note(f"Testing {clean_line(model.model)}{wait} …")
+
+    while True:
+        answer = models.probed(profile, announce)
+        screen.note(clean_line(answer.words))
+        better = _mended(answer, profile) if asking and not answer.ok else None
+        if better is None:
+            return answer, profile
+        profile = better
+
+
+def is_saved_anyway(screen: Screen, *, asking: bool) -> bool:
+    if asking and click.confirm("Save it anyway?", default=False, err=True):
+        return True
+    screen.note("Nothing was saved. To save it untested: --no-test")
+    return False
+
+
+def _mended(answer: Answer, profile: Profile) -> Profile | None:
+    """With another key or model, if the test found that one wrong; None: it stays as it is. Raises
+    click.Abort."""
+    if subscriptions.is_one(profile.extras):
+        return None
+    if answer.kind == "auth":
+        words = "Another key (not shown; Enter: keep this one)"
+        key = click.prompt(words, default="", show_default=False, hide_input=True, err=True)
+        return profile._replace(key=Secret(key)) if (key := str(key).strip()) else None
+    if answer.kind == "model" and (name := _read("Another model (Enter: keep this one)")):
+        prefix = profile.model.partition("/")[0]
+        known = name.partition("/")[0].lower() in PREFIXES and "/" in name
+        return profile._replace(model=name if known else f"{prefix}/{name}")
+    return None

@@ -33,6 +33,21 @@ def agree(screen: Screen, *, agreed: bool) -> None:
     click.confirm("Continue?", abort=True, err=True)
 
 
+def begin(screen: Screen, home: str, name: str, *, default: bool) -> int:
+    """Chosen in the dialogue of `rookery setup`."""
+    agree(screen, agreed=False)
+    usual = subscriptions.MODELS[0]
+    return log_in(
+        *(screen, home),
+        model=usual,
+        name=name,
+        base_url="",
+        issuer="",
+        device=False,
+        default=default,
+    )
+
+
 def log_in(
     screen: Screen,
     home: str,

@@ -47,6 +47,9 @@ OURS = (
     Command("worktree", "start a session in a git worktree of its own", "name"),
 )
 NAMES = {command.name: command for command in OURS}
+_LIST = Command("sessions", "go to the session list", action="sessions")
+ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
+"""Other programs' words: they work, and are not listed."""
 
 
 def known(header: Json | None) -> dict[str, Command]:
@@ -73,5 +76,6 @@ def parsed(text: str) -> tuple[Command, str] | None:
     if not text.startswith("/"):
         return None
     word, _, rest = text[1:].partition(" ")
-    command = NAMES.get(word.strip())
+    word = word.strip()
+    command = NAMES.get(word) or ALSO.get(word)
     return (command, rest.strip()) if command and "\n" not in word else None

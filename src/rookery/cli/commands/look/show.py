@@ -118,6 +118,8 @@ def _show(
             if not folded:
                 document = _opened(screen, log, last) if ends else _document(log, first, final)
                 _print(screen, document, full=full)
+            if not last:
+                screen.note(f'No prompt yet. To send one: rookery prompt {session} "…"')
             if words := asking_words(header):
                 screen.note(words)
             if words := worktree.brief(header["worktree"]):

@@ -12,6 +12,7 @@ from rookery.cli import flags
 )
 @flags.line
 @flags.first_thread
+@flags.approving
 @flags.override
 @click.option("--url", metavar="URL", help="Connect the editor to this ACP address (wss://…).")
 @click.option("--token-file", metavar="FILE", help="Token for --url (default: $ROOKERY_TOKEN).")
@@ -30,7 +31,7 @@ def acp(
     last: bool,
     override: bool,
     variables: tuple[str, ...],
-    **remote: str | None,
+    **more: str | bool | None,
 ) -> int:
     """Run as an ACP agent on stdio, for editors: each editor thread is a Rookery session.
 
@@ -45,12 +46,13 @@ def acp(
     from rookery.acp.bridge.door import main
 
     chosen = {"agent": agent, "cmd": line, "resume": resume}
-    words = flags.spelled(**chosen, last=last, override_with_envs=override, **remote)
+    words = flags.spelled(**chosen, last=last, override_with_envs=override, **more)
     return main([*words, *(word for each in variables for word in ("--header-env", each))])
 
 
 @click.command()
 @flags.first_thread
+@flags.approving
 @flags.override
 @click.option("--setup", is_flag=True, help="Set up a model, like `rookery setup`.")
 @click.option("--remote", metavar="URL", help="Run new sessions on this OpenHands agent server.")

@@ -32,7 +32,7 @@ def mcp() -> None:
 
     \b
     rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-    rookery mcp add docs --url https://example.com/mcp --header "Authorization=Bearer …"
+    rookery mcp add docs https://example.com/mcp --header "Authorization=Bearer …"
     rookery mcp test
     """
 
@@ -138,23 +138,33 @@ def _write_field(screen: Screen, key: str, value: Any) -> None:
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--url", help="Address of a remote server.")
-@click.option("--transport", type=click.Choice(["http", "sse"]), help="Transport (default: http).")
+@click.option("--transport", type=click.Choice(FAR), help="Transport (default: http).")
 @flags.several("--header", metavar="KEY=VALUE", help="Header sent with each request.")
 @flags.several("--env", metavar="KEY=VALUE", help="Environment variable for the command.")
 @click.option(
     "--cwd", type=click.Path(exists=True, file_okay=False), help="Working directory of the command."
 )
+@click.option("--disabled", is_flag=True, help="Add it turned off; rookery mcp enable turns it on.")
 @click.option("--force", is_flag=True, help="Replace an existing server of that name.")
-def add(name: str, command: tuple[str, ...], url: str | None, force: bool, **more: Any) -> None:
+def add(
+    name: str,
+    command: tuple[str, ...],
+    url: str | None,
+    disabled: bool,
+    force: bool,
+    **more: Any,
+) -> None:
     """Add a server: a command or a URL. Put the command and its arguments after `--`.
 
     To keep secrets out of the file, use the environment: --env 'TOKEN=${MY_TOKEN}'.
 
     \b
     rookery mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-    rookery mcp add docs --url https://example.com/mcp --header "Authorization=Bearer …"
-    rookery mcp add old --url http://localhost:8000/sse --transport sse
+    rookery mcp add docs https://example.com/mcp --header "Authorization=Bearer …"
+    rookery mcp add old http://localhost:8000/sse --transport sse
     """
+    if not url and len(command) == 1 and urlsplit(command[0]).scheme in ("http", "https"):
+        url, command = command[0], command[1:]
     if bool(command) == bool(url):
         raise click.UsageError("Pass either --url URL, or -- and a command.")
     for option in ("env", "cwd") if url else ("header", "transport"):
@@ -169,11 +179,12 @@ def add(name: str, command: tuple[str, ...], url: str | None, force: bool, **mor
         entry = {"command": command[0], "args": list(command[1:])}
         entry |= {"env": _pairs(more["env"], "--env")} if more["env"] else {}
         entry |= {"cwd": os.path.abspath(more["cwd"])} if more["cwd"] else {}
+    entry |= {"enabled": False} if disabled else {}
     with in_force.editing(paths.home(), adds=True):
         files.add(paths.home(), name, entry, replace=force)
-    standard().note(
-        f"Added {name}. Agents get it at their next start. To test it: rookery mcp test {name}"
-    )
+    then = f"Agents get it at their next start. To test it: rookery mcp test {name}"
+    off = f"It is off; to turn it on: rookery mcp enable {name}"
+    standard().note(f"Added {name}. {off if disabled else then}")
 
 
 def _pairs(given: Sequence[str], option: str) -> dict[str, str]:
