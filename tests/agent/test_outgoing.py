@@ -1,6 +1,8 @@
-"""What goes out to a model is what its client would have made of it, without its walk."""
+"""What goes out to a model is what the SDK and its client would have made of it."""
 
 import asyncio
+import logging
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,11 +13,15 @@ from openai._utils import async_maybe_transform
 from openai.types.chat import ChatCompletionMessage
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openhands.sdk import LLM, Message, TextContent
+from openhands.sdk.agent import agent
+from openhands.sdk.event import LLMConvertibleEvent, MessageEvent
 
 from rookery.agent.process import sdk_import
 from rookery.agent.scripted.server import serving
 from rookery.agent.sdk_patches import outgoing
 from rookery.agent.sdk_patches.install import install_rest
+from rookery.agent.sdk_patches.llm import RookeryLLM
+from tests.agent.test_translate_events import action, done
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -80,3 +86,77 @@ def test_the_agents_requests_go_this_way() -> None:
     assert "Hi" in str(sent)
     assert seen
     assert "messages" not in seen[0]
+
+
+# --- messages that are kept from prompt to prompt ------------------------------------------------
+
+
+def said(text: str, role: str = "user") -> MessageEvent:
+    message = Message(role=role, content=[TextContent(text=text)])
+    return MessageEvent(source="user" if role == "user" else "agent", llm_message=message)
+
+
+def growing(kinds: list[str]) -> Iterator[list[LLMConvertibleEvent]]:
+    events: list[LLMConvertibleEvent] = [said("You help.", "system")]
+    for number, kind in enumerate(kinds):
+        call = action(f"c{number}", f"r{number}")
+        match kind:
+            case "call":
+                events += [call, done(call, f"out {number}")]
+            case "two calls":
+                second = action(f"d{number}", call.llm_response_id)
+                events += [call, second, done(call), done(second)]
+            case "open call":
+                events.append(call)
+            case "forgotten":
+                del events[1 : len(events) // 2]
+            case _:
+                events.append(said(f"{kind} {number}", kind))
+        yield list(events)
+
+
+KINDS = st.sampled_from(
+    ["user", "user", "assistant", "call", "two calls", "open call", "forgotten"]
+)
+
+
+@given(st.lists(KINDS, max_size=12))
+def test_I12_a_kept_prompt_is_the_one_that_the_sdk_makes(kinds: list[str]) -> None:
+    prompts = outgoing.Prompts()
+    for events in growing(kinds):
+        assert list(prompts.of(events)) == LLMConvertibleEvent.events_to_messages(events)
+
+
+@pytest.mark.parametrize(
+    "model", ["openai/scripted", "anthropic/claude-sonnet-4-5", "openai/gpt-5"]
+)
+@pytest.mark.parametrize("subscription", [False, True])
+def test_I12_a_request_is_the_sdks_and_leaves_no_mark(model: str, subscription: bool) -> None:
+    """Marks for the provider's cache are not in the messages of the next prompt."""
+    made = [kind(model=model, api_key="none", usage_id="t") for kind in (LLM, RookeryLLM)]
+    for llm in made:
+        llm._is_subscription = subscription
+    prompts = outgoing.Prompts()
+    for events in growing(["user", "call", "user", "user", "two calls", "assistant", "user"]):
+        theirs, ours = LLMConvertibleEvent.events_to_messages(events), prompts.of(events)
+        before = [each.model_dump() for each in list(ours)]
+        plain, quick = (each.format_messages_for_llm(theirs) for each in made)
+        assert quick == plain == made[1].format_messages_for_llm(list(ours))
+        answers = [each.format_messages_for_responses(theirs) for each in made]
+        assert answers[0] == answers[1]
+        assert [each.model_dump() for each in list(ours)] == before
+
+
+def test_I12_a_line_of_the_debug_log_is_made_only_for_a_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (events,) = growing(["user"])
+    prompt = outgoing.Prompts().of(events)
+    monkeypatch.setattr(agent.logger, "level", logging.INFO)
+    agent.logger.manager._clear_cache()
+    assert prompt[1:] == []
+    assert prompt[0].role == "system"
+    assert len(prompt[:]) == 2
+    monkeypatch.setattr(agent.logger, "level", logging.DEBUG)
+    agent.logger.manager._clear_cache()
+    assert len(prompt[1:]) == 1

@@ -175,13 +175,22 @@ def mcp_calls() -> bool:
 
 
 def outgoing() -> bool:
+    """Messages are checked field by field, and those of a long prompt are made and copied anew."""
     from openai.resources.chat.completions import completions
     from openai.types.chat import completion_create_params as shapes
+    from openhands.sdk import LLM, Message, TextContent
+    from openhands.sdk.event import LLMConvertibleEvent, MessageEvent
 
     given = {"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}
     shape: Any = shapes.CompletionCreateParamsNonStreaming
     sent: Any = asyncio.run(completions.async_maybe_transform(given, shape))
-    return sent["messages"] is not given["messages"]
+    said = MessageEvent(
+        source="user", llm_message=Message(role="user", content=[TextContent(text="x")])
+    )
+    first, second = (LLMConvertibleEvent.events_to_messages([said]) for _ in range(2))
+    copied, _ = LLM(model=UNKNOWN, api_key="none")._begin_chat_messages(first)
+    anew = first[0] is not second[0] and copied[0] is not first[0]
+    return anew and sent["messages"] is not given["messages"]
 
 
 def refused_images() -> bool:

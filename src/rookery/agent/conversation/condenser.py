@@ -20,6 +20,7 @@ from openhands.tools.task_tracker import TaskTrackerAction
 from pydantic import PrivateAttr
 
 from rookery.agent.provider import windows
+from rookery.agent.sdk_patches.outgoing import begins_with
 from rookery.agent.translate import patches
 
 WINDOW = 128_000
@@ -44,6 +45,8 @@ class RookeryCondenser(LLMSummarizingCondenser):
 
     _letters: dict[str, int] = PrivateAttr(default_factory=dict)
     """By event."""
+    _counted_events: tuple[Sequence[LLMConvertibleEvent], int] = PrivateAttr(default=((), 0))
+    """Those of the last prompt, and their letters."""
     _sent: int = PrivateAttr(default=0)
     """Letters when the model was last asked."""
     _counted: str = PrivateAttr(default="")
@@ -79,7 +82,7 @@ class RookeryCondenser(LLMSummarizingCondenser):
         return (answering.effective_max_input_tokens if answering else None) or WINDOW
 
     def _tokens(self, view: View, llm: LLM | None) -> float:
-        letters = sum(map(self._letters_of, view.events))
+        letters = self._letters_of_all(view.events)
         usages = llm.metrics.token_usages if llm else []
         if usages and usages[-1].response_id != self._counted:
             self._counted = usages[-1].response_id
@@ -89,6 +92,14 @@ class RookeryCondenser(LLMSummarizingCondenser):
                 self._per_letter = min(max(found, least), most)
         self._sent = letters
         return letters * self._per_letter
+
+    def _letters_of_all(self, events: Sequence[LLMConvertibleEvent]) -> int:
+        known, letters = self._counted_events
+        if not begins_with(events, known):
+            known, letters = (), 0
+        letters += sum(map(self._letters_of, events[len(known) :]))
+        self._counted_events = (list(events), letters)
+        return letters
 
     def _letters_of(self, event: LLMConvertibleEvent) -> int:
         known = self._letters.get(event.id)

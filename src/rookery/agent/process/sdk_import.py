@@ -21,6 +21,8 @@ ENVIRONMENT = {
     "PYTHON_DOTENV_DISABLED": "1",
     # The MCP client otherwise reads the .env of the working directory.
     "FASTMCP_ENV_FILE": os.devnull,
+    # litellm otherwise searches every prompt for pictures, to shorten them in logs of no one's.
+    "MAX_BASE64_LENGTH_FOR_LOGGING": "0",
 }
 PREFERENCES = {"LOG_LEVEL": "ERROR", "LOG_RICH_TRACEBACKS": "false", "LITELLM_LOG": "ERROR"}
 """Unless set otherwise: stderr is for the user."""

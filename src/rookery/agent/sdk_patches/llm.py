@@ -22,11 +22,14 @@ from rookery.agent.provider.fallback import StandIn
 from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
+from rookery.agent.sdk_patches.outgoing import Prompts, Uncopied
 
 CUT = (
     "\n\nThe answer ends here: the model reached its output limit. "
     'Say "go on", or raise max_output_tokens in the model\'s settings.\n'
 )
+ENDS = ("user", "tool")
+"""Whose last message is marked for the provider's cache."""
 FILTERED = "The model's provider refused to answer this: its content filter objected."
 REFUSED = f"{FILTERED} Rephrase it, or undo it with /rewind."
 
@@ -46,10 +49,12 @@ class RookeryLLM(LLM):
     _fallbacks: fallback.Fallbacks | None = PrivateAttr(default=None)
     _stand_in: StandIn | None = PrivateAttr(default=None)
     """The model that answers for this one until the turn ends."""
+    _prompts: Prompts = PrivateAttr(default_factory=Prompts)
 
     def start_over(self) -> None:
         """For another conversation."""
         self._ending, self._pressure, self._stand_in = Ending(), windows.Pressure(), None
+        self._prompts = Prompts()
 
     def fall_back_on(self, models: fallback.Fallbacks | None) -> None:
         self._fallbacks = models
@@ -68,17 +73,40 @@ class RookeryLLM(LLM):
     def _validate_context_window_size(self) -> None:
         """`windows.check` looks at what is sent: the SDK has one number for all."""
 
+    @property
+    def prompts(self) -> Prompts:
+        return self._prompts
+
     @override
     def _begin_chat_messages(self, messages: list[Message]) -> tuple[list[Message], bool]:
-        """What is marked for the provider's cache is copied. The SDK copies all that was ever said
-        to the bottom: a third of a step in a long conversation."""
-        copies = [
-            each.model_copy(update={"content": [part.model_copy() for part in each.content]})
-            for each in messages
-        ]
+        """The SDK copies all that was ever said to the bottom, to mark two messages."""
+        copies = list(messages)
         if self.is_caching_prompt_active():
+            last = max((at for at, each in enumerate(copies) if each.role in ENDS), default=0)
+            for at in {0, last} if copies else ():
+                parts = [part.model_copy() for part in copies[at].content]
+                copies[at] = copies[at].model_copy(update={"content": parts})
             self._apply_prompt_caching(copies)
         return copies, self.vision_is_active()
+
+    @override
+    def _prepare_responses_messages(self, messages: list[Message]) -> list[Message]:
+        if not self.is_subscription:
+            return list(messages)
+        thoughtless = {"responses_reasoning_item": None}
+        return [
+            each.model_copy(update=thoughtless) if each.role == "assistant" else each
+            for each in messages
+        ]
+
+    @override
+    def _finalize_completion_params(
+        self, formatted_messages: list[dict[str, Any]], *more: Any, **named: Any
+    ) -> Any:
+        if not self.native_tool_calling:
+            return super()._finalize_completion_params(formatted_messages, *more, **named)
+        made = super()._finalize_completion_params(Uncopied(formatted_messages), *more, **named)
+        return list(made[0]), *made[1:]
 
     @override
     async def agenerate(

@@ -1,15 +1,26 @@
-"""Requests to a model, without a walk that changes nothing.
+"""Requests to a model, without work that changes nothing. All of it is done on the event loop, for
+everything that was ever said: in a long conversation it took nine tenths of a step beside the
+model's own time.
 
-The model's client checks every field of every message against its type, to convert models, dates
-and files. The SDK sends plain JSON; in a long conversation the walk took a third of a prompt's
-time, all of it on the event loop.
+- The SDK makes each message of a prompt anew from its event, although events never change, writes
+  them all out for a line of a debug log that nobody reads, and copies what it sends to the bottom.
+- The model's client checks every field of every message against its type, to convert models, dates
+  and files. The SDK sends plain JSON.
 
-Made for openai 2.54, which litellm 1.105 calls, and aiohttp 3.14. Unnecessary once that client
-leaves plain JSON alone, and aiohttp looks at closed connections less often.
+Made for openhands-sdk 1.58, openai 2.54, which litellm 1.105 calls, and aiohttp 3.14.
+Unnecessary once the SDK keeps the messages of a conversation, that client leaves plain JSON alone,
+and aiohttp looks at closed connections less often.
 """
 
 import importlib
-from typing import Any
+import logging
+from collections.abc import Sequence
+from operator import is_
+from typing import Any, SupportsIndex, override
+
+from openhands.sdk import Message
+from openhands.sdk.agent import agent
+from openhands.sdk.event import Condensation, LLMConvertibleEvent, ObservationEvent
 
 from rookery.agent.sdk_patches import Around, wrap
 
@@ -18,6 +29,71 @@ PLACE = ("openai.resources.chat.completions.completions", "async_maybe_transform
 AGAIN = 60.0
 """Seconds between two looks of aiohttp at connections that it has closed, which it needs for a bug
 of Python 3.13.0. Its own 2 wake an idle agent."""
+
+
+# --- the SDK's messages --------------------------------------------------------------------------
+
+
+class Prompts:
+    """The prompts of one conversation. Each has the messages of the one before it, and nobody may
+    change them: `RookeryLLM` copies what it marks."""
+
+    def __init__(self) -> None:
+        self._events: list[LLMConvertibleEvent] = []
+        self._messages: list[Message] = []
+
+    def of(self, events: Sequence[LLMConvertibleEvent]) -> "Prompt":
+        """What the SDK would make of these events. It joins neighbours, but nothing to the result
+        of a call: up to the last one, messages are kept."""
+        if not begins_with(events, self._events):
+            self._events, self._messages = [], []
+        known = len(self._events)
+        end = known
+        for at in range(len(events) - 1, known - 1, -1):
+            if isinstance(events[at], ObservationEvent):
+                end = at + 1
+                break
+        added = list(events[known:end])
+        self._messages += LLMConvertibleEvent.events_to_messages(added)
+        self._events += added
+        rest = LLMConvertibleEvent.events_to_messages(list(events[end:]))
+        return Prompt([*self._messages, *rest])
+
+
+def begins_with(
+    events: Sequence[LLMConvertibleEvent], known: Sequence[LLMConvertibleEvent]
+) -> bool:
+    return len(events) >= len(known) and all(map(is_, events, known))
+
+
+class Prompt(list[Message]):
+    """Of its messages but the first, the SDK makes a line of its debug log, also for nobody."""
+
+    @override
+    def __getitem__(self, key: SupportsIndex | slice) -> Any:
+        if key == slice(1, None) and not agent.logger.isEnabledFor(logging.DEBUG):
+            return []
+        return super().__getitem__(key)
+
+
+class Uncopied(list[dict[str, Any]]):
+    """Messages that the SDK copies for a model without tools, and then leaves alone."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[dict[str, Any]]:
+        return list(self)
+
+
+async def prepare(
+    plain: Around, view: Any, condenser: Any = None, *more: Any, llm: Any = None, **named: Any
+) -> Any:
+    prompts: Prompts | None = getattr(llm, "prompts", None)
+    if prompts is None or condenser is None or more or named:
+        return await plain(view, condenser, *more, llm=llm, **named)
+    found = await condenser.acondense(view, agent_llm=llm)
+    return found if isinstance(found, Condensation) else prompts.of(found.events)
+
+
+# --- the model's client --------------------------------------------------------------------------
 
 
 def is_plain(value: object) -> bool:
@@ -44,6 +120,8 @@ def _is_list(data: dict[str, Any], name: str) -> bool:
 
 
 def install() -> None:
+    """After `sdk_import.load_rest`, whose libraries it needs."""
+    wrap(agent, "aprepare_llm_messages", prepare)
     wrap(importlib.import_module(PLACE[0]), PLACE[1], transform)
     connector: Any = importlib.import_module("aiohttp.connector").TCPConnector
     connector._cleanup_closed_period = AGAIN
