@@ -1,7 +1,10 @@
 """I17.2: the browser is a switch, off by default; a session without one says what it needs."""
 
+import asyncio
 import contextlib
+import os
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -12,6 +15,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.agent.tools import browser, families
+from rookery.processes import strays, tree
 from tests.acp.driving import Agent, Json
 from tests.agent.conftest import ARGV, surroundings, write_settings
 from tests.agent.driving import allow_all, calls, stop_reason
@@ -56,7 +60,8 @@ def served() -> Iterator[str]:
 async def test_I17_2_a_page_is_read_by_the_real_browser(
     model: ScriptedModel, agent_home: Path, tmp_path: Path
 ) -> None:
-    """Asked about as any action; what it visits is kept with the conversation."""
+    """Asked about as any action; what it visits is kept with the conversation. It does not outlive
+    the agent, whose keeper is killed."""
     home = Path(tempfile.mkdtemp(prefix="rkb-", dir="/tmp"))
     try:
         (home / "person").mkdir()
@@ -81,7 +86,10 @@ async def test_I17_2_a_page_is_read_by_the_real_browser(
             assert "Eggs: 4" in str(found[1]["rawOutput"])
             assert list((home / "person").rglob("browseruse")) == []
             assert list(home.glob("conversations/*/browser"))
-            assert await agent.close() == 0
+            browsing = tree.descendants(agent.process.pid)
+            assert any("chrom" in strays.command_of(each.pid) for each in browsing)
+            os.kill(agent.process.pid, signal.SIGKILL)
+            assert not await asyncio.to_thread(tree.wait_gone, browsing, 60.0)
         finally:
             await agent.kill()
     finally:

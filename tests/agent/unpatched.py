@@ -44,6 +44,17 @@ def answers() -> bool:
     return "".join(block["thinking"] for block in kept) != "Once." and not said.content
 
 
+def apply_patch() -> bool:
+    """An error at a later file leaves the first changed."""
+    from openhands.tools.apply_patch.definition import ApplyPatchAction, ApplyPatchExecutor
+
+    lines = ("*** Begin Patch", "*** Add File: a", "+x", "*** Add File: a/b", "+x", "*** End Patch")
+    with tempfile.TemporaryDirectory() as place:
+        with suppress(OSError):
+            ApplyPatchExecutor(place)(ApplyPatchAction(patch="\n".join(lines)))
+        return os.path.exists(os.path.join(place, "a"))
+
+
 def environment() -> bool:
     from openhands.sdk.utils import sanitized_env
 
@@ -400,8 +411,17 @@ def search_tools() -> bool:
 
 
 PATCHES: tuple[Callable[[], bool], ...] = (
-    *(imports, answers, environment, gate, head, identity, llm, lost_events, mcp_calls, outgoing),
-    *(refused_images, sdk_files, search_tools, subagent_tasks, terminal_tool, usage),
+    *(imports, answers, apply_patch, environment, gate, head, identity, llm, lost_events),
+    *(
+        mcp_calls,
+        outgoing,
+        refused_images,
+        sdk_files,
+        search_tools,
+        subagent_tasks,
+        terminal_tool,
+        usage,
+    ),
 )
 
 

@@ -62,6 +62,8 @@ def _alone(home: str) -> int | None:
     except OSError as error:
         sys.stderr.write(f"rookery: cannot confine the agent: {error}\n")
         return LOST
+    if LINUX:
+        keeper.watch()
     return None
 
 

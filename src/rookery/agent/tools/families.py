@@ -55,3 +55,7 @@ def load(names: Sequence[str]) -> None:
         from rookery.agent.sdk_patches import search_tools
 
         search_tools.install()
+    if not set(APPLY_PATCH).isdisjoint(names):
+        from rookery.agent.sdk_patches import apply_patch
+
+        apply_patch.install()

@@ -1,0 +1,124 @@
+"""Files written and removed together. The new texts are written beside their files first, which
+finds a full disk and a directory that cannot be written to; then files are only renamed, which
+takes no room and can be undone."""
+
+import os
+import shutil
+import stat
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+
+NEW, OLD = ".rookery-new-", ".rookery-old-"
+"""How the names of files that are there for a moment begin."""
+
+
+class NotPutBack(Exception):
+    """Something failed, and so did putting back what was changed before. Says where it is."""
+
+
+class Changes:
+    def __init__(self, written: Mapping[str, bytes], removed: Collection[str]) -> None:
+        self._written = written
+        self._removed = removed
+        self._ready: dict[str, str] = {}
+        """The new file of each that is written."""
+        self._aside: dict[str, str] = {}
+        """Where the old file is of each that was changed."""
+        self._placed: list[str] = []
+        self._folders: list[str] = []
+        """Those that were made, the uppermost first."""
+
+    def make(self) -> None:
+        """All, or raise OSError with none of them made, or NotPutBack."""
+        try:
+            for place in (*self._written, *self._removed):
+                self._check(place)
+            for place, text in self._written.items():
+                self._prepare(place, text)
+            for place in (*self._removed, *self._written):
+                self._exchange(place)
+        except OSError as error:
+            self._undo(error)
+            raise
+        for old in self._aside.values():
+            with suppress(OSError):
+                os.unlink(old)
+
+    def _check(self, place: str) -> None:
+        """Renaming asks nobody whether a file is read-only."""
+        with suppress(FileNotFoundError):
+            mode = os.lstat(place).st_mode
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(21, "is a directory", place)
+            if not stat.S_ISLNK(mode) and not os.access(place, os.W_OK):
+                raise PermissionError(13, "is read-only", place)
+
+    def _prepare(self, place: str, text: bytes) -> None:
+        self._make_folder(os.path.dirname(place))
+        ready = self._ready[place] = _beside(place, NEW)
+        with open(ready, "xb") as new:
+            new.write(text)
+        try:
+            there = os.stat(place)
+        except FileNotFoundError:
+            return
+        with suppress(OSError):
+            os.chown(ready, there.st_uid, there.st_gid)
+        shutil.copystat(place, ready)
+        os.utime(ready)
+
+    def _make_folder(self, folder: str) -> None:
+        missing = []
+        while not os.path.isdir(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
+        for each in reversed(missing):
+            os.mkdir(each)
+            self._folders.append(each)
+
+    def _exchange(self, place: str) -> None:
+        """A file that is written is there at every moment, as far as the file system can do it."""
+        ready = self._ready.get(place, "")
+        if os.path.lexists(place):
+            old = _beside(place, OLD)
+            if not ready or not _linked(place, old):
+                os.rename(place, old)
+            self._aside[place] = old
+        if ready:
+            os.replace(ready, place)
+            self._placed.append(place)
+
+    def _undo(self, why: OSError) -> None:
+        lost = []
+        for ready in self._ready.values():
+            with suppress(OSError):
+                os.unlink(ready)
+        for place in self._placed:
+            if place not in self._aside:
+                with suppress(OSError):
+                    os.unlink(place)
+        for place, old in self._aside.items():
+            try:
+                os.replace(old, place)
+            except OSError:
+                lost.append(f"{place} is now at {old}")
+            else:
+                with suppress(OSError):
+                    os.unlink(old)  # a second name of the same file is not moved
+        for folder in reversed(self._folders):
+            with suppress(OSError):
+                os.rmdir(folder)
+        if lost:
+            raise NotPutBack(f"{why}. Not everything could be put back: {'; '.join(lost)}") from why
+
+
+def _beside(place: str, begin: str) -> str:
+    return os.path.join(os.path.dirname(place), begin + os.urandom(6).hex())
+
+
+def _linked(place: str, other: str) -> bool:
+    try:
+        os.link(place, other, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
