@@ -3,7 +3,6 @@
 import ast
 import json
 import os
-import pkgutil
 import re
 import subprocess
 import sys
@@ -18,6 +17,13 @@ from tests.agent.unpatched import PATCHES
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / "rookery" / "agent" / "sdk_patches"
 FOREIGN = ("openhands", "litellm", "openai", "aiohttp", "mcp")
+FILES = {
+    "_".join(path.relative_to(FOLDER).with_suffix("").parts).removesuffix("___init__"): path
+    for path in FOLDER.rglob("*.py")
+    if path != FOLDER / "__init__.py"
+}
+NO_PATCHES = {"install", "imports_later", "apply_patch_changes"}
+"""What patches are made with."""
 NAMES = sorted(patch.__name__ for patch in PATCHES)
 MADE_FOR = re.compile(r"Made for .*?\d+\.\d+", re.DOTALL)
 LIBRARY = re.compile(r"(openhands-sdk|openhands-tools|litellm|openai|aiohttp|mcp)\s+(\d+\.\d+)")
@@ -45,14 +51,13 @@ def test_I12_6_a_patch_is_still_needed(needed: dict[str, bool], name: str) -> No
 
 
 def test_I12_6_every_patch_has_its_question() -> None:
-    files = {each.name for each in pkgutil.iter_modules([str(FOLDER)])}
-    assert sorted(files - {"install"}) == NAMES
+    """In the folders below, too."""
+    assert sorted(FILES.keys() - NO_PATCHES) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_I12_6_a_patch_says_for_which_version_and_until_when(name: str) -> None:
-    file = FOLDER / name / "__init__.py" if (FOLDER / name).is_dir() else FOLDER / f"{name}.py"
-    words = ast.get_docstring(ast.parse(file.read_text())) or ""
+    words = ast.get_docstring(ast.parse(FILES[name].read_text())) or ""
     assert MADE_FOR.search(words), "which library and version was it made for?"
     for library, made_for in LIBRARY.findall(words):
         assert version(library).startswith(f"{made_for}."), f"{library} is newer: look at it again"

@@ -9,6 +9,7 @@ import gc
 import importlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import threading
@@ -83,16 +84,75 @@ def head() -> bool:
 
 
 def imports() -> bool:
-    """What no turn needs is loaded with the SDK."""
+    """What no turn needs is loaded with the SDK, with a first client, or with a first answer."""
+    import litellm
+    import openai
     import openhands.sdk
     import openhands.tools.terminal
 
     from rookery.agent.sdk_patches.imports import UNNEEDED
 
-    later = {"openai.resources.admin"}  # with the first client
+    assert openai.OpenAI(api_key="none").chat.completions
+    said: Any = [{"role": "user", "content": "x"}]
+    list(litellm.completion(UNKNOWN, said, mock_response="hi", stream=True))
     return {openhands.sdk.__name__, openhands.tools.terminal.__name__, *UNNEEDED} <= (
-        sys.modules.keys() | later
+        sys.modules.keys()
     )
+
+
+def imports_encoding() -> bool:
+    """A text that is empty is counted, and a thought that the provider has counted."""
+    from litellm import stream_chunk_builder
+    from litellm.litellm_core_utils import streaming_chunk_builder_utils as chunks
+    from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices, Usage
+
+    counted: list[Any] = []
+    theirs: Any = chunks.ChunkProcessor.count_reasoning_tokens
+    noting: Any = lambda self, response: counted.append(1) or theirs(self, response)  # noqa: E731
+    chunks.ChunkProcessor.count_reasoning_tokens = noting  # type: ignore[method-assign]
+    known = Usage(1, 9, 10, reasoning_tokens=7)
+    delta = Delta(reasoning_content="hm", role="assistant")
+    chunk = ModelResponseStream(choices=[StreamingChoices(delta=delta)], model=UNKNOWN, usage=known)
+    stream_chunk_builder([chunk])
+    chunks.ChunkProcessor.count_reasoning_tokens = theirs  # type: ignore[method-assign]
+    return bool(counted) and "litellm.litellm_core_utils.default_encoding" in sys.modules
+
+
+@cache
+def lean() -> list[bool]:
+    """The same of the SDK as `imports` loads it: in another process."""
+    code = """
+import json, sys
+from rookery.agent.sdk_patches import imports
+imports.install()
+from openhands.sdk import AgentBase
+from openhands.sdk.conversation.impl import local_conversation
+from openhands.sdk.tool import ToolDefinition
+
+def is_unknown(owner, kind):
+    try:
+        owner.resolve_kind(kind)
+    except ValueError:
+        return True
+    return False
+
+kinds = is_unknown(ToolDefinition, "MCPToolDefinition") and is_unknown(AgentBase, "ACPAgent")
+before = "fastmcp" in sys.modules
+local_conversation.DefaultMCPToolProvider()
+print(json.dumps([kinds, not before and "fastmcp" in sys.modules]))
+"""
+    with sdk_import.surroundings():
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    found: list[bool] = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def imports_kinds() -> bool:
+    return lean()[0]
+
+
+def imports_mcp_provider() -> bool:
+    return lean()[1]
 
 
 def identity() -> bool:
@@ -183,6 +243,75 @@ def mcp_calls() -> bool:
             return ended.is_set()
 
     return not asyncio.run(cancelled_there())
+
+
+def memory() -> bool:
+    """There is one folder for all that is the user's; a pipe is waited for, a link out of the
+    project followed, and a long text cut line by line."""
+    import inspect
+
+    from openhands.sdk.context import memory as found
+
+    with tempfile.TemporaryDirectory() as place:
+        index = Path(place, "project", found.MEMORY_INDEX_RELPATH)
+        index.parent.mkdir(parents=True)
+        secret = Path(place, "secret")
+        secret.write_text(SECRET)
+        index.symlink_to(secret)
+        followed = SECRET in str(found.load_memory(Path(place, "project")))
+        index.unlink()
+        os.mkfifo(index)
+        waits = is_waited_for(index, lambda: found.load_memory(Path(place, "project")))
+    slow = "while lines" in inspect.getsource(found._truncate_top)
+    one = list(inspect.signature(found.load_memory).parameters) == ["working_dir", "char_budget"]
+    return followed and waits and slow and one
+
+
+def skills() -> bool:
+    """A skill's commands and a repository's own program are run, a pipe is waited for, one file
+    that is not UTF-8 hides all skills, and there may be any number of them."""
+    from openhands.sdk.skills import Skill, load_available_skills
+    from openhands.sdk.skills.skill import load_skills_from_dir
+    from openhands.sdk.skills.utils import _git_worktree_relpaths
+
+    from rookery.agent.sdk_patches.skills import MOST
+
+    runs = Skill(name="x", content="!`echo 4`2").render_content().startswith("4")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, ".agents", "skills")
+        for number in range(MOST + 1):
+            Path(folder, f"s{number}").mkdir(parents=True)
+            Path(folder, f"s{number}", "SKILL.md").write_text("---\ndescription: x\n---\nx")
+        many = len(load_available_skills(place, include_project=True)) > MOST
+        Path(place, "AGENTS.md").write_bytes(b"caf\xe9")
+        hidden = load_available_skills(place, include_project=True) == {}
+        ran = Path(place, "ran")
+        program = Path(place, "program")
+        program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+        program.chmod(0o755)
+        for words in (("init", "-q"), ("config", "core.fsmonitor", str(program))):
+            subprocess.run(["git", "-C", place, *words], check=True)
+        _git_worktree_relpaths(Path(place))
+        pipe = Path(folder, "pipe.md")
+        os.mkfifo(pipe)
+        waits = is_waited_for(pipe, lambda: load_skills_from_dir(folder))
+        return runs and many and hidden and ran.exists() and waits
+
+
+def is_waited_for(pipe: Path, read: Callable[[], Any]) -> bool:
+    """Whether somebody opens a pipe to read it."""
+    reading = threading.Thread(target=read, daemon=True)
+    reading.start()
+    while reading.is_alive():
+        try:
+            file = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads it yet
+            reading.join(0.01)
+            continue
+        os.close(file)
+        reading.join()
+        return True
+    return False
 
 
 def outgoing() -> bool:
@@ -411,17 +540,9 @@ def search_tools() -> bool:
 
 
 PATCHES: tuple[Callable[[], bool], ...] = (
-    *(imports, answers, apply_patch, environment, gate, head, identity, llm, lost_events),
-    *(
-        mcp_calls,
-        outgoing,
-        refused_images,
-        sdk_files,
-        search_tools,
-        subagent_tasks,
-        terminal_tool,
-        usage,
-    ),
+    *(imports, imports_encoding, imports_kinds, imports_mcp_provider, answers, apply_patch),
+    *(environment, gate, head, identity, llm, lost_events, mcp_calls, memory, outgoing),
+    *(refused_images, sdk_files, search_tools, skills, subagent_tasks, terminal_tool, usage),
 )
 
 

@@ -18,7 +18,7 @@ from openhands.sdk.hooks.types import HookEvent, HookEventType
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.security import confirmation_policy as policies
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
-from openhands.sdk.skills import Skill
+from openhands.sdk.skills import PathTrigger, Skill
 from openhands.tools.preset.default import register_builtins_agents
 from pydantic import PrivateAttr, SecretStr
 
@@ -249,10 +249,12 @@ def surroundings(cwd: str, roots: Sequence[str]) -> str:
 
 
 def skills_of(conversation: Conversation) -> list[Skill]:
-    """Those that the user can call by name: not the ones that are always in the prompt."""
+    """Those that the user can call by name: not the ones that are always in the prompt, nor those
+    of a directory, which come with its files."""
     context = conversation.agent.agent_context
     known = context.skills if context is not None else []
-    return [skill for skill in known if skill.is_agentskills_format or skill.trigger is not None]
+    called = [each for each in known if each.is_agentskills_format or each.trigger is not None]
+    return [each for each in called if not isinstance(each.trigger, PathTrigger)]
 
 
 def policy_of(mode: str) -> policies.ConfirmationPolicyBase:

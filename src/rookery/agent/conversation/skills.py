@@ -4,10 +4,13 @@ Besides what the SDK finds (AGENTS.md, CLAUDE.md, GEMINI.md, .cursorrules, .agen
 what projects keep for Claude Code and Copilot."""
 
 import os
+import re
+import shlex
 from pathlib import Path
 
 from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
 
+from rookery.agent.conversation import texts
 from rookery.home import paths
 
 OWN = ("~/.openhands/skills", "{home}/skills")
@@ -18,7 +21,7 @@ COPILOT = os.path.join(".github", "copilot-instructions.md")
 LONGEST = 10_000
 """Characters of Copilot's instructions, which are in every prompt."""
 MOST_COMMANDS = 200
-ARGUMENTS = "$ARGUMENTS"
+_ARGUMENTS = re.compile(r"\$(?:ARGUMENTS\b|([1-9])(?!\d))")
 
 
 def found_in(cwd: str) -> dict[str, Skill]:
@@ -32,14 +35,39 @@ def found_in(cwd: str) -> dict[str, Skill]:
         if os.path.isdir(place):
             for skills in load_skills_from_dir(place):
                 found |= skills
-    for root in reversed(_roots(cwd)):
+    roots = _roots(cwd)
+    for root in reversed(roots):
         found |= _copilot(root) | _commands(root) | _of_claude(root)
-    return found | load_available_skills(cwd, include_project=True)
+    return found | {
+        name: skill
+        for name, skill in load_available_skills(cwd, include_project=True).items()
+        if len(skill.content) <= texts.LONGEST + len(texts.CUT)  # a nested AGENTS.md is read whole
+        and (skill.source is None or texts.is_within(skill.source, roots))
+    }
 
 
 def filled(skill: Skill, arguments: str) -> str:
-    """Its text, with what the user wrote behind its name."""
-    return skill.content.replace(ARGUMENTS, arguments)
+    """Its text, with what the user wrote behind its name; in a command of Claude Code's also `$1`
+    to `$9`, if anything was written: in other texts these are somebody's shell."""
+    words: list[str] | None = None
+    if arguments and f"{os.sep}{COMMANDS}{os.sep}" in (skill.source or ""):
+        words = _words(arguments)
+
+    def argument(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return arguments
+        if words is None:
+            return found[0]
+        return words[int(found[1]) - 1] if int(found[1]) <= len(words) else ""
+
+    return _ARGUMENTS.sub(argument, skill.content)
+
+
+def _words(arguments: str) -> list[str]:
+    try:
+        return shlex.split(arguments)
+    except ValueError:  # a quote that is not closed: an apostrophe
+        return arguments.split()
 
 
 def _roots(cwd: str) -> list[str]:
@@ -86,9 +114,7 @@ def _copilot(root: str) -> dict[str, Skill]:
 def _read(path: Path, root: str) -> str | None:
     """None: there is none, or it is a link that leaves the directory."""
     try:
-        if not path.resolve().is_relative_to(Path(root).resolve()):
-            return None
-        return path.read_bytes().decode("utf-8", "replace")
+        return texts.beginning(path) if texts.is_within(path, [root]) else None
     except OSError:
         return None
 

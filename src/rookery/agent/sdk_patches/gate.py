@@ -1,14 +1,12 @@
 """The last check around a tool, for every agent: an action that was not judged does not run,
-whatever the SDK's own policy says, and its result reaches the model without secrets. A skill is
-text: the SDK would run each !`command` in it when the model asks for the skill.
+whatever the SDK's own policy says, and its result reaches the model without secrets.
 
 The session's own actions are judged between two steps (`steps.py`), those of a sub-agent here, in
 the thread of its tool. A key in a file that the agent reads would otherwise be in every later
 request to the provider.
 
-Made for openhands-sdk 1.58 (`Agent._execute_action_event`, `render_content_with_commands`).
-Unnecessary once a hook before each tool can reject with a reason, one after it can change the
-result, both run in sub-agents, and a skill's commands can be turned off.
+Made for openhands-sdk 1.58 (`Agent._execute_action_event`). Unnecessary once a hook before each
+tool can reject with a reason, one after it can change the result, and both run in sub-agents.
 """
 
 import os
@@ -17,8 +15,7 @@ from typing import Any
 
 from openhands.sdk import Agent
 from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, UserRejectObservation
-from openhands.sdk.skills import skill
-from openhands.sdk.tool.builtins import FinishAction, ThinkAction, invoke_skill
+from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 from pydantic import BaseModel
 
 from rookery.agent.sdk_patches import Around, wrap
@@ -91,14 +88,8 @@ def _endless(conversation: Any, action_event: ActionEvent) -> str:
     return ""
 
 
-def _as_it_is(content: str, working_dir: Any = None) -> str:  # noqa: ARG001 (the SDK's)
-    return content
-
-
 def install() -> None:
     wrap(Agent, "_execute_action_event", _execute)
-    for module in (invoke_skill, skill):
-        module.render_content_with_commands = _as_it_is  # type: ignore[attr-defined]
 
 
 def without_secrets[T](value: T) -> T:

@@ -5,9 +5,11 @@ from rookery.agent.sdk_patches import (
     gate,
     identity,
     lost_events,
+    memory,
     outgoing,
     refused_images,
     sdk_files,
+    skills,
     subagent_tasks,
     terminal_tool,
     usage,
@@ -16,7 +18,7 @@ from rookery.agent.sdk_patches.imports import encoding, kinds
 
 PATCHES = (
     *(usage, identity, refused_images, environment, terminal_tool),
-    *(sdk_files, subagent_tasks, gate, lost_events, kinds, encoding),
+    *(sdk_files, memory, skills, subagent_tasks, gate, lost_events, kinds, encoding),
 )
 
 

@@ -1,9 +1,8 @@
 """What the SDK writes to disk: conversations without secrets, read again without a walk through all
-of it; the file editor's undo history, the API critic's templates and the user's memory below
-Rookery's home.
+of it; the file editor's undo history and the API critic's templates below Rookery's home.
 
-Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache and has one folder for
-all that is the user's, and openhands-tools 1.58, which leaves a folder in /tmp for each editor.
+Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache, and openhands-tools
+1.58, which leaves a folder in /tmp for each editor.
 Unnecessary once a conversation takes a file store and remembers its last branch, and the others
 take a folder.
 """
@@ -11,8 +10,6 @@ take a folder.
 from pathlib import Path
 from typing import Any, override
 
-from openhands.sdk.context import memory
-from openhands.sdk.context.prompts.sections.static import MemorySection
 from openhands.sdk.conversation import state
 from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.critic.impl.api import chat_template
@@ -64,20 +61,6 @@ class Branches(EventLog):
         return list(self._walked)
 
 
-def _home(default: Path | None = None) -> Path:  # noqa: ARG001 (as the SDK calls it)
-    """Of the user's memory: `memory/MEMORY.md`."""
-    return Path(paths.home())
-
-
-def _user_memory() -> str:
-    """To write there takes the user's permission in every mode: a turn that nobody watches would
-    wait for it."""
-    return (
-        f"* User memory: `{_home()}/memory/` — preferences that apply across all projects. Write "
-        "there only if the user asks you to remember something."
-    )
-
-
 def _history(**given: Any) -> FileHistoryManager:
     place = Path(scratch.folder(paths.home(), "editor-"))
     return FileHistoryManager(**{"history_dir": place, **given})
@@ -87,6 +70,4 @@ def install() -> None:
     state.LocalFileStore = DiscreetStore  # type: ignore[attr-defined]
     state.EventLog = Branches  # type: ignore[attr-defined]
     editor.FileHistoryManager = _history  # type: ignore[attr-defined, assignment]
-    memory.get_user_persistence_dir = _home  # type: ignore[attr-defined]
-    MemorySection._user_memory_line = staticmethod(_user_memory)  # type: ignore[method-assign]
     chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")

@@ -93,8 +93,14 @@ def work(session: "Session", said: Said) -> str:
 
 def _help(session: "Session", _: str = "") -> str:
     lines = [f"- `/{each.name}` {each.about}" for each in COMMANDS]
-    skills = [f"- `/{each.name}` {each.description or ''}" for each in skills_of(session.running)]
+    skills = [_skill(each) for each in skills_of(session.running)]
     return "\n".join(["Commands:", *lines, *(["", "Skills:", *skills] if skills else [])])
+
+
+def _skill(skill: Skill) -> str:
+    if skill.name in BY_NAME:
+        return f"- {skill.name}: rename it to call it, `/{skill.name}` is Rookery's own command"
+    return f"- `/{skill.name}` {skill.description or ''}"
 
 
 def _confirm(session: "Session", value: str) -> str:
@@ -156,7 +162,7 @@ def _skills(session: "Session", _: str = "") -> str:
     skills = skills_of(session.running)
     if not skills:
         return "There are no skills in this directory or your home."
-    return "\n".join(f"- `/{each.name}` {each.description or ''}" for each in skills)
+    return "\n".join(map(_skill, skills))
 
 
 def _cost(session: "Session", _: str = "") -> str:

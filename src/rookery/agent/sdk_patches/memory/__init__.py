@@ -1,0 +1,61 @@
+"""The model's memory: the user's is in Rookery's home, and what is read is a file of the project,
+of any size.
+
+Made for openhands-sdk 1.58, which has one folder for all that is the user's, waits for ever where
+MEMORY.md is a pipe, follows a link in a project to the user's keys, and takes hours to cut a large
+file line by line. Unnecessary once `load_memory` takes the user's folder, and reads no more of a
+file than it uses, of files in the project alone.
+"""
+
+import os
+from pathlib import Path
+
+from openhands.sdk.context import memory
+from openhands.sdk.context.prompts.sections.static import MemorySection
+
+from rookery.agent.conversation import texts
+from rookery.home import paths
+
+
+def _home(default: Path | None = None) -> Path:  # noqa: ARG001 (as the SDK calls it)
+    """Of the user's memory: `memory/MEMORY.md`."""
+    return Path(paths.home())
+
+
+def _user_memory() -> str:
+    """To write there takes the user's permission in every mode: a turn that nobody watches would
+    wait for it."""
+    return (
+        f"* User memory: `{_home()}/memory/` — preferences that apply across all projects. Write "
+        "there only if the user asks you to remember something."
+    )
+
+
+def _index(path: Path) -> str | None:
+    """The newest lines. A project's memory is in the project; the user's may be a link."""
+    own = os.fspath(path).startswith(os.path.join(paths.home(), ""))
+    project = str(path).removesuffix(memory.MEMORY_INDEX_RELPATH)
+    if not own and not texts.is_within(path, [project]):
+        return None
+    try:
+        text, cut = texts.end(path, memory.MEMORY_CHAR_BUDGET)
+    except OSError:
+        return None
+    text = text.strip()
+    return f"{memory._TRUNCATION_NOTICE}\n{text}".strip() if cut else text or None
+
+
+def _truncate(body: str, budget: int) -> str:
+    """The last whole lines that fit."""
+    if len(body) <= budget:
+        return body
+    room = max(0, budget - len(memory._TRUNCATION_NOTICE) - 1)
+    _, _, lines = body[len(body) - room - 1 :].partition("\n")
+    return f"{memory._TRUNCATION_NOTICE}\n{lines}" if lines else memory._TRUNCATION_NOTICE
+
+
+def install() -> None:
+    memory.get_user_persistence_dir = _home  # type: ignore[attr-defined]
+    memory._read_index = _index
+    memory._truncate_top = _truncate
+    MemorySection._user_memory_line = staticmethod(_user_memory)  # type: ignore[method-assign]
