@@ -8,9 +8,10 @@ import pytest
 from openhands.sdk.context.memory import MEMORY_CHAR_BUDGET, MEMORY_INDEX_RELPATH, load_memory
 from openhands.sdk.skills import Skill
 
-from rookery.agent.conversation import skills, texts
+from rookery.agent.conversation import skills
 from rookery.agent.sdk_patches import memory as memory_patch
 from rookery.agent.sdk_patches import skills as skills_patch
+from rookery.agent.sdk_patches.skills import texts
 
 KEY = "-----BEGIN KEY-----"
 SKILL = "---\nname: {name}\ndescription: About {name}.\n---\nDo $ARGUMENTS.\n"

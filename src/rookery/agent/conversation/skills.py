@@ -10,7 +10,7 @@ from pathlib import Path
 
 from openhands.sdk.skills import Skill, load_available_skills, load_skills_from_dir
 
-from rookery.agent.conversation import texts
+from rookery.agent.sdk_patches.skills import texts
 from rookery.home import paths
 
 OWN = ("~/.openhands/skills", "{home}/skills")

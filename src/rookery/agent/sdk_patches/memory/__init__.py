@@ -13,7 +13,7 @@ from pathlib import Path
 from openhands.sdk.context import memory
 from openhands.sdk.context.prompts.sections.static import MemorySection
 
-from rookery.agent.conversation import texts
+from rookery.agent.sdk_patches.skills import texts
 from rookery.home import paths
 
 

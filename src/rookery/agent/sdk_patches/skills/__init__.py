@@ -15,8 +15,8 @@ from typing import Any
 from openhands.sdk.skills import Skill, skill, utils
 from openhands.sdk.tool.builtins import invoke_skill
 
-from rookery.agent.conversation import texts
 from rookery.agent.sdk_patches import Around, wrap
+from rookery.agent.sdk_patches.skills import texts
 from rookery.client.work_tree import git
 
 MOST = 200
