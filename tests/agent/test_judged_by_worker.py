@@ -321,7 +321,7 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     ask, told = await nest.asked("always-approve", *steps)
     assert (ask["toolCall"]["kind"], ask["toolCall"]["rawInput"]) == (
         "switch_mode",
-        {"plan": "The plan"},
+        {"plan": plan["text"]},
     )
     assert told.asks == 1
     assert "always" not in ask

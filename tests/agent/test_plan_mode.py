@@ -25,6 +25,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PLAN = {"text": "# Plan\n\n1. Write a file."}
 LIES = {"security_risk": "LOW"}
+INJECTED = {"outcome": "injected"}
 KEEP = {"outcome": {"outcome": "selected", "optionId": "keep-planning"}}
 
 
@@ -103,7 +104,7 @@ async def test_I17_2_the_user_may_keep_planning_say_why_and_go_later(
     assert stop_reason(await agent.turn(session, f"/plan {script}")) == "end_turn"
     assert not asked
     await agent.turn(session, "And a plan?")
-    assert [each["toolCall"]["rawInput"] for each in asked] == [{"plan": "Plan"}] * 2
+    assert [each["toolCall"]["rawInput"] for each in asked] == [{"plan": PLAN["text"]}] * 2
     assert "Use another name." in str(model.asked[-1].body["messages"])
     options = [option["optionId"] for option in asked[0]["options"]]
     assert options == ["always-ask", "risk-based", "always-approve", "keep-planning"]
@@ -138,3 +139,38 @@ async def test_I17_2_a_yes_from_before_does_not_run_in_plan_mode(
     await agent.answer(sent)
     assert not (tmp_path / "a").exists()
     assert "Not in plan mode" in shown(calls(agent.news(session))[0])
+
+
+async def test_I17_2_what_the_user_writes_or_chooses_meanwhile_takes_the_ask_back(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """A plan waits for its go: words plan again, `/go` carries on, another mode ends the turn; in
+    each case the open ask is withdrawn."""
+    session = await agent.new(str(tmp_path))
+    better = {"text": "# Plan\n\n2. Better."}
+    play = json.dumps({"play": [PLAN, better, {"text": "Went."}, PLAN, {"text": "Never."}]})
+    sent = agent.prompt(session, f"/plan {play}")
+    first = await permission(agent)
+    shorter = [{"type": "text", "text": "Shorter!"}]
+    assert await agent.call("_session/steering", sessionId=session, prompt=shorter) == INJECTED
+    second = await permission(agent)
+    assert second["params"]["toolCall"]["rawInput"]["plan"] == better["text"]
+    went = [{"type": "text", "text": "/go all"}]
+    assert await agent.call("_session/steering", sessionId=session, prompt=went) == INJECTED
+    assert stop_reason(await agent.answer(sent)) == "end_turn"
+    updates = agent.news(session)
+    assert words(updates).endswith("Went.")
+    assert [each["status"] for each in calls(updates)] == ["failed", "failed"]
+    told = str(model.asked[-1].body["messages"])
+    assert told.index("Shorter!") < told.index("[Plan mode is over]") < told.index("Carry out")
+    sent = agent.prompt(session, "/plan again")
+    third = await permission(agent)
+    await agent.call("session/set_mode", sessionId=session, modeId="always-ask")
+    assert stop_reason(await agent.answer(sent)) == "end_turn"
+    assert "Never." not in words(agent.news(session))
+    withdrawn = [
+        line["params"]["requestId"]
+        for line in agent.lines
+        if line.get("method") == "$/cancel_request"
+    ]
+    assert withdrawn[-3:] == [first["id"], second["id"], third["id"]]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from rookery.core import budgets
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
+from rookery.core.policy import go_asks
 from rookery.render.plain import clean_line
 
 SIGHT = 5
@@ -41,19 +42,40 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
         return [Choice("ask.fill", "fill in"), Choice("ask.decline", "decline"), later], []
     actions = block["actions"]
     deny = _meant("ask.deny", actions, *REJECTS)
-    found = (_meant("ask.allow", actions, "allow_once"), _always(actions), deny)
+    goes = is_go(block)
+    always = None if goes else _always(actions)
+    found = (_meant("ask.allow", actions, "allow_once"), always, deny)
     meant = [each for each in found if each]
     own = [
         Choice(f"ask.option{place + 1}", _label(action), place)
         for place, action in enumerate(actions[:DIGITS])
     ]
     known = {each.place for each in meant}
-    known |= {at for at, each in enumerate(actions) if each.get("kind") in _COVERED}
+    if not goes:
+        known |= {at for at, each in enumerate(actions) if each.get("kind") in _COVERED}
     others = [each for each in own if each.place not in known]
-    why = [Choice("ask.reject", "reject and say why")] if deny and not _is_ours(block) else []
+    why = [Choice("ask.reject", say_why(block))] if deny and not _is_ours(block) else []
     listed = [*meant, *others, *why, later]
+    if goes:  # in the agent's order
+        listed.sort(key=lambda each: len(own) if each.place is None else each.place)
     rest = [each for each in listed[SIGHT:] if each not in own]
     return listed[:SIGHT], [*own, *rest, *_wider(block)]
+
+
+def is_go(block: Block) -> bool:
+    """Whether it asks if a plan may be carried out. None of its options holds for good: they say
+    how much is asked from then on."""
+    return block.get("kind") == go_asks.KIND
+
+
+def say_why(block: Block) -> str:
+    """The way to say no with a reason."""
+    return "keep planning, and say how" if is_go(block) else "reject and say why"
+
+
+def asks_twice(block: Block, action: Mapping[str, Any]) -> bool:
+    """Whether an option holds for good, so that its words are shown before it is chosen."""
+    return action.get("kind") in ALWAYS and not is_go(block)
 
 
 def always_words(action: Mapping[str, Any]) -> str:
@@ -76,6 +98,7 @@ def _wider(block: Block) -> list[Choice]:
     if (
         block.get("danger")
         or _is_ours(block)
+        or is_go(block)
         or not any(kind.startswith("allow") for kind in kinds)
     ):
         return []

@@ -173,7 +173,7 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
     own = _own_texts(given)
     pieces = asks.pieces(block, header["agent"], header["cwd"], _ticked, short=False)
     found: list[Json] = []
-    words = [piece for piece in pieces if piece.look != "diff" and piece.text not in own]
+    words = [p for p in pieces if p.look != "diff" and p.text not in own and not _reads(p, given)]
     if words:
         text = {"type": "text", "text": "\n\n".join(map(_markdown, words))}
         found.append({"type": "content", "content": text})
@@ -183,6 +183,13 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
             sides = {"oldText": part.get("old"), "newText": part.get("new")}
             found.append({"type": "diff", "path": path, **sides})
     return found
+
+
+def _reads(piece: asks.Piece, given: Json) -> bool:
+    """Whether it is a plan that the editor shows already: just above, or in the agent's content."""
+    content = [lenient.mapping(part, "content") for part in lenient.mappings(given, "content")]
+    texts = [lenient.text(each, "text").strip() for each in content]
+    return piece.look == "plan" and (bool(piece.title) or piece.text in texts)
 
 
 def _own_texts(given: Json) -> list[str]:
@@ -196,7 +203,7 @@ def _own_texts(given: Json) -> list[str]:
 
 
 def _markdown(piece: asks.Piece) -> str:
-    if piece.look in ("words", "note"):
+    if piece.look in ("words", "note", "plan"):
         return piece.text
     fence = safe_text.fence(piece.text)
     return f"{fence}{'sh' if piece.look == 'code' else ''}\n{piece.text}\n{fence}"

@@ -116,18 +116,27 @@ def _with_reason(session: "Session", call: Json, action: ActionEvent, judged: Ju
 
 
 async def request(
-    session: "Session", call: Json, options: list[Json], unless_stopped: UnlessStopped
+    session: "Session",
+    call: Json,
+    options: list[Json],
+    unless_stopped: UnlessStopped,
+    overtaken: asyncio.Event | None = None,
 ) -> Verdict:
-    """The user's answer to a request for permission."""
+    """The user's answer to a request for permission. `overtaken`: when it is set, the request is
+    withdrawn and stays unanswered."""
     params = {"sessionId": session.record.id, "toolCall": call, "options": options}
     request = session.client.peer.request("session/request_permission", KNOWN.json(params))
     asking = asyncio.ensure_future(request)
+    other = asyncio.ensure_future((overtaken or asyncio.Event()).wait())
+    first = asyncio.wait({asking, other}, return_when=asyncio.FIRST_COMPLETED)
     try:
-        answer = await unless_stopped(asking)
+        await unless_stopped(asyncio.ensure_future(first))
+        answer = asking.result() if asking.done() else None
     except RpcFailure:
         answer = None
     finally:
         asking.cancel()  # withdraws the request if it is still open
+        other.cancel()
     return verdict_of(answer)
 
 

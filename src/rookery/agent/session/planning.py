@@ -1,7 +1,7 @@
 """Plan mode in a session: what the model is told of it, when its plan is ready, and how the user's
 "go" carries on with it. What is refused meanwhile: `auto_answer`."""
 
-import re
+import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from openhands.sdk import Message, TextContent
@@ -40,16 +40,17 @@ OPTIONS: list[Json] = [
 ]
 WORDS = {option["optionId"]: option["name"] for option in OPTIONS}
 TITLE = "carry out the plan"
+KEPT = "keep planning"
+"""Its title once the user wants that."""
+UNDECIDED = "Not decided"
 LOOKED_AT = 20
 """Events at the end among which the model's last words are."""
-LONGEST = 200
-
-_HEADING = re.compile(r"(?mi)^\s{0,3}#{1,6}\s+(?:[\w-]+\s+){0,3}plan\b.*$|^\*\*plan\b.*$")
 
 
 class Plan(NamedTuple):
     id: str
-    title: str
+    text: str
+    """From its heading on."""
 
 
 def prompt_in(session: "Session", said: "Said", parts: Parts) -> Parts | None:
@@ -78,12 +79,17 @@ def brief(session: "Session") -> str:
 
 
 def tell(session: "Session", words: str) -> None:
-    """Words for the model that are not the user's. Blocks."""
+    """Words for the model that are not the user's, which it is to answer. Blocks."""
+    add(session, words)
+    session.running.state.execution_status = Status.IDLE
+
+
+def add(session: "Session", words: str) -> None:
+    """The same before a message that follows. Blocks."""
     conversation = session.running
     message = Message(role="user", content=[TextContent(text=words)])
     with conversation.state:
         conversation._on_event(MessageEvent(source="environment", llm_message=message))
-    conversation.state.execution_status = Status.IDLE
 
 
 def ready(session: "Session") -> Plan | None:
@@ -93,8 +99,8 @@ def ready(session: "Session") -> Plan | None:
     for event in reversed(session.running.state.active_branch(limit=LOOKED_AT)):
         words = _words(event)
         if words is not None:
-            found = _HEADING.search(words)
-            return Plan(event.id, found[0].strip(" #*\n")[:LONGEST]) if found else None
+            found = go_asks.HEADING.search(words)
+            return Plan(event.id, words[found.start() :].strip()) if found else None
         if isinstance(event, MessageEvent) and event.source == "user":
             return None
     return None
@@ -110,12 +116,15 @@ def _words(event: Any) -> str | None:
     return "".join(part.text for part in parts if isinstance(part, TextContent))
 
 
-async def decided(session: "Session", unless_stopped: asks.UnlessStopped) -> str | None:
-    """What the model is told once its plan is ready and the user has decided; "": nothing, the turn
-    ends. None: it was cancelled."""
+async def decided(
+    session: "Session", unless_stopped: asks.UnlessStopped, overtaken: asyncio.Event
+) -> str | None:
+    """What the model is told once its plan is ready and the user has decided; "": nothing. None: it
+    was cancelled. `overtaken`: the user writes instead of answering, or chooses another mode."""
     if (plan := ready(session)) is None:
         return ""
-    verdict = await _ask(session, plan, unless_stopped)
+    overtaken.clear()
+    verdict = await _ask(session, plan, unless_stopped, overtaken)
     if verdict.outcome == "cancelled":
         return None
     if verdict.outcome == "allowed":
@@ -125,23 +134,30 @@ async def decided(session: "Session", unless_stopped: asks.UnlessStopped) -> str
     return f"The user wants another plan: {verdict.said}" if verdict.said else ""
 
 
-async def _ask(session: "Session", plan: Plan, unless_stopped: asks.UnlessStopped) -> asks.Verdict:
+async def _ask(
+    session: "Session", plan: Plan, unless_stopped: asks.UnlessStopped, overtaken: asyncio.Event
+) -> asks.Verdict:
     call: Json = {
         "toolCallId": f"plan-{plan.id}",
         "title": TITLE,
         "name": go_asks.TOOL,
-        "kind": "switch_mode",
-        "rawInput": {"plan": plan.title},
+        "kind": go_asks.KIND,
+        "rawInput": {"plan": plan.text},
         "status": "pending",
     }
     session.tell({"sessionUpdate": "tool_call", **call})
-    status, shown = "failed", WORDS[KEEP]
+    said = ""
     try:
-        verdict = await asks.request(session, call, OPTIONS, unless_stopped)
-        if verdict.outcome == "allowed":
-            status, shown = "completed", WORDS[verdict.mode or ALWAYS_ASK]
+        verdict = await asks.request(session, call, OPTIONS, unless_stopped, overtaken)
+        if verdict.outcome in ("allowed", "rejected"):
+            said = WORDS[verdict.mode or ALWAYS_ASK if verdict.outcome == "allowed" else KEEP]
     finally:
-        text = {"type": "content", "content": {"type": "text", "text": f"{shown}."}}
-        ended: Json = {"toolCallId": call["toolCallId"], "status": status, "content": [text]}
+        text = {"type": "text", "text": f"{said or UNDECIDED}."}
+        ended: Json = {"status": "completed" if said else "failed"}
+        ended |= {
+            "toolCallId": call["toolCallId"],
+            "content": [{"type": "content", "content": text}],
+        }
+        ended |= {"title": KEPT} if said == WORDS[KEEP] else {}
         session.tell({"sessionUpdate": "tool_call_update", **ended})
     return verdict

@@ -35,6 +35,7 @@ from rookery.wire.params import (
 )
 
 if TYPE_CHECKING:
+    from rookery.agent.session.client_updates import Running
     from rookery.agent.session.session import Session
 
 MODE_OF = {"risky": RISK_BASED, "all": ALWAYS_APPROVE}
@@ -104,8 +105,8 @@ class Sessions:
             case "session/prompt":
                 return await self._prompt(params)
             case "_session/steering":
-                turn, parts = known(self._open, params).turn, parts_of(blocks(params))
-                taken = turn is not None and turn.steer(parts)
+                session, parts = known(self._open, params), parts_of(blocks(params))
+                taken = session.turn is not None and _steered(session, session.turn, parts)
                 return {"outcome": "injected" if taken else "promptRequired"}
         return {}
 
@@ -276,7 +277,7 @@ class Sessions:
     # --- prompts ---------------------------------------------------------------------------------
 
     async def _prompt(self, params: Json) -> Json:
-        from rookery.agent.session import slash_commands
+        from rookery.agent.session import planning, slash_commands
         from rookery.agent.session.turn import Turn
 
         session, wish = known(self._open, params), _wish(params)
@@ -285,8 +286,11 @@ class Sessions:
         while (turn := session.turn) is not None:
             said = slash_commands.said_in(parts) if parts else None
             if said and not slash_commands.skill_called(session, said):
-                turn.command(said)
-                return {"stopReason": "end_turn"}
+                planned = planning.prompt_in(session, said, parts or [])
+                if planned is None:
+                    turn.command(said)
+                    return {"stopReason": "end_turn"}
+                parts = planned
             steered = parts is not None and turn.steer(parts)
             await turn.answered.wait()
             if steered:
@@ -311,6 +315,18 @@ def _tell_commands(session: "Session") -> None:
     from rookery.agent.session import slash_commands
 
     session.tell(slash_commands.advertised(session.running))
+
+
+def _steered(session: "Session", turn: "Running", parts: list[tuple[str, str]]) -> bool:
+    """Whether the turn takes this in: no slash command, which the model would not understand, but
+    for those that are a prompt in another mode."""
+    from rookery.agent.session import planning, slash_commands
+
+    said = slash_commands.said_in(parts)
+    if said and not turn.ends and not slash_commands.skill_called(session, said):
+        planned = planning.prompt_in(session, said, parts)
+        return planned is not None and turn.steer(planned)
+    return turn.steer(parts)
 
 
 def _wish(params: Json) -> Json:

@@ -66,6 +66,7 @@ class Turn:
         self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """A prompt waits behind this turn: do not wait for a verdict."""
         self._steering: list[Parts] = []
+        self._overtaken = asyncio.Event()
         session.forget_judgements()
         self._ending = False
         self._sent = False
@@ -86,21 +87,27 @@ class Turn:
         self._left = True
         self.cancel()
 
+    @property
+    def ends(self) -> bool:
+        return self._ending or self.cancelled
+
     def steer(self, parts: Parts) -> bool:
         """Take a prompt into this turn at its next step. False: the turn is about to end."""
-        if self._ending or self.cancelled:
+        if self.ends:
             if not self._hurried.done():
                 self._hurried.set_result(None)
             return False
         self._steering.append(parts)
+        self.overtake()
         return True
+
+    def overtake(self) -> None:
+        """The user wrote something, or left plan mode: a plan no longer waits for their go."""
+        self._overtaken.set()
 
     def command(self, said: slash_commands.Said) -> None:
         """A slash command sent while the turn runs."""
         known = slash_commands.BY_NAME.get(said.name)
-        if (parts := planning.prompt_in(self.session, said, [])) is not None:
-            self._steering.append(parts)
-            return
         busy = known is not None and known.changes
         answer = None if busy else slash_commands.answer(self.session, said)
         self.session.say(f"\n\n{answer or BUSY}\n\n")
@@ -182,7 +189,7 @@ class Turn:
         await self._resume()
         self._goal.resume()
         over = session.running.state.execution_status in (Status.FINISHED, Status.IDLE)
-        if over and not await self._says_go():
+        if over and not await self._goes_on():
             return "end_turn"  # nothing was left open
         return await self._go_on()
 
@@ -200,7 +207,7 @@ class Turn:
                     return ended
                 if refused < STOPS_REFUSED and not await self._may_stop():
                     refused += 1
-                elif not await self._says_go():
+                elif not await self._goes_on():
                     return "end_turn"
             elif status == Status.STUCK:
                 self.session.say(STUCK)
@@ -247,6 +254,8 @@ class Turn:
     async def take_steering(self) -> bool:
         """Give the model what was said meanwhile. Returns whether there was anything."""
         taken = bool(self._steering)
+        if taken and (about_mode := planning.brief(self.session)):
+            await asyncio.to_thread(planning.add, self.session, about_mode)
         while self._steering:
             parts = self._steering.pop(0)
             await asyncio.to_thread(self.session.running.send_message, message_of(parts))
@@ -299,10 +308,14 @@ class Turn:
         await self._thread(planning.tell, self.session, f"{FEEDBACK} {why or 'Go on.'}")
         return False
 
+    async def _goes_on(self) -> bool:
+        """Whether something is left to do: what the user wrote meanwhile, too."""
+        return await self.take_steering() or await self._says_go() or await self.take_steering()
+
     async def _says_go(self) -> bool:
         """Whether there is a plan that the user wants carried out, or another, or a goal that is
         not reached. Raises Stopped."""
-        words = await planning.decided(self.session, self._unless_stopped)
+        words = await planning.decided(self.session, self._unless_stopped, self._overtaken)
         if words is None:
             self.cancel()
             raise Stopped

@@ -213,13 +213,16 @@ def of_raw(block: Block, paint: Paint) -> str:
 # ---------------------------------------------------------------- asks
 
 
-def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
-    """What will happen, in full, then the agent's options in its order."""
+def of_ask(
+    block: Block, paint: Paint, agent: str, cwd: str = "", *, alone: bool = False
+) -> list[str]:
+    """What will happen, in full, then the agent's options in its order. `alone`: without the
+    transcript, which has a plan just above."""
     danger = clean_line(block.get("danger", ""))
     name = "failed" if danger else "needs-you"
     found = [f"{paint.mark('needs-you')} {paint.in_(name, asks.question(block, agent, cwd))}"]
     for piece in asks.pieces(block, agent, cwd):
-        found += _piece(piece, paint)
+        found += _piece(piece if alone or not piece.title else _titled(piece), paint)
     for part in block["parts"]:
         if asks.says_more(part, block):
             found += [f"    {line}" for line in of_part(part, paint, full=True)]
@@ -229,6 +232,10 @@ def of_ask(block: Block, paint: Paint, agent: str, cwd: str = "") -> list[str]:
     if danger:  # an edge along the card
         found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
     return found
+
+
+def _titled(piece: asks.Piece) -> asks.Piece:
+    return piece._replace(text=piece.title)
 
 
 def _piece(piece: asks.Piece, paint: Paint) -> list[str]:

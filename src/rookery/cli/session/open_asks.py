@@ -66,6 +66,7 @@ def write_card(screen: Screen, asked: Asked) -> None:
     if asked.block is None:  # its turn is not the last one
         screen.line(clean_line(lenient.text(asked.ask, "message") or str(asked.ask["id"])))
     else:
-        screen.line("\n".join(of_ask(asked.block, screen.paint, asked.agent, asked.cwd)))
+        lines = of_ask(asked.block, screen.paint, asked.agent, asked.cwd, alone=True)
+        screen.line("\n".join(lines))
     if asked.waits:
         screen.line(screen.paint.faint(f"  {asked.waits}"))

@@ -2,9 +2,9 @@
 the agent calls them. The worker writes it into the `_ask` event, as `does`; of an ask without it,
 from an older log, it is made of the call that it carries.
 
-An item: `what` (command, path, address, tool, input, diff), `text` (whole, and all of it to be
-seen), `call` (whose), `kind` (of that call), `removed` (invisible letters); a
-diff has `path`, `old`, `new` and `line` instead of a text.
+An item: `what` (command, path, address, tool, input, plan, diff), `text` (whole, and all of it to
+be seen), `call` (whose), `kind` (of that call), `removed` (invisible letters); a diff has `path`,
+`old`, `new` and `line` instead of a text.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.events import dumps_short
-from rookery.core.policy import call_input, danger
+from rookery.core.policy import call_input, danger, go_asks
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.names import MCP, arguments_of, name_of
 
@@ -51,6 +51,9 @@ def _of_call(call: Json, roots: tuple[str, ...], home: str) -> list[Json]:
         rest = _rest(arguments_of(call), [], roots, frozenset())
         found = [("tool", name), *([("input", rest)] if rest else [])]
         return [_item(what, text, base) for what, text in found] + changes
+    plan = lenient.text(call.get("rawInput"), "plan").strip()
+    if plan and go_asks.is_one(base["kind"], (name,)):
+        return [_item("tool", name or go_asks.THEIR_TOOL, base), _item("plan", plan, base)]
     lines = call_input.lines(call)
     paths = dict.fromkeys(map(danger.normal, danger.paths_of(call, roots, home)))
     addresses = _addresses(call) if not lines and not paths else []

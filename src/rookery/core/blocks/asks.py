@@ -47,7 +47,8 @@ def fields(ask: Json, header: Json) -> Json:
     packed = [_packed(item) for item in _few(items)]
     told, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
     title = lenient.text(call, "title")
-    said = is_bare(title) or lenient.text(call, "name") == go_asks.TOOL
+    plans = any(go_asks.is_one("", (lenient.text(item, "text"),)) for item in items[:1])
+    said = is_bare(title) or plans
     called = title[:500] if items and not _same(title, items) and not said else ""
     found: Json = {"does": told, "text": text, "called": called} if told else {}
     risk = _risk(call, header)
@@ -187,12 +188,15 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
 
 
 class Piece(NamedTuple):
-    """Of what stands below the question: our words, whole code or input, a note, a diff."""
+    """Of what stands below the question: our words, whole code or input, a note, a diff, a plan (as
+    Markdown)."""
 
     look: str
     text: str
     part: Json | None = None
     call: str = ""
+    title: str = ""
+    """Of a plan that the agent wrote just above the ask: in a transcript this is enough."""
 
 
 def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> str:
@@ -256,9 +260,16 @@ def brief(ask: Json) -> str:
     """An ask of the header in a few words."""
     call = lenient.mapping(ask, "toolCall")
     found = [lenient.text(item, "text") for item in lenient.mappings(ask, "does")]
-    said = next((text for text in found if text), "")
+    plan = go_asks.title_of(plan_in(ask))
+    said = f"carry out its plan ({plan})" if plan else next(filter(None, found), "")
     said = said or lenient.text(call, "title") or lenient.text(ask, "message")
     return lenient.first_line(said, ONE_LINE)
+
+
+def plan_in(ask: Json) -> str:
+    """The plan that an ask of the header wants a go for; "": it is about something else."""
+    items = lenient.mappings(ask, "does")
+    return next((lenient.text(each, "text") for each in items if each.get("what") == "plan"), "")
 
 
 def says_more(part: Json, block: Block) -> bool:
@@ -300,7 +311,7 @@ def _wants(
             return f"{verb} {captions.short_path(first.text, cwd, clean)}", rest
         case "address" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
             return f"{captions.VERBS.get(first.kind, 'use')}: {_line(first.text)}", rest
-        case "tool" if first.text == go_asks.TOOL:
+        case "tool" if go_asks.is_one("", (first.text,)):
             return "carry out its plan", rest
         case "tool":
             return f"use {clean(first.text)}", rest
@@ -315,6 +326,10 @@ def _piece(item: Item, group: list[Item]) -> Piece:
         old, new = item.part["old"], item.part["new"]
         part = item.part | {"old": _visible(old) if old else old, "new": _visible(new)}
         return Piece("diff", "" if same else item.text, part, item.call)
+    if item.what == "plan":
+        own = any(each.what == "tool" and each.text == go_asks.TOOL for each in group)
+        title = go_asks.title_of(item.text) if own else ""
+        return Piece("plan", item.text, call=item.call, title=title)
     if item.what == "said":
         return Piece("input", safe_text.shown(item.text).text)
     return Piece("input" if item.what == "input" else "code", item.text)

@@ -1,20 +1,26 @@
 """The ask whether an agent may carry out its plan. Only the user says go, each time: no mode does,
 no order that answers for them, and no rule but one that was written for just that."""
 
+import re
 from collections.abc import Sequence
 
+KIND = "switch_mode"
 TOOL = "exit_plan_mode"
 """The call by which our own agent asks it."""
 THEIR_TOOL = "ExitPlanMode"
 """The same of Claude's."""
 READY = "the plan is ready; only you can say go"
 """Where nobody is asked."""
+HEADING = re.compile(r"(?mi)^\s{0,3}#{1,6}\s+(?:[\w-]+\s+){0,3}plan\b.*$|^\*\*plan\b.*$")
+"""By which a plan is recognized, among all that a model says."""
+LONGEST = 200
+"""Characters of a plan's title."""
 ONLY_YOU = "Only you can say go to a plan: no rule can say it for you."
 
 
 def is_one(kind: str, tools: Sequence[str]) -> bool:
     """Whether an agent wants to leave the mode that it is in, such as plan mode."""
-    return kind == "switch_mode" or is_own(tools) or THEIR_TOOL in tools[:1]
+    return kind == KIND or is_own(tools) or THEIR_TOOL in tools[:1]
 
 
 def is_own(tools: Sequence[str]) -> bool:
@@ -24,4 +30,11 @@ def is_own(tools: Sequence[str]) -> bool:
 
 def speaks_of_it(kinds: Sequence[str], patterns: Sequence[str]) -> bool:
     """Whether a rule for these kinds and tools was written for it: not one for everything."""
-    return "switch_mode" in kinds or any(pattern.strip("*?") for pattern in patterns)
+    return KIND in kinds or any(pattern.strip("*?") for pattern in patterns)
+
+
+def title_of(plan: str) -> str:
+    """Its heading, or else how it begins, on one line."""
+    lines = [line.strip() for line in plan.splitlines() if line.strip()]
+    headings = [line for line in lines if HEADING.match(line)]
+    return next(iter(headings or lines), "").strip("#* ")[:LONGEST]

@@ -103,6 +103,8 @@ def wants(ask: Json, cwd: str) -> str:
         return f"budget reached: {budgets.sentence(ask)}"
     said = asks.brief(ask)
     verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
+    if asks.plan_in(ask):
+        return f"wants to {short('', said)}"
     if lenient.text(ask, "kind") == "question" or not verb:
         return f"asks: {short('', said)}"
     return f"wants to {short(verb, captions.short_path(said, cwd))}"

@@ -129,12 +129,13 @@ function form(card, inner, run) {
   step(card, made);
 }
 
-function why(card, said) {
-  const field = element("textarea", { rows: 2, "aria-label": "Why not?", placeholder: "Why not? Sent to the agent; may be empty" });
+function why(card, button, said) {
+  const { question, no } = button.dataset;
+  const field = element("textarea", { rows: 2, "aria-label": question, placeholder: `${question} Sent to the agent; may be empty` });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); field.form.requestSubmit(); }
   });
-  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, "Reject"), leave(card));
+  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, no), leave(card));
   form(card, [field, ways], () => send(card, { ...said, ...(field.value.trim() ? { reason: field.value.trim() } : {}) }));
 }
 
@@ -161,7 +162,7 @@ const saidOf = (button) => JSON.parse(button.dataset.answer);
 
 function press(button) {
   const card = button.closest(".answers");
-  if (button.dataset.do === "answer-why") return why(card, saidOf(button));
+  if (button.dataset.do === "answer-why") return why(card, button, saidOf(button));
   if ("danger" in button.dataset) return danger(card, saidOf(button));
   if (button.dataset.rule) return rule(card, button, saidOf(button));
   return send(card, saidOf(button));

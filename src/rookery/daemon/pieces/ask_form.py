@@ -15,7 +15,7 @@ from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.render.ask_choices import ALWAYS, always_words, choices
+from rookery.render.ask_choices import ALWAYS, always_words, choices, is_go
 
 KEYS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}
 WHY = "r"
@@ -52,20 +52,17 @@ def _options(block: Block, session: str) -> str:
     seen, more = choices(block)
     keys = {each.place: KEYS[each.name] for each in (*seen, *more) if each.name in KEYS}
     found, wider, ours = "", "", block.get("kind") == budgets.HOW
+    plain = ours or is_go(block)
     for place, action in enumerate(block["actions"]):
         digit = str(place + 1) if place < 9 else ""
-        button = _button(action, keys.get(place) or digit, digit, plain=ours)
+        button = _button(action, keys.get(place) or digit, digit, plain=plain)
         if action.get("kind") == "rule" and place not in keys:
             wider += button
         else:
             found += button
     reject = pick(block["actions"], REJECTS)
     if reject is not None and not ours:
-        answer = esc(json.dumps(_said(reject)))
-        found += (
-            f'<button type="button" data-do="answer-why" data-key="{WHY}" data-answer="{answer}">'
-            f"Reject, and say why {tag('kbd', WHY)}</button>"
-        )
+        found += _with_reason(reject, goes=is_go(block))
     first = lenient.mapping(block["actions"][0], "command")
     danger = esc_line(lenient.text(block, "danger"))
     danger = f' data-danger="{danger}"' if danger else ""
@@ -74,6 +71,16 @@ def _options(block: Block, session: str) -> str:
         inner = f"<summary>Allow more than this</summary>{tag('div', wider, 'ways')}"
         ways += tag("details", inner, "wider")
     return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
+
+
+def _with_reason(reject: Json, *, goes: bool) -> str:
+    """The button that says no and asks why. `goes`: the ask is about a plan."""
+    words = "Keep planning, and say how" if goes else "Reject, and say why"
+    question, no = ("What should change?", "Keep planning") if goes else ("Why not?", "Reject")
+    attributes = f'data-key="{WHY}" data-answer="{esc(json.dumps(_said(reject)))}"'
+    attributes += f' data-question="{question}" data-no="{no}"'
+    button = f"{words} {tag('kbd', WHY)}"
+    return f'<button type="button" data-do="answer-why" {attributes}>{button}</button>'
 
 
 def _said(action: Json) -> Json:

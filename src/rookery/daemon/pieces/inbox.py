@@ -110,8 +110,8 @@ def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> st
         return ask_form.actions(block, session, read_only=read_only)
 
     agent = title_of(str(shown.head["agent"]))
-    view = View(agent, str(shown.head["cwd"]), now, actions=actions)
-    before = _lead(context.blocks)
+    view = View(agent, str(shown.head["cwd"]), now, actions=actions, alone=True)
+    before = _lead(context.blocks, plans=bool(asks.plan_in(shown.ask)))
     command = shown.block["actions"]
     card = looks.rendered({**masked_json({**shown.block, "actions": []}), "actions": command}, view)
     waits = f'<time class="soft age" data-since="{shown.at:.0f}">{_waits(shown, now)}</time>'
@@ -127,15 +127,16 @@ def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> st
     )
 
 
-def _lead(blocks: Iterable[Block]) -> str:
-    """What was asked for, and what the agent said last."""
+def _lead(blocks: Iterable[Block], *, plans: bool) -> str:
+    """What was asked for, and what the agent said last: a plan, if it `plans`, stands whole in the
+    ask."""
     roles = {block["role"]: block for block in blocks if str(block["text"]).strip()}
     found = ""
     if (prompt := roles.get("prompt")) is not None:
         text = masked(prompt["text"].strip())
         text = text if len(text) <= LEAD else f"{text[:LEAD].rstrip()}…"
         found += f'<div class="block prompt"><div class="said" dir="auto">{esc(text)}</div></div>'
-    if (answer := roles.get("answer")) is not None:
+    if (answer := roles.get("answer")) is not None and not plans:
         text = masked(answer["text"].strip())
         text = text if len(text) <= LEAD else f"…{text[-LEAD:].partition(' ')[2]}"
         found += tag("div", tag("div", markdown.rendered(text), "prose"), "block answer")

@@ -137,7 +137,8 @@ def _ask(block: Block, view: View) -> str:
         words = said if block["parent"] is not None else f"{asked} · {said}"
         return tag("p", f"↳ {words}", "answered")
     danger = esc_line(lenient.text(block, "danger"))
-    body = "".join(map(_piece, asks.pieces(block, view.agent, view.cwd, short=False)))
+    pieces = asks.pieces(block, view.agent, view.cwd, short=False)
+    body = "".join(_piece(piece, view) for piece in pieces)
     actions = view.actions(block)
     shown = [p for p in block["parts"] if asks.says_more(p, block)]
     if actions:  # which have the fields of a form
@@ -153,8 +154,14 @@ def _ask(block: Block, view: View) -> str:
     return tag("div", head + tag("div", body + actions, "inside"), kind)
 
 
-def _piece(piece: Piece) -> str:
+def _piece(piece: Piece, view: View) -> str:
     match piece.look:
+        case "plan":
+            plan = part.rendered({"type": "markdown", "text": piece.text}, view)
+            if not piece.title or view.alone:
+                return plan
+            title = tag("summary", esc_line(piece.title))
+            return tag("details", title + plan, "plan")
         case "words":
             return tag("p", esc_line(piece.text))
         case "note":

@@ -27,5 +27,7 @@ class View(NamedTuple):
     """The address of a part's image: a data URI in a file, one of its own on a server; "": none."""
     actions: Callable[[Block], str] = _no_actions
     """The HTML of a block's buttons; a file has none."""
+    alone: bool = False
+    """An ask stands alone, without what was said before it."""
     output: Callable[[Block, str], str] = _no_output
     """What a terminal printed below its command, on a page where it may go on; "": as in a file."""

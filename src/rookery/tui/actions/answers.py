@@ -204,6 +204,7 @@ class Answers:
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""
+        from rookery.render.ask_choices import is_go
         from rookery.tui.windows.parts.modals import LineScreen
 
         way = pick(block["actions"], REJECTS)
@@ -217,7 +218,8 @@ class Answers:
             self.answered(block)
 
         hint = "sent to the agent; may be empty"
-        self._app.ask(LineScreen("Why not?", hint=hint, may_be_empty=True), reject)
+        title = "What should change?" if is_go(block) else "Why not?"
+        self._app.ask(LineScreen(title, hint=hint, may_be_empty=True), reject)
 
     def _go_on(self, block: Block, value: str) -> None:
         """Allow this one, and ask less from now on."""

@@ -46,6 +46,13 @@ def _on_card(piece: asks.Piece, view: View) -> list[Line]:
             return wrap([(clean_line(piece.text), look.needs)], view.prose)
         case "diff":
             return [*_path(piece, look), *_change(piece.part or {}, view)]
+        case "plan" if piece.title:
+            key = f"{view.key('block.open')} shows it here"
+            way = (f" · {key}", look.needs + Style.from_meta({"want": "open"}))
+            title = wrap([(clean_line(piece.title), look.soft), way], view.prose)
+            return prefixed(title, [(_EDGE, look.faint)])
+        case "plan":
+            return part.rendered(_plan(piece), view._replace(opened=True))
     width = max(1, view.width - len(_EDGE))
     text = piece.text.strip("\n")
     lines = text.split("\n")
@@ -63,6 +70,10 @@ def _on_card(piece: asks.Piece, view: View) -> list[Line]:
         rows = _code(text, width, style)
         body = rows if len(rows) <= WHOLE else _ends(rows, HEAD, TAIL, view)
     return prefixed(body, [(_EDGE, look.faint)])
+
+
+def _plan(piece: asks.Piece) -> dict[str, Any]:
+    return {"type": "markdown", "text": piece.text}
 
 
 def _path(piece: asks.Piece, look: Look) -> list[Line]:
@@ -114,8 +125,11 @@ def _first(text: str) -> list[str]:
 def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Line]:
     """All of it. May take a while: not for the screen's thread."""
     found: list[Line] = []
+    view = View(width, look, agent, cwd, opened=True)
     for piece in asks.pieces(block, agent, cwd):
         match piece.look:
+            case "plan":
+                found += part.rendered(_plan(piece), view)
             case "words":
                 found += [[], *wrap([(clean_line(piece.text), look.heading)], width)]
             case "note":
@@ -127,7 +141,6 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
                 style = look.soft if piece.look == "input" else look.ink
                 rows = _code(piece.text.strip("\n"), max(1, width - len(_EDGE)), style)
                 found += prefixed(rows, [(_EDGE, look.faint)])
-    view = View(width, look, agent, cwd, opened=True)
     for each in block["parts"]:
         if asks.says_more(each, block):
             found += [[], *part.rendered(each, view)]

@@ -225,8 +225,8 @@ class AskKeys:
 
     def needs_second(self, block: Block, place: int) -> bool:
         """What cannot be undone, and what is allowed for good but not in sight."""
-        from rookery.render.ask_choices import ALWAYS
+        from rookery.render.ask_choices import asks_twice
 
         action = block["actions"][place]
-        always = action.get("kind") in ALWAYS and block["role"] == "ask"
+        always = block["role"] == "ask" and asks_twice(block, action)
         return bool(action.get("danger")) or (always and self.more != block["id"])

@@ -121,14 +121,18 @@ def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
     if option.isdecimal() and 1 <= int(option) <= len(options):
         return {"option": options[int(option) - 1]["optionId"]}
     wanted = option.lower()
-    # "allow" is what is allowed once, also where "Allow always" begins like it.
+    # "allow" is what is allowed once, also where "Allow always" begins like it; so is "go".
     for word, exact in ((wanted, True), (f"{wanted}_once", True), (wanted, False)):
         found = [each for each in options if _matches(each, word, exact)]
+        once = [each for each in found if lenient.text(each, "kind").endswith("_once")]
         if len(found) == 1 or (found and exact):
             return {"option": found[0]["optionId"]}
+        if len(once) == 1:
+            return {"option": once[0]["optionId"]}
     if wanted == "cancel":
         return {"cancel": True}
-    names = ", ".join(clean_line(lenient.text(each, "name")) for each in options)
+    shown = [clean_line(lenient.text(each, "name")) for each in options]
+    names = ("; " if any("," in name for name in shown) else ", ").join(shown)
     raise click.BadParameter(f"{option!r} is not one of: {names}.", param_hint="OPTION")
 
 
