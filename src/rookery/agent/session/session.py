@@ -253,8 +253,6 @@ class Session(ClientUpdates, Seams):
         self.keep(choices=self.choices.wanted._asdict())
         if self.choices.wanted.mode == PLAN != before:
             self.keep(before_plan=before)
-        if before == PLAN != self.choices.wanted.mode and self.turn is not None:
-            self.turn.overtake()
 
     async def conform(self) -> None:
         """Apply what was chosen. Nothing of the conversation may run or wait meanwhile."""

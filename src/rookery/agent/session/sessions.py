@@ -309,6 +309,8 @@ class Sessions:
             session.choose(option, value)
         except UnknownChoice as error:
             raise invalid(str(error)) from None
+        if session.turn is not None:
+            session.turn.mode_chosen()
 
 
 def _tell_commands(session: "Session") -> None:

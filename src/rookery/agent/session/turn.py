@@ -11,6 +11,7 @@ from openhands.sdk.event import ActionEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.conversation import images
+from rookery.agent.conversation.choices import PLAN
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
@@ -67,6 +68,7 @@ class Turn:
         """A prompt waits behind this turn: do not wait for a verdict."""
         self._steering: list[Parts] = []
         self._overtaken = asyncio.Event()
+        """The user wrote something, or left plan mode."""
         session.forget_judgements()
         self._ending = False
         self._sent = False
@@ -98,12 +100,13 @@ class Turn:
                 self._hurried.set_result(None)
             return False
         self._steering.append(parts)
-        self.overtake()
+        self._overtaken.set()
         return True
 
-    def overtake(self) -> None:
-        """The user wrote something, or left plan mode: a plan no longer waits for their go."""
-        self._overtaken.set()
+    def mode_chosen(self) -> None:
+        """If plan mode was left, a plan no longer waits for the user's go."""
+        if self.session.choices.wanted.mode != PLAN:
+            self._overtaken.set()
 
     def command(self, said: slash_commands.Said) -> None:
         """A slash command sent while the turn runs."""
@@ -111,6 +114,7 @@ class Turn:
         busy = known is not None and known.changes
         answer = None if busy else slash_commands.answer(self.session, said)
         self.session.say(f"\n\n{answer or BUSY}\n\n")
+        self.mode_chosen()
 
     # --- the course of it ------------------------------------------------------------------------
 
