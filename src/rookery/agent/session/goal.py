@@ -3,9 +3,11 @@
 Rounds and verdicts are the SDK's; a turn of ours asks, shows and cancels like any other."""
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
-from openhands.sdk import LLM
+from openhands.sdk import LLM, Message, TextContent
+from openhands.sdk.llm import content_to_str
 
 from rookery.agent.conversation.build import llm_of
 from rookery.agent.conversation.choices import PLAN
@@ -14,17 +16,27 @@ from rookery.agent.provider.failures import failure_of
 from rookery.agent.provider.surrogates import whole
 from rookery.agent.session import asks
 from rookery.agent.session.models import Profile
-from rookery.core.json import lenient
+from rookery.agent.session.slash_commands import BY_NAME
+from rookery.core import budgets
+from rookery.core.json import Json, lenient
 
 if TYPE_CHECKING:
-    from openhands.sdk.conversation.goal import GoalController, GoalStep
+    from openhands.sdk.conversation.goal import GoalController, GoalStep, GoalVerdict
 
     from rookery.agent.session.session import Session
+    from rookery.agent.session.slash_commands import Said
 
 ROUNDS = 10
 USAGE = "goal"
 LONGEST = 400
 """Characters of what is missing, for the user."""
+
+
+UNREADABLE = "I could not judge whether the goal is reached: the judge's answer is not a verdict."
+
+
+class NoVerdict(Exception):
+    """The judge said something else, twice."""
 
 
 class Judge:
@@ -36,8 +48,36 @@ class Judge:
         self._llm = llm
 
     def completion(self, messages: list[Any]) -> Any:
-        """Also for a model without that API."""
-        return self._llm.generate(messages=messages)
+        """Also for a model without that API. Raises NoVerdict: the SDK would take anything for "not
+        reached", and go on to the last round; and the word "false" for true."""
+        for _ in range(2):
+            answer = self._llm.generate(messages=messages)
+            found = verdict_in("\n".join(content_to_str(answer.message.content)))
+            if found is not None:
+                text = TextContent(text=json.dumps(found))
+                told = Message(role="assistant", content=[text])
+                return answer.model_copy(update={"message": told})
+        raise NoVerdict
+
+
+def verdict_in(text: str) -> Json | None:
+    """What a judge said, in the SDK's form; None: nothing."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        said = json.loads(text[start : end + 1])
+    except ValueError:
+        return None
+    if not isinstance(said, dict):
+        return None
+    score, complete = said.get("score"), said.get("complete")
+    if isinstance(complete, str) and complete.strip().lower() in ("true", "false"):
+        complete = complete.strip().lower() == "true"
+    known = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
+    if not known and not isinstance(complete, bool):
+        return None
+    done = complete if isinstance(complete, bool) else score == 1
+    missing = str(said.get("missing") or "")
+    return {"score": score if known else float(done), "complete": done, "missing": missing}
 
 
 class Goal:
@@ -46,6 +86,14 @@ class Goal:
     def __init__(self, session: "Session") -> None:
         self._session = session
         self._controller: GoalController | None = None
+        self._by_critic = False
+        self._judged: Json | None = None
+
+    @property
+    def judged(self) -> Json | None:
+        """The verdict of the critic's own judge, for the critic, which need not ask it again; {}:
+        it gave none. None: somebody else judged, or nobody."""
+        return self._judged if self._by_critic else None
 
     def pursued(self) -> bool:
         return self._controller is not None
@@ -65,6 +113,26 @@ class Goal:
         objective = lenient.text(left, "objective")
         if objective.strip():
             self.pursue(objective, int(lenient.number(left, "rounds") or 0))
+
+    def begin(self, said: "Said | None", words: str) -> None:
+        """With a prompt, which states a goal, goes on with the one that was left (after a budget
+        was raised, or a plan made), or ends it. A command that changes nothing leaves it alone."""
+        states = said is not None and bool(said.rest) and said.name in ("goal", "plan")
+        goes_on = said.name == "go" if said else words == budgets.CONTINUE[0]["text"]
+        known = BY_NAME.get(said.name) if said is not None else None
+        if goes_on:
+            self.resume()
+        elif states or known is None or known.changes:
+            self.give_up()
+        if said is not None and states and said.name == "goal":
+            self.pursue(said.rest)
+
+    def end(self, *, stopped: bool) -> None:
+        """With its turn. One that was `stopped`, but not by the user, or is only planned, is kept
+        for the next."""
+        planned = self._session.choices.wanted.mode == PLAN
+        if self._controller is not None and not stopped and not planned:
+            self.give_up()
 
     def give_up(self) -> None:
         self._controller = None
@@ -90,10 +158,14 @@ class Goal:
     def _judge(self, controller: "GoalController") -> tuple[str, str]:
         """What to tell the user, and the model ("": it is over). Blocks."""
         events = list(self._session.running.state.view.events)  # what a model's window holds
+        self._judged = {}
         try:
             step = controller.on_run_finished(events)
+        except NoVerdict:
+            return UNREADABLE, ""
         except Exception as error:  # noqa: BLE001 - a judge that fails ends the goal alone
             return f"I could not judge whether the goal is reached. {failure_of(error).message}", ""
+        self._judged = _as_critic(_verdict_of(step))
         return _words(step, controller.iteration), getattr(step, "followup", "")
 
     def _keep(self) -> None:
@@ -106,6 +178,7 @@ class Goal:
         session = self._session
         settings, wanted = session.models.settings(), session.choices.wanted
         known = settings.critic.judge in settings.profiles
+        self._by_critic = known
         model = session.models.chosen(settings.critic.judge if known else wanted.model)
         assert isinstance(model, Profile), "the session has one"
         quiet = wanted._replace(streaming=False, effort="default")
@@ -123,10 +196,22 @@ def _count(conversation: Conversation, llm: LLM) -> None:
         llm.restore_metrics(before.metrics)
 
 
+def _verdict_of(step: "GoalStep") -> "GoalVerdict":
+    from openhands.sdk.conversation.goal import GoalDone
+
+    return step.outcome.verdict if isinstance(step, GoalDone) else step.verdict
+
+
+def _as_critic(verdict: "GoalVerdict") -> Json:
+    missing: list[Json] = [{"name": whole(verdict.missing), "kind": "behavioural"}]
+    issues = missing if verdict.missing else []
+    return {"score": verdict.score, "source": "judge", "issues": issues}
+
+
 def _words(step: "GoalStep", rounds: int) -> str:
     from openhands.sdk.conversation.goal import GoalDone
 
-    verdict = step.outcome.verdict if isinstance(step, GoalDone) else step.verdict
+    verdict = _verdict_of(step)
     said = " ".join(whole(verdict.missing).split())[:LONGEST]
     missing = f" Missing: {said}" if said else ""
     count = "1 round" if rounds == 1 else f"{rounds} rounds"

@@ -143,7 +143,7 @@ class Turn:
         finally:
             self._ending = True
             if not self._left and not waits:
-                self._goal.give_up()
+                self._goal.end(stopped=self.cancelled and self._why == GIVEN_UP)
             self.over.set()
         if self.cancelled:
             session.end_calls(CLOSED if self._left else self._why)
@@ -158,9 +158,8 @@ class Turn:
         session = self.session
         await self._first(session.settled())
         said = slash_commands.said_in(parts)
-        self._goal.give_up()
+        self._goal.begin(said, words_of(parts))
         if said is not None and said.name == "goal" and said.rest:
-            self._goal.pursue(said.rest)
             parts = [("text", said.rest), *parts[1:]]
         elif said is not None:
             skill = slash_commands.skill_called(session, said)
@@ -354,6 +353,8 @@ class Turn:
         ended_well = self.stop_reason == "end_turn" and self._sent
         if not self._judged or not ended_well or session.pending():
             return {}
+        if (judged := self._goal.judged) is not None:
+            return {"critic": judged} if judged else {}
         work = asyncio.get_running_loop().run_in_executor(None, critic.verdict, self.session)
         waiting: set[asyncio.Future[Any]] = {work, self._stopped, self._hurried}
         await asyncio.wait(waiting, timeout=JUDGING, return_when=asyncio.FIRST_COMPLETED)
