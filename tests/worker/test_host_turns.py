@@ -140,10 +140,12 @@ async def test_stop_in_mid_turn_interrupts_it(aviary: Aviary) -> None:
 async def test_every_update_before_the_answer_is_before_the_end(aviary: Aviary) -> None:
     """T2: a flood arrives whole, in order, and before `_turn idle`."""
     bird = aviary.hatch()
-    events = await bird.turn([{"flood": 5000, "size": 12}, {"text": "last"}])
+    call = {"update": {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "look"}}
+    events = await bird.turn([{"flood": 5000, "size": 12}, call, {"text": "last"}])
     flood = "".join(f"{number} ".ljust(12, ".") for number in range(5000))
     assert text_of(events) == flood + "last"
     assert is_idle(events[-1])
+    assert bird.header()["last"] == "last"
 
 
 async def test_late_updates_are_kept_and_belong_to_their_turn(aviary: Aviary) -> None:

@@ -356,11 +356,14 @@ class Journal:
         self._full = self._full or full
 
     def _note(self, update: Json) -> None:
-        """The end of what the agent said in this turn."""
-        if update.get("sessionUpdate") == "agent_message_chunk":
+        """The end of what the agent said in this turn; a call ends a line."""
+        kind = update.get("sessionUpdate")
+        if kind == "agent_message_chunk":
             content = update.get("content")
             if isinstance(content, dict) and isinstance(content.get("text"), str):
                 self._last_text = (self._last_text + content["text"])[-2 * LAST_LINE :]
+        elif kind == "tool_call":
+            self._last_text = (self._last_text + "\n")[-2 * LAST_LINE :]
 
     def flush(self, now: float) -> None:
         self._drafts.extend(Draft(each) for each in self.chunks.flush(now))
