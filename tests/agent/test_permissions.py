@@ -75,8 +75,9 @@ async def test_G9_one_request_for_each_action(agent: Agent, tmp_path: Path) -> N
     assert len(set(ids)) == 2
     assert (tmp_path / "b").exists()
     assert not (tmp_path / "a").exists()
-    ended = {call["toolCallId"]: call["status"] for call in calls(agent.news(session))}
-    assert [ended[id] for id in ids] == ["failed", "completed"]
+    ended = {call["toolCallId"]: call for call in calls(agent.news(session))}
+    assert [ended[id]["status"] for id in ids] == ["failed", "completed"]
+    assert shown(ended[ids[0]]).endswith("You rejected this.")
 
 
 async def test_G9_a_rejection_with_a_reason(
@@ -87,7 +88,9 @@ async def test_G9_a_rejection_with_a_reason(
     session = await agent.new(str(tmp_path))
     answer = await agent.turn(session, [run("touch done"), {"text": "then not"}])
     assert stop_reason(answer) == "end_turn"
-    assert words(agent.news(session)) == "then not"
+    news = agent.news(session)
+    assert words(news) == "then not"
+    assert shown(calls(news)[0]).endswith("You rejected this: use the other file")
     assert not (tmp_path / "done").exists()
     told = model.asked[-1].body["messages"][-1]
     assert told["role"] == "tool"

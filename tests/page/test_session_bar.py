@@ -27,10 +27,14 @@ def texts(html: str) -> str:
 
 def test_V2_the_bar_says_what_a_session_runs_with() -> None:
     usage = {"used": 76_000, "size": 200_000, "cost": {"amount": 0.42, "currency": "USD"}}
-    shown = header(title="Fix it", options=[MODEL], usage=usage, state="running", since=1_000)
+    effort = MODEL | {"id": "effort", "name": "Effort", "category": "thought_level"}
+    effort |= {"value": "default", "choices": [{"value": "default", "name": "Default"}]}
+    listed = [MODEL, effort]
+    shown = header(title="Fix it", options=listed, usage=usage, state="running", since=1_000)
     bar = session_bar.rendered(shown, None, 253_000, False)
     said = texts(bar)
-    for words in ("Fix it", "/srv/shop", "working", "4:12", "Claude", "Opus 5", "38 %", "$0.42"):
+    named = ("Fix it", "/srv/shop", "Claude", "Opus 5", "Effort: default")
+    for words in (*named, "working", "4:12", "38 %", "$0.42"):
         assert words in said, words
     assert 'data-running="1"' in bar
 

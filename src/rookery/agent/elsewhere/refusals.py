@@ -7,8 +7,8 @@ from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, UserRejectO
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
 from openhands.tools.terminal import TerminalTool
 
-from rookery.agent.session.asks import REASON
 from rookery.agent.tools.families import GLOB, GREP
+from rookery.agent.translate.rejection import REASON
 from rookery.core.asks.asks import Judgement
 from rookery.core.policy.auto_answer import DENIED
 from rookery.core.policy.planning import FORBIDDEN

@@ -10,6 +10,7 @@ from rookery.agent.conversation.choices import ALWAYS_APPROVE, MODE_IDS, PLAN, R
 from rookery.agent.sdk_patches.gate import is_spoken, rejection
 from rookery.agent.session import auto_answer, risk
 from rookery.agent.translate.content import shown
+from rookery.agent.translate.rejection import for_model
 from rookery.core.asks.asks import Judgement, reason_of
 from rookery.core.json import Json, lenient
 from rookery.models.secrets import KNOWN
@@ -30,7 +31,6 @@ OPTIONS: list[Json] = [
     {"optionId": ALWAYS_APPROVE, "name": "Always proceed", "kind": "allow_always"},
     {"optionId": RISK_BASED, "name": "Ask only when risky", "kind": "allow_always"},
 ]
-REASON = "The user rejected this action."
 UNANSWERED = "There was no answer, so this action was not carried out."
 
 
@@ -157,6 +157,5 @@ def verdict_of(answer: Any) -> Verdict:
             return Verdict("allowed", mode=mode)
         case {"outcome": "selected", "optionId": "reject" | "keep-planning"} as outcome:
             said = reason_of(outcome).strip()
-            reason = f"{REASON} Their reason: {said}" if said else REASON
-            return Verdict("rejected", reason, said=said)
+            return Verdict("rejected", for_model(said), said=said)
     return Verdict("unanswered")

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from rookery.agent.translate import calls, content, results
+from rookery.agent.translate import calls, content, rejection, results
 from rookery.agent.translate.calls import Call, real
 from rookery.agent.translate.content import chunk, message, thought
 from rookery.agent.translate.open_calls import Ids, OpenCalls
 from rookery.agent.translate.streams import Stream, pieces, rest_of
 from rookery.core.json import Json
-from rookery.core.policy.auto_answer import DENIED
-from rookery.core.policy.planning import FORBIDDEN
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
@@ -203,11 +201,9 @@ class Translator:
         return self._end(event, "failed", [content.shown(event.error)])
 
     def _refused(self, event: Any) -> list[Json]:
-        reason = event.rejection_reason
-        if not reason.startswith((DENIED, FORBIDDEN.capitalize())):
-            who = "A hook" if event.rejection_source == "hook" else "You"
-            reason = f"{who} rejected this: {reason}"
-        return self._end(event, "failed", [content.shown(reason)])
+        by_hook = event.rejection_source == "hook"
+        words = rejection.for_user(event.rejection_reason, by_hook=by_hook)
+        return self._end(event, "failed", [content.shown(words)])
 
     def _end(self, event: Any, status: str, shown: list[Json]) -> list[Json]:
         name = self._latest(event)

@@ -157,6 +157,8 @@ def _option(option: Json, read_only: bool) -> str:
     else:
         named = {each["value"]: each["name"] for each in option["choices"]}
         shown = esc_line(str(named.get(value) or value or name), 40)
+        if shown.lower() == "default":  # of what?
+            shown = f"{name}: default"
     fixed = read_only or not (option["choices"] or isinstance(value, bool))
     kind = "" if option["category"] in MAIN else "other"
     return _chip(str(option["id"]), name, shown, fixed, kind)
