@@ -153,9 +153,9 @@ async def measure():
         busiest = max(busiest, time.thread_time() - work)
 
 class Measured(server.Server):
-    def __init__(self, arguments, group):
-        super().__init__(arguments, group)
-        group.create_task(measure())
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.group.create_task(measure())
 
     def _on_notification(self, method, params):
         global worst, busiest

@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from rookery.agent.process.arguments import SETUP
+from rookery.agent.process.greeting import TERMINAL_SETUP
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.client import warm_agent
 from rookery.processes import cgroups, home_tag, roots, tree
 from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.driving import stop_reason
 from tests.agent.test_warm import PATIENCE, Warm, until
 
 LONG = pytest.mark.long
+INITIALIZE = {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}}
 
 
 @pytest.fixture
@@ -110,8 +115,6 @@ def test_I17_cold_imports_is_one_on_a_busy_machine(warm: Warm, tmp_path: Path) -
 
 def test_I17_a_door_does_not_wait_for_who_is_gone(warm: Warm) -> None:
     """Under a worker, which may start none: the lock of a dead process is free."""
-    from rookery.client import warm_agent
-
     warm.begin("600")
     assert warm_agent.is_held(str(warm.socket))
     process = tree.process(warm.pid)
@@ -119,3 +122,37 @@ def test_I17_a_door_does_not_wait_for_who_is_gone(warm: Warm) -> None:
     os.kill(process.pid, signal.SIGKILL)
     assert not tree.wait_gone([process], PATIENCE)
     assert not warm_agent.is_held(str(warm.socket))
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_I17_initialize_is_answered_while_it_loads(warm: Warm) -> None:
+    """By the door, with the agent's own words. (Here it loads for ever.)"""
+    warm.begin("600")
+    async with warm.door() as door:
+        told = await door.call("initialize", **INITIALIZE)
+        assert warm_agent.is_held(str(warm.socket))
+        assert not warm.socket.exists()
+    assert told["agentInfo"]["name"] == "rookery-agent"
+    assert [each["id"] for each in told["authMethods"]] == [SETUP, TERMINAL_SETUP]
+
+
+@pytest.mark.long
+@pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.parametrize("comes", [True, False])
+async def test_I17_what_came_meanwhile_is_answered_once(
+    warm: Warm, tmp_path: Path, comes: bool
+) -> None:
+    """In the first write of a client: the door answers the first line of it, and the agent the
+    rest, forked or, if the warm process dies, loaded by the door itself."""
+    warm.begin(*([] if comes else ["600"]))
+    async with warm.door() as door:
+        first = door.ask("initialize", **INITIALIZE)
+        second = door.ask("session/new", cwd=str(tmp_path), mcpServers=[])
+        assert "result" in await door.answer(first)
+        if not comes:
+            os.kill(warm.pid, signal.SIGKILL)
+        session = (await door.answer(second))["result"]["sessionId"]
+        assert stop_reason(await door.turn(session, "hello")) == "end_turn"
+        ids = [line["id"] for line in door.lines if "id" in line and "method" not in line]
+        assert sorted(ids) == sorted(set(ids))
+        assert await door.call("initialize", **INITIALIZE)  # a second one is the agent's

@@ -3,7 +3,7 @@
 A warm process has it loaded, or loads it while this one waits: two imports at once would delay
 both. This process hands over its descriptors, environment and directory, and stays as a stand-in:
 it waits for the exit status, passes signals on, and its death ends the agent. Where there is no
-warm process it becomes the agent itself.
+warm process it becomes the agent itself. While one loads, this process answers `initialize`.
 
 Little of the standard library, and nothing else: every start waits for this.
 """
@@ -14,11 +14,15 @@ import signal
 import socket
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from rookery.agent.process.arguments import Arguments, parse
 from rookery.client import warm_agent
 from rookery.home import paths
 from rookery.processes import LINUX, MARK, die_with_parent
+
+if TYPE_CHECKING:
+    from rookery.agent.process.greeting import Greeter
 
 PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOOK = 0.05
@@ -30,10 +34,11 @@ LOST = 70
 def main(arguments: list[str]) -> int:
     """The exit status. As the agent itself it ends the process."""
     home = paths.home()
+    waiting = Waiting()
     # Wrong arguments start nothing.
     if isinstance(parse(arguments), Arguments) and warm_agent.is_wanted(home):
         try:
-            stand_in = _taken_in(home, arguments)
+            stand_in = _taken_in(home, arguments, waiting)
         except (OSError, paths.PathError):
             stand_in = None
         if stand_in is not None:
@@ -42,9 +47,32 @@ def main(arguments: list[str]) -> int:
         status = _alone(home)
         if status is not None:
             return status
+    from rookery.agent.server import Begun
     from rookery.agent.server import main as serve
 
-    return serve(arguments)
+    return serve(arguments, begun=Begun(waiting.read, waiting.greeted))
+
+
+class Waiting:
+    """For a warm process that loads: meanwhile the client has its first answer."""
+
+    def __init__(self) -> None:
+        self._greeter: Greeter | None = None
+
+    def look(self) -> None:
+        if self._greeter is None:
+            from rookery.agent.process.greeting import Greeter
+
+            self._greeter = Greeter()
+        self._greeter.wait(LOOK)
+
+    @property
+    def read(self) -> bytes:
+        return self._greeter.read if self._greeter is not None else b""
+
+    @property
+    def greeted(self) -> bool:
+        return self._greeter is not None and self._greeter.answered
 
 
 def _alone(home: str) -> int | None:
@@ -67,7 +95,7 @@ def _alone(home: str) -> int | None:
     return None
 
 
-def _taken_in(home: str, arguments: list[str]) -> socket.socket | None:
+def _taken_in(home: str, arguments: list[str], waiting: Waiting) -> socket.socket | None:
     """The connection to the warm process that took us in, once it is loaded; None: there is none,
     or it does not take us."""
     path = warm_agent.socket_path(home)
@@ -82,16 +110,18 @@ def _taken_in(home: str, arguments: list[str]) -> socket.socket | None:
         except OSError:
             connection.close()
         else:
-            return _offer(connection, arguments)
+            return _offer(connection, arguments, waiting)
         if may_start:
             warm_agent.start(home)
             may_start = False
         if not warm_agent.is_held(path) or time.monotonic() > deadline:
             return None
-        time.sleep(LOOK)
+        waiting.look()
 
 
-def _offer(connection: socket.socket, arguments: list[str]) -> socket.socket | None:
+def _offer(
+    connection: socket.socket, arguments: list[str], waiting: Waiting
+) -> socket.socket | None:
     """The connection, where the warm process took us in."""
     try:
         umask = os.umask(0o077)
@@ -102,6 +132,8 @@ def _offer(connection: socket.socket, arguments: list[str]) -> socket.socket | N
             "directory": os.getcwd(),
             "environment": dict(os.environb),
             "umask": umask,
+            "read": waiting.read,
+            "greeted": waiting.greeted,
         }
         message = marshal.dumps(wish)
         socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2])

@@ -8,16 +8,17 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from rookery.agent.process.arguments import SETUP, Arguments, parse
+from rookery.agent.process import greeting
+from rookery.agent.process.arguments import Arguments, parse
 from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.sdk_patches import environment
 from rookery.home import paths
 from rookery.models.secrets import KNOWN
 from rookery.wire import reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
-from rookery.wire.params import Json, offers
+from rookery.wire.params import Json
 from rookery.wire.pipes import private_copy
 
 if TYPE_CHECKING:
@@ -25,20 +26,17 @@ if TYPE_CHECKING:
     from rookery.agent.session.sessions import Sessions
 
 
-TERMINAL_SETUP = "rookery-setup-terminal"
 SERVER_KEYS = "agent_servers.json"
 """Where `elsewhere.keys` are: most homes have none."""
 
 
 class Server(reception.Reception):
-    name = "rookery-agent"
-    capabilities = reception.CAPABILITIES | {
-        "sessionCapabilities": reception.SESSIONS | {"fork": {}}
-    }
+    name = greeting.NAME
+    capabilities = greeting.CAPABILITIES
     methods = reception.METHODS | {"authenticate", "session/fork", "_session/steering"}
 
-    def __init__(self, arguments: Arguments, group: asyncio.TaskGroup) -> None:
-        super().__init__(group)
+    def __init__(self, arguments: Arguments, group: asyncio.TaskGroup, begun: "Begun") -> None:
+        super().__init__(group, read=begun.read, greeted=begun.greeted)
         self.sdk = Sdk()
         self._arguments = arguments
         self._sessions: Sessions | None = None
@@ -52,13 +50,7 @@ class Server(reception.Reception):
         self.sdk.begin()
 
     def welcome(self) -> Json:
-        about = "Run `rookery setup` in a terminal to choose a model and its key."
-        methods: list[Json] = [{"id": SETUP, "name": "Set up a model", "description": about}]
-        if offers(self.client or {}, "auth", "terminal"):
-            more = {"type": "terminal", "args": ["--setup"]}
-            methods.append({"id": TERMINAL_SETUP, "name": "Set up a model here", **more})
-        meta = {"steering": {"supported": True}, "rookery": {"continue": True, "forkAt": True}}
-        return {"authMethods": methods, "_meta": meta}
+        return greeting.welcome(self.client or {})
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
         try:
@@ -168,7 +160,19 @@ def _write(poll: select.poll, real: int, data: bytes) -> None:
                 os.write(real, data[start : start + PIECE])
 
 
-def main(argv: list[str], end: Callable[[int], NoReturn] = os._exit) -> NoReturn:
+class Begun(NamedTuple):
+    """What another process did on stdin and stdout before this one."""
+
+    read: bytes = b""
+    greeted: bool = False
+    """`initialize` is answered."""
+
+
+def main(
+    argv: list[str],
+    end: Callable[[int], NoReturn] = os._exit,
+    begun: Begun = Begun(),  # noqa: B008 (immutable)
+) -> NoReturn:
     """Speak over descriptors 0 and 1, then `end` the process without waiting for tools' threads."""
     arguments = parse(argv)
     if isinstance(arguments, str):
@@ -176,21 +180,21 @@ def main(argv: list[str], end: Callable[[int], NoReturn] = os._exit) -> NoReturn
         end(2)
     environment.keep(override=arguments.override)
     with asyncio.Runner() as runner:
-        runner.run(serve(arguments))
+        runner.run(serve(arguments, begun))
         from rookery.processes import tree
 
         tree.end_below(os.getpid())  # shells, servers and what they started
         end(0)
 
 
-async def serve(arguments: Arguments) -> None:
-    await reception.serve(lambda group: _opened(arguments, group))
+async def serve(arguments: Arguments, begun: Begun = Begun()) -> None:  # noqa: B008 (immutable)
+    await reception.serve(lambda group: _opened(arguments, group, begun))
 
 
-def _opened(arguments: Arguments, group: asyncio.TaskGroup) -> Server:
+def _opened(arguments: Arguments, group: asyncio.TaskGroup, begun: Begun) -> Server:
     from concurrent.futures import ThreadPoolExecutor
 
-    server = Server(arguments, group)
+    server = Server(arguments, group, begun)
     shield()
     # More than asyncio's few: a tool that hangs holds its thread.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))

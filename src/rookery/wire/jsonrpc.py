@@ -92,8 +92,11 @@ class Incoming:
     def _answer(self, message: dict[str, Any]) -> None:
         if not self.answered:
             self._peer._send(message)
-            self.answered = True
-            self._peer._settle(self)
+            self.settle()
+
+    def settle(self) -> None:  # it is answered: by us, or by another process
+        self.answered = True
+        self._peer._settle(self)
 
 
 type OnRequest = Callable[[Incoming], None]

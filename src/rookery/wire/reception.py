@@ -7,24 +7,15 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-import rookery
+from rookery.wire import greeting
 from rookery.wire.failures import INTERNAL_ERROR, INVALID_REQUEST, REQUEST_CANCELLED
 from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
-from rookery.wire.params import Json, invalid, version
+from rookery.wire.params import Json, invalid
 from rookery.wire.pipes import take_stdio
 from rookery.wire.websocket.resuming import Carrier
 
 WIND_DOWN = 1.0
 """Seconds after the input's end for requests to be carried out, and for answers to be written."""
-
-SESSIONS: Json = {"list": {}, "delete": {}, "resume": {}, "close": {}, "additionalDirectories": {}}
-CAPABILITIES: Json = {
-    "loadSession": True,
-    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-    "mcpCapabilities": {"http": True, "sse": True},
-    "sessionCapabilities": SESSIONS,
-}
-"""What each of them can do, and the methods for it."""
 
 METHODS = frozenset(
     f"session/{word}"
@@ -39,11 +30,19 @@ class Reception:
     """`initialize` comes first; each later request is a task of its own."""
 
     name: str
-    capabilities: Json = CAPABILITIES
+    capabilities: Json = greeting.CAPABILITIES
     methods: frozenset[str] = METHODS
 
-    def __init__(self, group: asyncio.TaskGroup, carrier: Carrier | None = None) -> None:
-        """`carrier`: None for stdin and stdout, which nobody else in this process can use then."""
+    def __init__(
+        self,
+        group: asyncio.TaskGroup,
+        carrier: Carrier | None = None,
+        read: bytes = b"",
+        *,
+        greeted: bool = False,
+    ) -> None:
+        """`carrier`: None for stdin and stdout, which nobody else in this process can use then.
+        `read`: what was read of stdin before; `greeted`: `initialize` in it has its answer."""
         self.closed = asyncio.Event()
         self.client: Json | None = None
         """The other side's capabilities; None before `initialize`."""
@@ -56,7 +55,10 @@ class Reception:
             on_closed=self.closed.set,
             answer_noise=True,
         )
+        self._greeted = greeted
         if carrier is None:
+            if read:  # before anything that is still to be read
+                asyncio.get_running_loop().call_soon(self.peer.data_received, read)
             self.peer.attach(*take_stdio())
         else:
             self.peer.carried_by(carrier)
@@ -106,14 +108,14 @@ class Reception:
             self._serve(request, params)
 
     def _initialize(self, request: Incoming, params: Json) -> None:
-        version(params)
-        capabilities = params.get("clientCapabilities")
-        self.client = capabilities if isinstance(capabilities, dict) else {}
+        self.client = greeting.client_of(params)
         info = params.get("clientInfo")
         self.client_info = info if isinstance(info, dict) else {}
-        own = {"name": self.name, "title": "Rookery", "version": rookery.__version__}
-        answer = {"protocolVersion": 1, "agentCapabilities": self.capabilities, "agentInfo": own}
-        request.reply({**answer, **self.welcome()})
+        if self._greeted:
+            self._greeted = False
+            request.settle()
+        else:
+            request.reply(greeting.answer(self.name, self.capabilities, self.welcome()))
 
     def _serve(self, request: Incoming, params: Json) -> None:
         task = self.begin(self._answer(request, params), request.method)

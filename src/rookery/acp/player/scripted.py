@@ -8,7 +8,7 @@ from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import Memory, Session, info_of
 from rookery.acp.player.performance import Live, Stage, Verbs
 from rookery.acp.player.script import Script, check_keys
-from rookery.wire import listing, reception
+from rookery.wire import greeting, listing, reception
 from rookery.wire.choices import UnknownChoice
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError
 from rookery.wire.params import (
@@ -29,7 +29,7 @@ BLOCKS = {"image": "image", "audio": "audio", "resource": "embeddedContext"}
 
 class ScriptedAgent(reception.Reception):
     name = "rookery-player"
-    capabilities = reception.CAPABILITIES | {
+    capabilities = greeting.CAPABILITIES | {
         "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True}
     }
     verbs = VERBS

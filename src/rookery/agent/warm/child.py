@@ -33,6 +33,8 @@ class Wish(NamedTuple):
     directory: str
     environment: Mapping[bytes, bytes]
     umask: int
+    read: bytes
+    greeted: bool
     descriptors: list[int]
 
     def close(self) -> None:
@@ -104,9 +106,9 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
         watch.start()
         connection.send(warm_agent.TAKEN)
-        from rookery.agent.server import main
+        from rookery.agent.server import Begun, main
 
-        main(wish.arguments, end)
+        main(wish.arguments, end, Begun(wish.read, wish.greeted))
     except BaseException:  # noqa: BLE001 - the end of the process: it is reported, and nothing else is left
         sys.excepthook(*sys.exc_info())
         end(FAILED)
