@@ -2,6 +2,7 @@
 plan is shown, and the user's "go" carries on with it."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,13 @@ def go(mode: str = "always-approve") -> Json:
     return {"outcome": {"outcome": "selected", "optionId": mode}}
 
 
+def monitor(place: Path) -> None:
+    """A repository whose settings make git run a program before it looks."""
+    subprocess.run(["git", "init", "-q", str(place)], check=True)
+    value = ["core.fsmonitor", "touch monitored; false"]
+    subprocess.run(["git", "-C", str(place), "config", *value], check=True)
+
+
 async def planning(agent: Agent, place: Path) -> str:
     session = await agent.new(str(place))
     await agent.call("session/set_mode", sessionId=session, modeId="plan")
@@ -43,7 +51,9 @@ async def test_I17_2_a_model_that_lies_changes_nothing_and_go_carries_on(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Refused where the tool runs: an edit, a command, a command behind a harmless one, what a
-    sub-agent does, and an alias that was set before; looks run unasked."""
+    sub-agent does, and an alias that was set before; looks run unasked, and without the program
+    that a repository's settings want git to run."""
+    monitor(tmp_path)
     asked = allow_all(agent)
     session = await agent.new(str(tmp_path))
     trap = run("alias ls='touch trapped'; shopt -s expand_aliases")
@@ -63,7 +73,7 @@ async def test_I17_2_a_model_that_lies_changes_nothing_and_go_carries_on(
         edit(tmp_path / "a", "x"),
         run("touch b", **LIES),
         run("ls; touch c", **LIES),
-        run("ls", **LIES),
+        run("ls; git status", **LIES),
         {"call": task},
         PLAN,
         run("touch done"),
@@ -71,7 +81,7 @@ async def test_I17_2_a_model_that_lies_changes_nothing_and_go_carries_on(
     ]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
     updates = agent.news(session)
-    assert [path.name for path in tmp_path.iterdir()] == ["done"]
+    assert {path.name for path in tmp_path.iterdir()} == {".git", "done"}
     found = calls(updates)
     refused = [each for each in found if "Not in plan mode" in shown(each)]
     assert len(refused) == 4

@@ -27,6 +27,8 @@ LOOKS = (
         "python --version",
     ),
     *("/usr/bin/ls", "env", "command -v ls", "uniq a", "date +%s", "cat a\nhead b"),
+    *("date -Iseconds", "date -d yesterday", "git diff HEAD@{1}..HEAD@{0}", "rg 'x{1,2}' src"),
+    *("awk '{print $1, $2}' f", "printf '%s' x", "test -f x"),
 )
 CHANGES = (
     *("rm x", "ls > x", "cat a; rm b", "cat a\nrm b", "cat a | tee b", "cat a | sh", "touch a"),
@@ -48,6 +50,10 @@ CHANGES = (
         "ls 'a",
         "a" * 100_000,
     ),
+    *("test -v 'a[$(touch x)]'", "printf '%5n' PATH", "date 010100002026.30", "date -Id 01010000"),
+    *("uniq - b", "uniq -- -a b", 'sort {"-o",x} y', "sort {-o,{x}} y", "cat {/etc,x}/passwd"),
+    *("/usr/bin/../../tmp/ls", "/usr/bin//tmp/ls", "cd", "cd -", "cd && cat .netrc"),
+    *("yarn --version", "go version", "cargo --version", "pytest --version"),
 )
 
 
@@ -78,6 +84,9 @@ SERVER = call(kind="other", name="mcp__docs__find")
         ([], call("ls src"), True, "allow", "confirm:plan"),
         ([], call("ls /etc"), True, "ask", "confirm:plan"),
         ([], call("cat ../x"), True, "ask", "confirm:plan"),
+        ([], call("grep -f/etc/passwd x"), True, "ask", "confirm:plan"),
+        ([], call("grep -r x .*"), True, "ask", "confirm:plan"),
+        ([], call("cd src; ls ./.*/x"), True, "ask", "confirm:plan"),
         ([], call("touch x"), True, "deny", "confirm:plan"),
         ([ANY], call("touch x"), True, "deny", "confirm:plan"),
         ([ANY], call(kind="edit", path="/w/a"), True, "deny", "confirm:plan"),

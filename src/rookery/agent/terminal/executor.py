@@ -1,6 +1,7 @@
 """The executor behind the terminal tool: our session, its end, and who hears it as it prints."""
 
 import atexit
+import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -102,9 +103,8 @@ class PtyExecutor(TerminalExecutor):
             return
         if self._usual is None:
             self._usual = self._ours
-            self._ours = Session(
-                self._usual.directory, self._usual.quiet_seconds, self.shell_path, self._env
-            )
+            usual, looking = self._usual, only_looking(self._env)
+            self._ours = Session(usual.directory, usual.quiet_seconds, self.shell_path, looking)
         else:
             self._ours.close()
             self._ours, self._usual = self._usual, None
@@ -160,6 +160,17 @@ class PtyExecutor(TerminalExecutor):
                 self._told = [*self._told[-RECENT:], event.tool_call_id]
                 return event.tool_call_id
         return None
+
+
+def only_looking(more: Mapping[str, str] | None) -> dict[str, str]:
+    """Beside `more`, for commands that may only look: git runs neither a pager nor a repository's
+    file monitor, and does not freshen its index."""
+    more = more or {}
+    known = more.get("GIT_CONFIG_COUNT") or os.environ.get("GIT_CONFIG_COUNT", "")
+    count = int(known) if known.isdecimal() else 0
+    quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
+    quiet |= {"GIT_CONFIG_COUNT": str(count + 1), f"GIT_CONFIG_KEY_{count}": "core.fsmonitor"}
+    return {**more, **quiet, f"GIT_CONFIG_VALUE_{count}": "false"}
 
 
 def on_output(conversation: Any, listener: Listener | None) -> None:

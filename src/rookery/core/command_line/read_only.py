@@ -12,18 +12,16 @@ from rookery.core.command_line.words import Simple, Word, listed, options_table
 UNCLEAR = "only plain commands can be read for sure: no variables, substitutions or redirections"
 
 _ANY = listed("""
-basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand false fgrep fold free
+basename cat cksum cmp column comm cut df diff dirname du echo egrep expand false fgrep fold free
 getent grep groups head hexdump id jq join ls lsblk lscpu md5sum nl nproc od paste printenv ps pwd
-readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum stat strings tac tail test
-tr true type uname uptime wc which whoami [
+readlink realpath rev seq sha1sum sha224sum sha256sum sha384sum sha512sum stat strings tac tail
+tr true type uname uptime wc which whoami
 """)
 """Programs that change nothing, whatever they are given."""
 
 _EXCEPT = options_table("""
-date: -s --set
 fd fdfind: -x -X --exec --exec-batch
 file: -C --compile
-printf: -v
 rg: --pre --hostname-bin
 sort: -o -T --output --temporary-directory --compress-program
 tree: -o -R --output
@@ -31,9 +29,11 @@ tree: -o -R --output
 """Programs that change nothing without these."""
 
 _VERSIONS = listed("""
-bash cargo clang cmake deno docker gcc git go java make mypy node npm npx perl php pip pip3 pnpm
-podman pytest python python3 ruby ruff rustc swift tsc uv yarn
+bash clang cmake deno docker gcc git java make mypy node npm npx perl php pip pip3 podman python
+python3 ruby ruff tsc uv
 """)
+"""Programs that only say their version. Others install it first, where the directory asks for one
+(cargo, go, rustc), or run what lies there (pnpm, pytest, yarn)."""
 _VERSION = ("--version", "-V")
 
 _GIT = listed("""
@@ -58,12 +58,18 @@ _FIND_ACTS = ("-exec", "-ok", "-delete", "-fprint", "-fls")
 _SED = re.compile(
     r"\s*(\d+|\$|/[^/]*/)?\s*(,\s*(\+?\d+|\$|/[^/]*/))?\s*[p=q]\s*(;\s*\d*(,\d+)?[pq=]\s*)*"
 )
+_ISO = re.compile(r"-I(date|hours|minutes|seconds|ns)?")
+_COUNTS = re.compile(r"%[^%a-zA-Z]*[hlLjzt]*n")
 _AWK_ACTS = re.compile(r"system|getline|[|>@]")
-_BRACES = re.compile(r"\{[^}]*(,|\.\.)")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_BRACES = re.compile(r"\{\S*(,|\.\.)\S*\}")
+_AT = re.compile(r"@\{[^{},]*\}")
+"""Of git: `HEAD@{1}`."""
 _HISTORY = re.compile(r"!(?![\s=(]|$)|^\s*\^")
 """What an interactive shell would replace by an earlier line."""
 _GLOBS = "*?["
-_SYSTEM = ("/bin/", "/usr/bin/", "/usr/local/bin/")
+_SYSTEM = ("", "/bin/", "/usr/bin/", "/usr/local/bin/")
+"""Where a program is: by its name alone, or there."""
 
 
 def change_in(text: str) -> str:
@@ -78,12 +84,14 @@ def _change_in_part(part: str) -> str:
     line = read(part)
     if not line.whole or not line.commands or not line.commands[0].words:
         return UNCLEAR
+    if _BRACES.search(_AT.sub("", _QUOTED.sub("", part))):
+        return "braces may stand for anything: write out what they stand for"
     command = line.commands[0]
     name = command.words[0]
     program = command.program
     if len(line.commands) > 1 or command.assigned or command.redirects or command.here:
         return f"{program or part} runs or sets something else"
-    if not name.certain or ("/" in name.text and not name.text.startswith(_SYSTEM)):
+    if not name.certain or name.text.removesuffix(program) not in _SYSTEM:
         return f"{name.text} is no program of the system"
     return _change_by(command, program)
 
@@ -94,8 +102,6 @@ def _change_by(command: Simple, program: str) -> str:
         return ""
     if any(_may_be_option(word) for word in words):
         return f"a pattern may become an option of {program}: begin it with ./"
-    if program == "date" and any(word.text.isdecimal() for word in words):
-        return "date sets the clock"
     if program in _EXCEPT:
         return _given(program, words, _EXCEPT[program])
     if check := _CHECKS.get(program):
@@ -104,13 +110,12 @@ def _change_by(command: Simple, program: str) -> str:
 
 
 def _asks_version(program: str, word: str) -> bool:
-    return program in _VERSIONS and (word in _VERSION or (program, word) == ("go", "version"))
+    return program in _VERSIONS and word in _VERSION
 
 
 def _may_be_option(word: Word) -> bool:
-    """What a shell makes of it may begin with a dash, or say more than is written."""
-    unclear = not word.certain and word.text[:1] in ("-", *_GLOBS)
-    return unclear or (not word.quoted and bool(_BRACES.search(word.text)))
+    """What a shell makes of it may begin with a dash."""
+    return not word.certain and word.text[:1] in ("-", *_GLOBS)
 
 
 def _given(program: str, words: Sequence[Word], refused: Sequence[str]) -> str:
@@ -178,9 +183,47 @@ def _awk(words: Sequence[Word]) -> str:
 
 
 def _uniq(words: Sequence[Word]) -> str:
-    operands = [word for word in words if not word.text.startswith("-")]
-    is_one = len(operands) <= 1 and all(word.certain for word in operands)
+    """A dash alone, and what follows two of them, is a file, too."""
+    options = [word for word in words if word.text.startswith("-") and word.text.strip("-")]
+    operands = [word for word in words if word not in options]
+    is_one = (
+        len(operands) <= 1 and all(word.certain for word in words) and "--" not in _texts(words)
+    )
     return "" if is_one else "uniq writes to its second file"
+
+
+def _texts(words: Sequence[Word]) -> list[str]:
+    return [word.text for word in words]
+
+
+def _cd(words: Sequence[Word]) -> str:
+    """Not home, nor back to wherever it was: what follows would be read there."""
+    given = [text for text in _texts(words) if text not in ("-P", "-L", "--")]
+    is_one = len(given) == 1 and not given[0].startswith("-") and words[-1].certain
+    return "" if is_one else "cd needs the directory's name"
+
+
+def _date(words: Sequence[Word]) -> str:
+    """It sets the clock by an operand that is no format."""
+    takes = ("-d", "-ud", "--date", "-r", "--reference")
+    given = _texts(words)
+    for before, text in zip(("", *given), given, strict=False):
+        if not text.startswith(("-", "+")) and before not in takes:
+            return "date sets the clock"
+    rest = [word for word in words if not _ISO.fullmatch(word.text)]
+    return _given("date", rest, ("-s", "--set"))
+
+
+def _printf(words: Sequence[Word]) -> str:
+    """`-v` and `%n` set a variable of the shell."""
+    sets = any(_COUNTS.search(text) or text.startswith("-") for text in _texts(words))
+    return "printf may set a variable" if sets else ""
+
+
+def _test(words: Sequence[Word]) -> str:
+    """About a variable, the shell evaluates what it is given."""
+    about = any(text in ("-v", "-R") for text in _texts(words))
+    return "test -v evaluates what it is given" if about else ""
 
 
 def _only_looked_up(words: Sequence[Word]) -> str:
@@ -188,6 +231,10 @@ def _only_looked_up(words: Sequence[Word]) -> str:
 
 
 _CHECKS: Mapping[str, Callable[[Sequence[Word]], str]] = {
+    "cd": _cd,
+    "date": _date,
+    "printf": _printf,
+    "test": _test,
     "git": _git,
     "find": _find,
     "sed": _sed,

@@ -48,11 +48,17 @@ def only_looks(call: "rules.Call") -> bool:
 def _leads_out(call: "rules.Call") -> bool:
     """Whether a word may name a place elsewhere: such commands are asked about."""
     names = {name for command in call.commands for name in command.names}
+    names |= {name[name.index("/") :] for name in names if name[:1] == "-" and "/" in name}
     inside = tuple(f"{root.rstrip('/')}/" for root in call.roots)
     return any(
         name.startswith("~")
-        or ".." in name.split("/")
+        or any(map(_is_up, name.split("/")))
         or (name.startswith("/") and f"{name}/" not in inside and not name.startswith(inside))
         for name in names
         if name != "/dev/null"
     )
+
+
+def _is_up(name: str) -> bool:
+    """Whether it stands for the directory above: `..`, or a pattern like `.*`."""
+    return name == ".." or (name[:1] == "." and bool({*name} & {*"*?["}))
