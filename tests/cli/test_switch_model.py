@@ -107,3 +107,20 @@ def test_I9_13_a_model_chosen_ahead_that_is_not_there_is_said_at_the_start(home:
     done = rookery("prompt", session, "--wait", "hello")
     assert done.code == 0
     assert "jay has no model 'huge'" in rookery("show", session, "--all").out
+
+
+def test_I17_run_begins_with_a_model_and_new_keeps_a_mode(home: Path) -> None:
+    jay = agent(home, **OPTION)
+    assert "hi" in rookery("run", "--agent", jay, "--model", "Big one", "hi").out
+    session = json.loads(rookery("ps", "--json").out.splitlines()[0])["id"]
+    assert header(session)["model"] == "big"
+    new = rookery("new", "--agent", jay, "--model", "big", "--mode", "plan").out.strip()
+    assert header(new)["wanted"] == {"model": "big", "mode": "plan"}
+
+
+def test_I17_an_unsaved_model_makes_no_session(home: Path) -> None:
+    saved = {"default": "small", "profiles": {"small": {"model": "openai/x", "api_key": "k"}}}
+    (home / "agent_settings.json").write_text(json.dumps(saved))
+    done = rookery("run", "--agent", "rookery", "--model", "big", "hi")
+    assert (done.code, "Saved models: small." in done.err) == (2, True)
+    assert not rookery("ps").out

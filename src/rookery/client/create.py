@@ -49,6 +49,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     budget: Mapping[str, str] = MappingProxyType({}),
     worktree: str | None = None,
     race: str = "",
+    picks: Mapping[str, str] = MappingProxyType({}),
     told: Callable[[str], object] = lambda _: None,
     history: Sequence[Draft] = (),
     **chosen: bool | None,
@@ -59,13 +60,12 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
     `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine.
     `worktree`: the name of its own branch; "": the session's id. `told` gets what is said.
-    `history`: what its log begins with.
+    `picks`: the mode and the model of its agent. `history`: what its log begins with.
     """
     paths.ensure_home(home)
     check_home(home)
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
-    if budget:
-        guard.require_person(home, "choose a budget")
+    _check_person(home, {"budget": budget, "mode": picks.get("mode")})
     _sweep(home)
     session, directory = _begin(home, session)
     with ExitStack() as undo:
@@ -86,12 +86,19 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         }
         said: Json = {"title": title.strip() and title, "race": race, "budget": dict(budget)} | tree
         said |= _in_sandbox(sandbox or default_sandbox(home, agent, argv))
-        update |= {key: value for key, value in said.items() if value}
+        update |= {key: value for key, value in {**said, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write(directory, [*_first_events(home, update, confirm, order), *history])
         os.rename(directory, paths.session_dir(home, session))
         kept.pop_all()
     return session
+
+
+def _check_person(home: str, given: Mapping[str, object]) -> None:
+    """Raises FromAgent: an agent may not give what it starts more than it has itself."""
+    for what, value in given.items():
+        if value:
+            guard.require_person(home, f"choose a {what}")
 
 
 def _begin(home: str, session: str) -> tuple[str, str]:

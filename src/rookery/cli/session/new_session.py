@@ -35,6 +35,7 @@ class Wanted(NamedTuple):
     sandbox: str = ""
     budget: Mapping[str, str] = MappingProxyType({})
     worktree: str | None = None
+    picks: Mapping[str, str] = MappingProxyType({})
 
     def create(self, order: "Order | None" = None, race: str = "") -> str:
         """The session's id. `order`: how asks are answered if the user is not asked."""
@@ -54,6 +55,7 @@ BUDGET = (
 WORKTREE = (
     "Work in a git worktree and branch of its own (rookery/NAME), not in the directory itself."
 )
+MODEL = "Its model; of Rookery's own agent, a saved one (rookery setup list)."
 ROOT = "Another directory the agent may use. Repeatable."
 
 
@@ -105,6 +107,13 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     return flags.critic(command)
 
 
+def picks(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What a single agent is to begin with; of several, each has its own."""
+    model = flags.text("--model", metavar="NAME", help=MODEL)
+    mode = flags.text("--mode", metavar="NAME", help="Its mode, such as plan.")
+    return model(mode(command))
+
+
 def wanted(  # noqa: PLR0913 - each is an option
     screen: Screen,
     agent: str | None,
@@ -119,14 +128,16 @@ def wanted(  # noqa: PLR0913 - each is an option
     sandbox: str | None,
     budgets_: tuple[tuple[str, str], ...],
     worktree: str | None = None,
+    **picked: str,
 ) -> Wanted | None:
-    """None for `--agent help`: the agents are listed instead."""
+    """None for `--agent help`: the agents are listed instead. `picked`: its mode and model."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
+    picked = {name: value.strip() for name, value in picked.items() if value.strip()}
     if target.url():
         found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
         found = found and found._replace(sandbox=sandbox or "", worktree=worktree)
-        return found and found._replace(budget=dict(budgets_))
+        return found and found._replace(budget=dict(budgets_), picks=picked)
     if override:
         os.environ[OVERRIDE] = "1"  # the session is made in this environment
     settings = cli_settings.load()
@@ -135,12 +146,17 @@ def wanted(  # noqa: PLR0913 - each is an option
 
         write_table(screen, listed(settings))
         return None
-    made = flags.agent_of_command(line) if line is not None else _chosen(screen, settings, agent)
+    model = picked.get("model", "")
+    made = (
+        flags.agent_of_command(line)
+        if line is not None
+        else _chosen(screen, settings, agent, model)
+    )
     if sandbox != CONTAINER:  # in which the image has it
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     argv = [] if line is None else made.argv
     critic = False if no_critic else None
-    chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree)
+    chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree, picked)
     return Wanted(made, argv, cwd, roots, title, *chosen)
 
 
@@ -169,8 +185,11 @@ def _elsewhere(
     return Wanted(named, [], cwd, roots, title, False if no_critic else None, refine or None)
 
 
-def _chosen(screen: Screen, settings: config.Config, named: str | None) -> registry.Agent:
-    """By its name, else the default. Raises UnknownAgent, SettingsError, ClickException."""
+def _chosen(
+    screen: Screen, settings: config.Config, named: str | None, model: str
+) -> registry.Agent:
+    """By its name, else the default; `model`: what it is to begin with. Raises UnknownAgent,
+    SettingsError, ClickException."""
     home = paths.home()
     name = named or default_agent(home, settings.default_agent, os.environ)
     agent = registry.resolve(name, settings.agents)
@@ -178,17 +197,35 @@ def _chosen(screen: Screen, settings: config.Config, named: str | None) -> regis
     if name == registry.DEMO and not silent:
         screen.note("Using the demo agent: no model is set up (rookery setup).")
     if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
-        model = _model(home)
+        said = _model(home, checked_model(model) if model else "")
         if not silent:
-            screen.note(f"Using Rookery's own agent with {model}.")
+            screen.note(f"Using Rookery's own agent with {said}.")
     return agent
 
 
-def _model(home: str) -> str:
+def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> str:
+    """A saved model's name, as it is saved: they are all that our own agent has, unless the
+    session's environment goes over them. Raises BadParameter."""
+    from rookery.core.vendors import options as agent_options
+    from rookery.models import profiles
+
+    if overriding(environment) or overriding(os.environ):
+        return ""
+    names = list(profiles.load(paths.home()).profiles)
+    choices = [{"value": name, "name": name} for name in names]
+    found = agent_options.choice_of({"choices": choices}, model) if names else None
+    if found is None:
+        known = f"Saved models: {', '.join(names)}." if names else "Add one: rookery setup"
+        raise click.BadParameter(f"there is no model {model!r}. {known}", param_hint="--model")
+    return found
+
+
+def _model(home: str, named: str) -> str:
     """The model's name. Raises ClickException: without a model, no session is created."""
     from rookery.models import profiles
 
-    model = profiles.effective(profiles.load(home), os.environ, overriding(os.environ))
+    override = overriding(os.environ)
+    model = profiles.effective(profiles.load(home), os.environ, override, profile=named)
     if isinstance(model, profiles.Missing):
         raise click.ClickException(model.sentence)
     name = clean_line(model.model)

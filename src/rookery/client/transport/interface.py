@@ -98,11 +98,13 @@ class Rookery(Protocol):
         budget: Mapping[str, str] = ...,
         worktree: str | None = None,
         race: str = "",
+        picks: Mapping[str, str] = ...,
         told: Told = lambda _: None,
         **chosen: bool | None,
     ) -> str:
         """A new session's id. Nothing is started: the first prompt does that. `worktree`: the name
-        of its own one; "": it gets one. `told` gets what is said meanwhile."""
+        of its own one; "": it gets one. `picks`: the mode and the model of its agent. `told` gets
+        what is said meanwhile."""
         ...
 
     def kill(self, session: str) -> list[str]:

@@ -90,6 +90,7 @@ class RemoteRookery(Rookery):
         budget: Mapping[str, str] = MappingProxyType({}),
         worktree: str | None = None,
         race: str = "",
+        picks: Mapping[str, str] = MappingProxyType({}),
         told: Told = lambda _: None,
         **chosen: bool | None,
     ) -> str:
@@ -102,7 +103,7 @@ class RemoteRookery(Rookery):
         body |= {} if worktree is None else {"worktree": worktree or True}
         body |= {"race": race} if race else {}
         session = self._created(body)
-        for command in _choices(order, chosen):
+        for command in _choices(order, chosen, picks):
             path = of_session(session, "/commands")
             self.door.json("POST", path, {"id": os.urandom(8).hex(), **command})
         return session
@@ -240,7 +241,9 @@ def _is_hidden(block: Block) -> bool:
     return bool(block.get("archived") or block.get("snoozed"))
 
 
-def _choices(order: "Order | None", chosen: dict[str, bool | None]) -> list[Json]:
+def _choices(
+    order: "Order | None", chosen: Mapping[str, bool | None], picks: Mapping[str, str]
+) -> list[Json]:
     found: list[Json] = []
     if order is not None:
         given: Json = {"option": "unattended", "value": order.approve, "told": order.told}
@@ -249,4 +252,4 @@ def _choices(order: "Order | None", chosen: dict[str, bool | None]) -> list[Json
     for name, value in chosen.items():
         if value is not None:
             found.append({"do": "set", "option": name, "value": "on" if value else "off"})
-    return found
+    return found + [{"do": "set", "option": name, "value": picks[name]} for name in picks]

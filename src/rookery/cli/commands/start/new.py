@@ -14,6 +14,7 @@ from rookery.core.policy import modes
 
 @click.command()
 @new_session.options
+@new_session.picks
 def new(**of_session: Any) -> None:
     """Create a session without a prompt and print its id. Nothing is started yet.
 

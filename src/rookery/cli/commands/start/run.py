@@ -18,6 +18,7 @@ STOP = "Put the session to sleep when the turn ends, if you are still watching."
 
 @click.command()
 @new_session.options
+@new_session.picks
 @flags.as_json("Print one JSON event per line.")
 @flags.verbose("Print the whole transcript, not only the answer, even in a pipe.")
 @flags.approve(
@@ -59,6 +60,7 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     \b
     rookery run "Fix the failing test"
     rookery run --llm-approve "Tidy up the build scripts"
+    rookery run --model local --mode plan "How would you split this module?"
     rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --worktree "Rewrite the parser"
     rookery run --worktree=parser "Rewrite the parser"

@@ -9,12 +9,12 @@ from rookery.cli import exits, flags, settings
 from rookery.cli import target as place
 from rookery.cli.errors import install_here
 from rookery.cli.output import Screen, clean, clean_line, standard
+from rookery.cli.session import new_session
 from rookery.cli.session.send import header_of, renew_environment, send
 from rookery.client.session import Rejected
 from rookery.core.agent import switching
 from rookery.core.json import Json, lenient
 from rookery.core.vendors import options
-from rookery.core.vendors.environment import overriding
 from rookery.home import paths
 
 
@@ -105,20 +105,11 @@ def _check_own(cwd: str) -> None:
 
 
 def _check_saved(session: str, model: str) -> None:
-    """Before anything is done: the saved models are all that our own agent has, unless the
-    session's environment goes over them."""
-    from rookery.models import profiles
-
+    """Before anything is done."""
     saved = paths.read_json(
         os.path.join(paths.session_dir(paths.home(), session), paths.ENVIRONMENT)
     )
-    if overriding(lenient.mapping(saved, "environment")) or overriding(os.environ):
-        return
-    names = list(profiles.load(paths.home()).profiles)
-    choices = [{"value": name, "name": name} for name in names]
-    if not names or options.choice_of({"choices": choices}, model) is None:
-        known = f"Saved models: {', '.join(names)}." if names else "Add one: rookery setup"
-        raise click.BadParameter(f"there is no model {model!r}. {known}", param_hint="--model")
+    new_session.checked_model(model, lenient.mapping(saved, "environment"))
 
 
 def _check_model(screen: Screen, session: str, model: str) -> int:
