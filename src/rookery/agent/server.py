@@ -89,7 +89,7 @@ class Server(reception.Reception):
         """Cancel and answer turns, and end shells, within the time."""
         if self._sessions is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
+                async with asyncio.timeout(seconds + self._sessions.parting):
                     await self._sessions.end()
         await super().wind_down(seconds / 2)
 

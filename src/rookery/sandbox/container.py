@@ -43,9 +43,12 @@ MISSING = (125, 126, 127)
 
 
 class Container(Sandbox):
+    called = "The sandbox container"
+    """In messages, which begin with it."""
+
     def __init__(self, wish: Wish, place: Place) -> None:
         super().__init__(wish, place)
-        self._engine = find_engine(wish.engine, place.roots)
+        self._engine = find_engine(wish.engine, place.roots, self.called)
         if not wish.image:
             raise SandboxError(
                 "The sandbox container needs an image with the agent's program in it: "
@@ -106,20 +109,20 @@ class Container(Sandbox):
             return ""
         if any("not known" in line or "No such image" in line for line in said):
             return (
-                f"The sandbox container has no image {image} here. Make or fetch it: "
+                f"{self.called} has no image {image} here. Make or fetch it: "
                 f"{engine} pull {image}, or {engine} build."
             )
         if status == MISSING[-1] and "python3" in last and self.wish.network == LISTED:
             return (
-                f"The sandbox container needs python3 in the image {image} for a network of "
+                f"{self.called} needs python3 in the image {image} for a network of "
                 "listed hosts. Add it, or set sandbox.network to on or off."
             )
         if status == MISSING[-1]:
             return (
-                f"The sandbox container could not run {self._program}: it is not in the image "
+                f"{self.called} could not run {self._program}: it is not in the image "
                 f"{image} ({last}). Add it to the image, or correct the agent's command."
             )
-        return f"The sandbox container could not be started by {engine}: {last}"
+        return f"{self.called} could not be started by {engine}: {last}"
 
     # --- arguments -------------------------------------------------------------------------------
 
@@ -169,7 +172,7 @@ class Container(Sandbox):
         }
 
 
-def find_engine(words: str, roots: Sequence[str]) -> list[str]:
+def find_engine(words: str, roots: Sequence[str], called: str = Container.called) -> list[str]:
     """The command of the engine; one that an agent could have written is not taken. Raises
     SandboxError."""
     wanted = shlex.split(words)
@@ -180,7 +183,7 @@ def find_engine(words: str, roots: Sequence[str]) -> list[str]:
             if usable and not is_in(os.path.realpath(found), [*map(os.path.realpath, roots)]):
                 return [found, *wanted[1:]]
     named = wanted[0] if wanted else "podman or docker"
-    raise SandboxError(f"The sandbox container needs {named}, which is not installed. {INSTALL}")
+    raise SandboxError(f"{called} needs {named}, which is not installed. {INSTALL}")
 
 
 def _roots(place: Place, workspace: str) -> list[Bind]:

@@ -6,6 +6,8 @@ that they start. It fails closed: where one cannot be made, nothing runs.
     sandbox.to_host(path)                           # what a path of the agent's is called here
 """
 
+import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -47,6 +49,13 @@ class Place(NamedTuple):
     """The directories of PATH, as the session was made: an agent may name others for a terminal."""
     programs: Sequence[str] = ()
     """The agent's program, and what else its command names by a whole path."""
+
+
+def readable(wish: Wish, user: str) -> list[Bind]:
+    """What `sandbox.read` names."""
+    named = shlex.split(wish.read)
+    found = [os.path.join(user, word[2:]) if word.startswith("~/") else word for word in named]
+    return [Bind(path, path) for path in found if os.path.isabs(path)]
 
 
 class Spawn(NamedTuple):

@@ -9,10 +9,12 @@ in between.
 import asyncio
 import os
 import socket
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from rookery.sandbox.relay import PIECE, Streams, forever, joined, listening
 
 PORTS: tuple[int, ...] = (443, 80)
 """Of an entry without one."""
@@ -20,7 +22,6 @@ MOST = 256
 """Connections at once."""
 LONGEST = 8192
 PATIENCE = 30.0
-PIECE = 64 * 1024
 HERE = "localhost"
 
 type Address = IPv4Address | IPv6Address
@@ -88,10 +89,10 @@ class Proxy:
         self.path = os.path.join(folder, name)
         self._known = entries(allow)
         self._open = 0
-        listener = _listener(folder, name)
+        listener = listening(folder, name)
         # Not start_unix_server: it looks for the socket by that path, which is no longer one.
         served = asyncio.start_server(self._serve, sock=listener, limit=LONGEST)
-        self._serving = asyncio.create_task(_forever(served), name="sandbox proxy")
+        self._serving = asyncio.create_task(forever(served), name="sandbox proxy")
 
     def close(self) -> None:
         self._serving.cancel()
@@ -102,7 +103,7 @@ class Proxy:
             async with asyncio.timeout(PATIENCE):
                 far = await self._reached(reader)
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await _joined((reader, writer), far)
+            await joined((reader, writer), far)
         except Refused as refused:
             words = f"{refused}\n".encode()
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\n")
@@ -116,9 +117,7 @@ class Proxy:
             self._open -= 1
             writer.close()
 
-    async def _reached(
-        self, reader: asyncio.StreamReader
-    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _reached(self, reader: asyncio.StreamReader) -> Streams:
         head = await reader.readuntil(b"\r\n\r\n")
         if self._open > MOST:
             raise Refused("Too many connections are open.")
@@ -140,26 +139,6 @@ class Proxy:
         raise fault or OSError(f"{host} has no address")
 
 
-def _listener(folder: str, name: str) -> socket.socket:
-    """The path may be longer than a socket's can be: it is bound by way of its folder."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listener.bind(f"/proc/self/fd/{held}/{name}")
-        listener.listen(MOST)
-    except OSError:
-        listener.close()
-        raise
-    finally:
-        os.close(held)
-    return listener
-
-
-async def _forever(starting: Coroutine[Any, Any, asyncio.Server]) -> None:
-    async with await starting as server:
-        await server.serve_forever()
-
-
 def _target(head: bytes) -> tuple[str, int]:
     """Raises Refused."""
     words = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
@@ -169,25 +148,3 @@ def _target(head: bytes) -> tuple[str, int]:
     if not host or not host.isascii() or not port.isdecimal() or len(port) > 5:
         raise Refused("CONNECT needs host:port.")
     return host, int(port)
-
-
-async def _joined(
-    near: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-    far: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-) -> None:
-    try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(_copied(near[0], far[1]), name="proxy out")
-            group.create_task(_copied(far[0], near[1]), name="proxy in")
-    except* OSError:
-        pass  # one side has gone
-    finally:
-        far[1].close()
-
-
-async def _copied(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    while piece := await source.read(PIECE):
-        sink.write(piece)
-        await sink.drain()
-    if sink.can_write_eof():
-        sink.write_eof()

@@ -135,7 +135,7 @@ class SessionSandbox:
         return self._made
 
     def _place(self, subject: Subject) -> "Place":
-        from rookery.sandbox.plan import Place
+        from rookery.sandbox.plan import Place, readable
         from rookery.sandbox.visible import settled
 
         header, home = self._header(), os.path.dirname(os.path.dirname(self._directory))
@@ -147,7 +147,7 @@ class SessionSandbox:
             scratch=scratch.folder(home, "sandbox-"),
             binds=[
                 *_kept(subject.profile, user, self._environment),
-                *_readable(subject.settings, user),
+                *readable(subject.settings, user),
                 *_of_home(home, self._directory, subject.argv),
                 *_of_worktree(header.get("worktree")),
             ],
@@ -185,16 +185,6 @@ def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[
             os.makedirs(path, 0o700, exist_ok=True)  # else it would be gone after each run
         found.append(Bind(path, path, writable=True))
     return found
-
-
-def _readable(settings: Settings, user: str) -> "list[Bind]":
-    import shlex
-
-    from rookery.sandbox.plan import Bind
-
-    named = shlex.split(settings.read)
-    paths = [os.path.join(user, word[2:]) if word.startswith("~/") else word for word in named]
-    return [Bind(path, path) for path in paths if os.path.isabs(path)]
 
 
 def _of_worktree(tree: Json | None) -> "list[Bind]":

@@ -90,6 +90,7 @@ class AwayConversation:
         self._hearing = hearing
         self._link: Link | None = None
         self._lock = threading.Lock()
+        self._connecting = threading.RLock()
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._running = False
@@ -120,6 +121,10 @@ class AwayConversation:
     def connect(self) -> bool:
         """Reach the server, and the conversation on it; begin one where there is none. Returns
         whether the server's death cut something off. Blocks. Raises Told."""
+        with self._connecting:
+            return self._connect()
+
+    def _connect(self) -> bool:
         if self._link is not None and self._link.is_well():
             self._refresh(self._link)
             return False
@@ -369,6 +374,11 @@ class AwayConversation:
     def copy_kept(self, folder: str, last: str | None) -> None:
         """This side's copy, for a fork."""
         self._kept.copy(folder, last)
+
+    def drop(self, id: str) -> None:
+        """A fork that was taken elsewhere."""
+        with suppress(Told):
+            self.link.drop(id)
 
     def _tell(self, what: str, body: Json | None = None) -> Any:
         """Raises ConversationRunError."""

@@ -33,6 +33,8 @@ from rookery.core.json import Json, lenient
 if TYPE_CHECKING:
     from openhands.sdk import LLM
 
+    from rookery.agent.elsewhere.workspace import Workspace
+
 type Heard = Callable[[Event], None]
 
 MOST_STEPS = 500
@@ -135,6 +137,10 @@ class Link:
         uses that it was switched to."""
         self._model = llm
 
+    def drop(self, id: str) -> None:
+        """Delete another conversation. Raises Told."""
+        self._server.ask("DELETE", f"/api/conversations/{id}", missing=True)
+
     def stats(self) -> ConversationStats:
         return self._remote.state.stats
 
@@ -157,7 +163,8 @@ SHOWN = {"expose_secrets": True}
 
 
 class Linker:
-    """Makes the links of one session. `keep` stores where it runs; `tell` is for the user."""
+    """Makes the links of one session. `keep` stores where it runs; `tell` is for the user; `box` is
+    the container that its server is in, if it is in one."""
 
     def __init__(
         self,
@@ -167,6 +174,7 @@ class Linker:
         place: Place,
         keep: Callable[[Place], None],
         tell: Callable[[str], None],
+        box: "Workspace | None" = None,
     ) -> None:
         self._home = home
         self._session = session
@@ -174,6 +182,7 @@ class Linker:
         self._place = place
         self._keep = keep
         self._tell = tell
+        self._box = box
         self._told_version = False
 
     @property
@@ -188,7 +197,10 @@ class Linker:
         return found
 
     def check(self) -> None:
-        """Whether the key is good, before anything is begun. Blocks. Raises Told."""
+        """Whether the key is good or a container can be made, before anything is begun. Blocks.
+        Raises Told."""
+        if self._box is not None:
+            self._box.check()
         if self._place.cloud:
             cloud = self._cloud()
             try:
@@ -227,8 +239,15 @@ class Linker:
         link.give_model(agent.llm)
         return link
 
+    def close(self) -> None:
+        """A container ends with its session. Blocks."""
+        if self._box is not None:
+            self._box.close()
+
     def release(self) -> None:
         """What nobody needs now: the conversation, and a sandbox of its own. Blocks."""
+        if self._place.container:
+            return  # its conversation is in the session's folder
         with suppress(Told):
             if not self._place.cloud:
                 server = self._server()
@@ -242,6 +261,8 @@ class Linker:
     # --- servers ---------------------------------------------------------------------------------
 
     def _server(self) -> AgentServer:
+        if self._box is not None:
+            return AgentServer(self._place, *self._box.server())
         key = keys.key_of(self._home, self._place, os.environ)
         if not self._place.cloud:
             return AgentServer(self._place, self._place.url, key)

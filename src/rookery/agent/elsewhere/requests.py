@@ -83,6 +83,8 @@ class Requests:
 def _remedy(place: Place) -> str:
     if place.cloud:
         return "Check the network, then try again."
+    if place.container:
+        return "The next prompt starts another container."
     return "Start it or check the address, then try again."
 
 

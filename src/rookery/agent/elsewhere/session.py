@@ -3,8 +3,10 @@ those of any session; only the conversation is another."""
 
 import asyncio
 import os
+import shutil
+import uuid
 from functools import partial
-from typing import Any, cast, override
+from typing import TYPE_CHECKING, Any, cast, override
 
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 from openhands.sdk import LLM, Agent, AgentContext, Tool
@@ -30,7 +32,7 @@ from rookery.agent.process.place import Place, as_here, place_in
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.provider.told import Told
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
-from rookery.agent.session import asks, hooks
+from rookery.agent.session import asks, auto_answer, hooks
 from rookery.agent.session.models import Profile
 from rookery.agent.session.session import Session, last_before
 from rookery.agent.storage import store
@@ -39,11 +41,20 @@ from rookery.agent.tools.families import GLOB, GREP
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
 from rookery.core.policy.danger import PATH_KEYS
+from rookery.core.settings.sandbox import Sandbox
+from rookery.models.providers import api_of
+
+if TYPE_CHECKING:
+    from rookery.agent.elsewhere.workspace import Workspace
 
 TOOLS = (*(TerminalTool.name, FileEditorTool.name, GREP, GLOB), TaskTrackerTool.name)
 """No sub-agents: nobody could judge what they do over there before it is done."""
 LEFT_OPEN = "The agent server does not respond: a call stays open until your next prompt.\n"
 PLACES = ("locations", "content")
+PARTING = 15.0
+"""Seconds until a container is gone; usually one."""
+SERVER_FOLDER = "server"
+"""Of a session's folder: where the server in its container keeps its conversations."""
 KEPT = 10
 """Answers whose names while they streamed are remembered."""
 HERE_ONLY = "Not used, since they are programs of this machine: {names}.\n"
@@ -58,8 +69,10 @@ class RemoteSession(Session, Hearing):
         assert place is not None
         self._place = place
         keep = partial(self.on_loop, self._keep_place)
+        self._box = self._workspace() if place.container else None
+        self.parting = PARTING if self._box is not None else 0.0
         where = self.models.home, self.record.id, self.record.cwd
-        self._linker = Linker(*where, place, keep, self.tell_user)
+        self._linker = Linker(*where, place, keep, self.tell_user, self._box)
         self._unheard: list[Event] = []
         """What it said while no turn was there to tell it: a run may outlive our process."""
         self._is_counted = False
@@ -83,8 +96,9 @@ class RemoteSession(Session, Hearing):
         self.conversation = cast(Any, away)
         try:
             await asyncio.to_thread(self._linker.check)
-            await asyncio.to_thread(away.connect)
-            self._is_counted = True
+            if self._box is None:  # a container is started while the user types, or by a prompt
+                await asyncio.to_thread(away.connect)
+                self._is_counted = True
         except Told as error:
             if not self.record.prompted or error.failure.data.get("errorKind") == "auth":
                 raise error.failure from error
@@ -98,6 +112,21 @@ class RemoteSession(Session, Hearing):
         ]
         if left_out:
             self.notice(HERE_ONLY.format(names=", ".join(left_out)))
+
+    def _workspace(self) -> "Workspace":
+        from rookery.agent.elsewhere.workspace import Around, Workspace
+
+        record = self.record
+        folder, roots = os.path.join(self.folder, SERVER_FOLDER), (record.cwd, *record.roots)
+        around = Around(self.models.home, record.id, folder, roots, self._place.image)
+        return Workspace(around, _sandbox_settings, self._addresses, self.tell_user)
+
+    def _addresses(self) -> list[str]:
+        """Of every model that may be chosen."""
+        found = [*self.models.settings().profiles.values()]
+        chosen = self.models.chosen(self.choices.wanted.model)
+        found += [chosen] if isinstance(chosen, Profile) else []
+        return [each.base_url or api_of(each.model, "") for each in found]
 
     @property
     def away(self) -> AwayConversation:
@@ -133,7 +162,9 @@ class RemoteSession(Session, Hearing):
 
     @override
     def warm_up(self) -> None:
-        """The server did."""
+        """A server did."""
+        if self._box is not None:
+            super().warm_up()
 
     @override
     def make_ready(self) -> None:
@@ -141,6 +172,8 @@ class RemoteSession(Session, Hearing):
         sdk_import.load_rest()
         self._streaming = False
         try:
+            if self._box is not None:
+                self._box.refit()
             self.away.connect()
             if not self._is_counted:  # it was away when the session was opened
                 self._is_counted = True
@@ -171,6 +204,7 @@ class RemoteSession(Session, Hearing):
     def _close(self) -> None:
         if self.conversation is not None:
             self.away.close()
+        self._linker.close()
         if not self.record.prompted:
             self._linker.release()
             self._home.delete(self.record.id)
@@ -319,8 +353,19 @@ class RemoteSession(Session, Hearing):
         )
         os.makedirs(self._home.folder(id), mode=0o700)
         self.away.copy_kept(self._home.folder(id), last)
+        if self._box is not None:
+            self._take_along(id)
         self._home.write(made)
         return made
+
+    def _take_along(self, id: str) -> None:
+        """A fork to the folder of its own container."""
+        name = uuid.UUID(id).hex
+        here, there = (
+            os.path.join(self._home.folder(each), SERVER_FOLDER) for each in (self.record.id, id)
+        )
+        shutil.copytree(os.path.join(here, name), os.path.join(there, name))
+        self.away.drop(id)
 
 
 def _as_text(skill: Skill, place: Place, cwd: str) -> Skill:
@@ -330,3 +375,11 @@ def _as_text(skill: Skill, place: Place, cwd: str) -> Skill:
     own = f"{place.where(cwd).rstrip('/')}/{below}" if below != skill.source else None
     content = skill.content.replace("!`", "! `")
     return skill.model_copy(update={"content": content, "mcp_tools": None, "source": own})
+
+
+def _sandbox_settings() -> Sandbox:
+    """Those in force. Raises Told."""
+    found = auto_answer.home_settings()
+    if found is None:
+        raise Told("config.toml is not valid. To see why: rookery doctor", "provider")
+    return found.sandbox

@@ -45,6 +45,9 @@ PATIENCE = 2.0
 
 
 class Session(ClientUpdates, Seams):
+    parting = 0.0
+    """Seconds that its end may take longer than others'."""
+
     def __init__(
         self,
         client: Client,

@@ -115,6 +115,11 @@ class Sessions:
         if session is not None and session.turn is not None:
             session.turn.cancel(person=_wish(params or {}).get("by") != "watchdog")
 
+    @property
+    def parting(self) -> float:
+        """Seconds that their end may take longer than usual."""
+        return max((session.parting for session in self._open.values()), default=0.0)
+
     async def end(self) -> None:
         """With the process: nothing more is written."""
         shutdown.begin()
@@ -150,11 +155,13 @@ class Sessions:
 
     def _elsewhere(self) -> Json:
         """Where new sessions run; empty: here."""
-        if not self._arguments.remote and not self._arguments.cloud:
+        given = self._arguments
+        if not given.remote and not given.cloud and not given.container:
             return {}
         from rookery.agent.process.place import CLOUD, Place
 
-        given = self._arguments
+        if given.container:
+            return Place("", container=True, image=given.image).plain()
         return Place(given.remote or CLOUD, given.cloud, given.directory).plain()
 
     def _wished(self, cwd: str) -> store.Record | None:
@@ -235,6 +242,8 @@ class Sessions:
     def _kind_of(self, record: store.Record) -> "type[Session]":
         if record.remote:
             return self._away()
+        if self._arguments.container:  # not confined, since its commands run in the container
+            raise invalid(f"Session {record.id} is not in a container. Open it without --container")
         from rookery.agent.session.session import Session
 
         return Session

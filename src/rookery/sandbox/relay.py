@@ -1,0 +1,84 @@
+"""Connections that are passed on byte by byte, from one side of a sandbox's wall to the other."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+PIECE = 64 * 1024
+BACKLOG = 256
+"""Connections that wait to be taken."""
+
+type Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Relay:
+    """Each connection to `listener` goes to what `reach` opens; if that fails, it is closed. To be
+    made in a running loop."""
+
+    def __init__(self, listener: socket.socket, reach: Callable[[], Awaitable[Streams]]) -> None:
+        self._reach = reach
+        served = asyncio.start_server(self._serve, sock=listener, limit=PIECE)
+        self._serving = asyncio.create_task(forever(served), name="relay")
+
+    def close(self) -> None:
+        self._serving.cancel()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(OSError):
+                await joined((reader, writer), await self._reach())
+        finally:
+            writer.close()
+
+
+def listening(folder: str, name: str) -> socket.socket:
+    """A unix socket in a folder. The path may be longer than a socket's can be: it is bound by way
+    of its folder. Raises OSError."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(f"/proc/self/fd/{held}/{name}")
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    finally:
+        os.close(held)
+    return listener
+
+
+async def connected(folder: str, name: str) -> Streams:
+    """To a unix socket in a folder, in the same way. Raises OSError."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return await asyncio.open_unix_connection(f"/proc/self/fd/{held}/{name}", limit=PIECE)
+    finally:
+        os.close(held)
+
+
+async def forever(starting: Coroutine[Any, Any, asyncio.Server]) -> None:
+    async with await starting as server:
+        await server.serve_forever()
+
+
+async def joined(near: Streams, far: Streams) -> None:
+    """Until both have ended, or one has gone."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_copied(near[0], far[1]), name="relay out")
+            group.create_task(_copied(far[0], near[1]), name="relay in")
+    except* OSError:
+        pass  # one side has gone
+    finally:
+        far[1].close()
+
+
+async def _copied(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    while piece := await source.read(PIECE):
+        sink.write(piece)
+        await sink.drain()
+    if sink.can_write_eof():
+        sink.write_eof()

@@ -1,0 +1,179 @@
+"""Issue 17, item 4, with a real container: a turn with a tool, an approval, a cancel, a container
+that is killed in mid-turn, and an agent of ours that is. It has no network: the server, and the
+model on this machine, are reached through sockets."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rookery.agent.scripted.server import ScriptedModel
+from tests.acp.driving import Agent, statuses
+from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.agent.driving import (
+    ALLOW,
+    allow_all,
+    calls,
+    edit,
+    permission,
+    run,
+    shown,
+    stop_reason,
+    words,
+)
+from tests.agent.elsewhere import server_image
+from tests.sandbox import images
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.skipif(sys.platform != "linux", reason="containers of this machine's files"),
+]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def boxed(model: ScriptedModel, home: Path, agent_home: Path) -> AsyncIterator[Agent]:
+    if fault := images.fault():
+        pytest.skip(fault)
+    (home / "person").symlink_to(agent_home / "person")
+    write_settings(home, model)
+    wanted = {"network": "off", "engine": " ".join(images.ENGINE), "args": images.LIMITS}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in wanted.items()]
+    config = home / "config.toml"
+    config.write_text("\n".join([config.read_text(), "[sandbox]", *lines]) + "\n")
+    agent = await _started(home)
+    yield agent
+    await agent.kill()
+
+
+async def _started(home: Path) -> Agent:
+    line = [*ARGV, "--container", "--image", server_image.image()]
+    agent = await Agent.start(line, environment=surroundings(home), forked=True)
+    await agent.call("initialize", protocolVersion=1, clientCapabilities={})
+    return agent
+
+
+def containers(session: str) -> list[str]:
+    """Those that the engine knows, running or not."""
+    listed = images.engine("ps", "--all", "--format={{.ID}}", f"--filter=name={session}")
+    return listed.stdout.decode().split()
+
+
+async def test_I17_4_a_turn_in_a_container_then_a_cancel_and_two_kills(
+    boxed: Agent, home: Path, tmp_path: Path
+) -> None:
+    """One session through all of it: to start the server takes most of the time."""
+    work = tmp_path / "work"
+    work.mkdir()
+    session = await boxed.new(str(work))
+    await _asked_and_done(boxed, session, work)
+    [first] = containers(session)
+    await _cancelled(boxed, session, work)
+    await _container_killed(boxed, session, work)
+    assert first not in containers(session)
+    fork = await _forked(boxed, session, work)
+    second = await _agent_killed(boxed, session, work, home)
+
+    await second.call("session/close", sessionId=session)
+    assert containers(session) == []
+    assert containers(fork) == []
+    assert not list((home / "scratch").glob("*/box-*"))
+    await second.kill()
+
+
+async def _asked_and_done(agent: Agent, session: str, work: Path) -> None:
+    """A tool, asked for before it runs; the file is the user's, in the user's directory."""
+    running = agent.prompt(session, [edit(work / "a.txt", "new\n"), {"text": "It is written."}])
+    asked = await permission(agent)
+    assert not (work / "a.txt").exists()
+    agent.send(id=asked["id"], result=ALLOW)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    news = agent.news(session)
+    assert (work / "a.txt").read_text() == "new\n"
+    assert (work / "a.txt").stat().st_uid == os.getuid()
+    assert words(news) == "It is written."
+    assert statuses(news)[-2:] == ["in_progress", "completed"]
+
+
+async def _cancelled(agent: Agent, session: str, work: Path) -> None:
+    allow_all(agent)
+    running = agent.prompt(session, [run("touch began; sleep 1000"), {"text": "no"}])
+    await _until_there(agent, work / "began")
+    agent.notify("session/cancel", sessionId=session)
+    assert stop_reason(await agent.answer(running)) == "cancelled"
+    line = f"cat a.txt; pwd; echo mark > /tmp/mark; ls {Path.home()} /proc | grep -c pyenv"
+    after = await agent.turn(session, [run(line), {"text": "again"}])
+    assert stop_reason(after) == "end_turn"
+    said = shown(calls(agent.news(session))[-1])
+    assert "new" in said
+    assert str(work) in said
+
+
+async def _container_killed(agent: Agent, session: str, work: Path) -> None:
+    """In mid-turn: it is noticed and made anew, and the turn goes on where it was."""
+    running = agent.prompt(session, [run("touch here; sleep 1000"), {"text": "after the kill"}])
+    await _until_there(agent, work / "here")
+    [name] = containers(session)
+    await asyncio.to_thread(images.engine, "kill", name)
+    assert stop_reason(await agent.answer(running)) == "end_turn"
+    news = agent.news(session)
+    assert "after the kill" in words(news)
+    told = words(news, "agent_thought_chunk")
+    assert "The container has ended. Another one is being started." in told
+    assert [call["status"] for call in calls(news)] == ["failed"]
+    # Between two prompts: before the next one.
+    [name] = containers(session)
+    await asyncio.to_thread(images.engine, "kill", name)
+    line = "ls /tmp/mark || cat a.txt"
+    assert stop_reason(await agent.turn(session, [run(line), {"text": "still here"}])) == "end_turn"
+    assert "new" in shown(calls(agent.news(session))[-1])
+    assert "It is written." in json.dumps(agent_history(agent, session))
+
+
+def agent_history(agent: Agent, session: str) -> list[dict[str, object]]:
+    return [dict(each) for each in agent.news(session)]
+
+
+async def _forked(agent: Agent, session: str, work: Path) -> str:
+    """Into a container of its own, with all that was said."""
+    made = await agent.call("session/fork", sessionId=session, cwd=str(work), mcpServers=[])
+    fork = str(made["sessionId"])
+    assert stop_reason(await agent.turn(fork, [{"text": "a fork"}])) == "end_turn"
+    assert len(containers(fork)) == 1
+    await agent.call("session/close", sessionId=fork)
+    return fork
+
+
+async def _agent_killed(agent: Agent, session: str, work: Path, home: Path) -> Agent:
+    """Ours, while it waits for an answer: its container goes with it; the next one begins there."""
+    agent.answers.clear()
+    agent.prompt(session, [run("touch never"), {"text": "done"}])
+    await permission(agent)
+    os.kill(agent.process.pid, 9)
+    async with asyncio.timeout(60):
+        while containers(session):  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.2)
+    second = await _started(home)
+    await second.call("session/load", sessionId=session, cwd=str(work), mcpServers=[])
+    assert "It is written." in words(second.news(session))
+    allow_all(second)
+    answer = await second.turn(session, [run("cat a.txt"), {"text": "back"}])
+    assert stop_reason(answer) == "end_turn"
+    assert "new" in shown(calls(second.news(session))[-1])
+    assert not (work / "never").exists()
+    return second
+
+
+async def _until_there(agent: Agent, path: Path) -> None:
+    """Nothing tells when a file appears; the agent's lines are read meanwhile."""
+    async with asyncio.timeout(60):
+        while not path.exists():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await agent.read()
