@@ -31,7 +31,11 @@ WHEELS = (
 """Libraries that compiled packages expect of every system."""
 DATA = ("/lib/terminfo", "/usr/share/terminfo", "/usr/lib/locale/C.utf8", "/etc/localtime")
 LEFT_OUT = (
-    *("googleapiclient/discovery_cache/documents", "litellm/proxy/_experimental/out", "botocore/data"),
+    *(
+        "googleapiclient/discovery_cache/documents",
+        "litellm/proxy/_experimental/out",
+        "botocore/data",
+    ),
     *("site-packages/pip", "python3.13/test", "python3.13/idlelib", "python3.13/ensurepip"),
     *("python3.13/site-packages/playwright", "libpython3.13.a", "config-3.13-"),
 )

@@ -158,13 +158,14 @@ class ServerContainer:
             )
 
     def lives(self) -> bool:
-        return self._keeper.poll() is None
+        """Of a container that has just died, the socket is the first to tell."""
+        return self._keeper.poll() is None and self._listens()
 
     def wait(self, closed: threading.Event) -> None:
         """Until its server listens. Blocks. Raises Told."""
         until = time.monotonic() + STARTING
         while not self._listens():
-            if not self.lives():
+            if self._keeper.poll() is not None:
                 raise Told(self._why(), "provider")
             if time.monotonic() > until:
                 words = f"did not answer within {STARTING:.0f} seconds."

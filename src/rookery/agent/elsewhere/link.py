@@ -210,10 +210,10 @@ class Linker:
 
     def reach(self, agent: Agent, heard: Heard, past: Sequence[Event]) -> Link:
         """Blocks. Raises Told."""
-        server = self._server()
+        server, info = self._answering()
         link: Link | None = None
         try:
-            self._compare_versions(server.check())
+            self._compare_versions(info)
             began = began_of(server)
             if server.conversation(self.conversation) is not None:
                 link = self._resumed(Link(server, self._attached(server, heard), began), agent)
@@ -259,6 +259,24 @@ class Linker:
                 cloud.close()
 
     # --- servers ---------------------------------------------------------------------------------
+
+    def _answering(self) -> tuple[AgentServer, Json]:
+        """With what it says about itself. Raises Told."""
+        try:
+            return self._checked()
+        except Unreachable:
+            if self._box is None:
+                raise
+            self._box.end()  # it is dying, or deaf
+        return self._checked()
+
+    def _checked(self) -> tuple[AgentServer, Json]:
+        server = self._server()
+        try:
+            return server, server.check()
+        except Told:
+            server.close()
+            raise
 
     def _server(self) -> AgentServer:
         if self._box is not None:

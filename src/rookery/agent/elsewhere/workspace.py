@@ -59,6 +59,8 @@ class Workspace:
         self._tell = tell
         self._lock = threading.Lock()
         self._running: ServerContainer | None = None
+        self._lost = False
+        """The last one was given up."""
         self._closed = threading.Event()
 
     def check(self) -> None:
@@ -71,11 +73,18 @@ class Workspace:
         """Its address and its key. Blocks, until it answers. Raises Told."""
         with self._lock:
             if self._running is None or not self._running.lives():
-                self._tell(STARTS_AGAIN if self._running else STARTS)
+                self._tell(STARTS_AGAIN if self._running or self._lost else STARTS)
+                self._lost = False
                 self._end()
                 self._begin()
             assert self._running is not None
             return self._running.url, self._running.key
+
+    def end(self) -> None:
+        """The next who needs it gets another. Blocks."""
+        with self._lock:
+            self._lost = self._lost or self._running is not None
+            self._end()
 
     def refit(self) -> None:
         """End the container if it has no way to a model that may be asked now. Blocks."""
