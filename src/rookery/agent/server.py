@@ -4,6 +4,7 @@ a stderr that never blocks and shows no secrets."""
 import asyncio
 import os
 import select
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -196,6 +197,9 @@ def _opened(arguments: Arguments, group: asyncio.TaskGroup, begun: Begun) -> Ser
 
     server = Server(arguments, group, begun)
     shield()
+    loop = asyncio.get_running_loop()
     # More than asyncio's few: a tool that hangs holds its thread.
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(64))
+    loop.set_default_executor(ThreadPoolExecutor(64))
+    if arguments.container:  # which ends before us
+        loop.add_signal_handler(signal.SIGTERM, server.closed.set)
     return server

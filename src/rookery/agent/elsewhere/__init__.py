@@ -1,1 +1,1 @@
-"""Conversations that run elsewhere: on an agent server, or in a sandbox of OpenHands Cloud."""
+"""Conversations that run elsewhere: on an agent server, in OpenHands Cloud, or in a container."""

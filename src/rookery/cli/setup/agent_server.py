@@ -1,16 +1,19 @@
-"""`rookery agents add`: Rookery's own agent on an agent server or in OpenHands Cloud, under a name.
-Its key is tried, then saved."""
+"""`rookery agents add`: Rookery's own agent on an agent server, in OpenHands Cloud or in a
+container, under a name. It is tried before it is added; a key is saved."""
 
 import importlib.util
 import shutil
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from rookery.agent.elsewhere import keys
-from rookery.agent.process.place import CLOUD, Place, fault_of, plain_url
+from rookery.agent.process.arguments import parse
+from rookery.agent.process.place import CLOUD, Place, plain_url
 from rookery.agents import registry
-from rookery.cli import exits, flags
+from rookery.cli import exits, flags, settings
 from rookery.cli.output import Screen, standard
 from rookery.client.config import own_agents
 from rookery.client.guard import require_person
@@ -19,28 +22,59 @@ from rookery.home import paths
 from rookery.models.secrets import Secret
 
 
-def add(name: str, remote: str | None, cloud: bool, directory: str | None) -> int:
-    if not remote and not cloud:
-        raise click.UsageError("Say where it runs: --remote URL or --cloud.")
-    url = plain_url(remote or CLOUD)
-    if fault := fault_of(url, directory or ""):
-        raise click.UsageError(fault[0].upper() + fault[1:] + ".")
+def add(name: str, where: Mapping[str, Any]) -> int:
+    """`where`: the options of the command."""
+    place = _place(where)
     if not NAME.fullmatch(name) or name in registry.AGENTS:
         words = "must be letters, digits, - and _, at most 40, and not a known agent's"
         raise click.UsageError(f"The name {words}.")
     home, screen = paths.home(), standard()
     require_person(home, "add agents")
-    if importlib.util.find_spec("httpx") is None:
-        line = registry.extra_line("agent")
-        raise click.ClickException(registry.not_installed("Rookery's own agent", line))
-    place = Place(url, cloud)
-    key = _key(screen, place)
-    said = _tried(place, Secret(key))
-    path = keys.save(home, url, key)
-    screen.note(f"{said} The key is in {paths.with_tilde(path)}." if key else said)
-    own_agents.put(home, name, {"command": _command(remote, cloud, directory)})
+    require_extra()
+    table: dict[str, Any] = {"command": _command(where)}
+    if place.container:
+        _try_container(place)
+        table["confined"] = False  # a rootless engine could not start; its commands are inside
+    else:
+        key = _key(screen, place)
+        said = _tried(place, Secret(key))
+        path = keys.save(home, place.url, key)
+        screen.note(f"{said} The key is in {paths.with_tilde(path)}." if key else said)
+    own_agents.put(home, name, table)
     screen.note(f'Added {name}. To use it: rookery run --agent {name} "…"')
     return exits.DONE
+
+
+def require_extra() -> None:
+    """Raises ClickException."""
+    if importlib.util.find_spec("httpx") is None or importlib.util.find_spec("openhands") is None:
+        line = registry.extra_line("agent")
+        raise click.ClickException(registry.not_installed("Rookery's own agent", line))
+
+
+def _place(where: Mapping[str, Any]) -> Place:
+    """Raises UsageError."""
+    if not (where["remote"] or where["cloud"] or where["container"]):
+        raise click.UsageError("Say where it runs: --remote URL, --cloud or --container.")
+    found = parse(_options(where))
+    if isinstance(found, str):
+        fault = found.partition("\n")[0]
+        raise click.UsageError(fault[0].upper() + fault[1:] + ".")
+    url = "" if found.container else plain_url(found.remote or CLOUD)
+    return Place(url, found.cloud, container=found.container, image=found.image)
+
+
+def _try_container(place: Place) -> None:
+    """Raises ClickException."""
+    from rookery.agent.elsewhere import image, workspace
+    from rookery.agent.provider.told import Told
+    from rookery.sandbox.plan import SandboxError
+
+    wish = settings.load().sandbox._replace(image=place.image or image.usual())
+    try:
+        workspace.check(wish, [])
+    except (Told, SandboxError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _key(screen: Screen, place: Place) -> str:
@@ -79,6 +113,10 @@ def _tried(place: Place, key: Secret) -> str:
         raise click.ClickException(str(error)) from None
 
 
-def _command(remote: str | None, cloud: bool, directory: str | None) -> list[str]:
+def _command(where: Mapping[str, Any]) -> list[str]:
     own = ["rookery"] if shutil.which("rookery") else [sys.executable, "-P", "-m", "rookery"]
-    return [*own, "agent", *flags.spelled(remote=remote, cloud=cloud, directory=directory)]
+    return [*own, "agent", *_options(where)]
+
+
+def _options(where: Mapping[str, Any]) -> list[str]:
+    return flags.spelled(**where)

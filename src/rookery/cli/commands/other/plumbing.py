@@ -58,18 +58,15 @@ def acp(
 @click.option("--remote", metavar="URL", help="Run new sessions on this OpenHands agent server.")
 @click.option("--cloud", is_flag=True, help="Run them in OpenHands Cloud (or the one at --remote).")
 @click.option("--directory", metavar="DIR", help="Their working directory over there.")
-def agent(
-    setup: bool,
-    remote: str | None,
-    cloud: bool,
-    directory: str | None,
-    **first: str | bool | None,
-) -> int:
+@click.option("--container", is_flag=True, help="Run each in a container with its directories.")
+@click.option("--image", metavar="NAME", help="The image for --container (default: Rookery's).")
+def agent(setup: bool, **given: str | bool | None) -> int:
     """Run Rookery's own agent on stdio, for any client that speaks ACP.
 
     An editor or a worker starts this. docs/agent.md explains what it does and how to set it up. In
     a terminal, use `rookery run "…"` instead. With --remote or --cloud the conversation, its
-    commands and its files are on another machine; `rookery agents add` saves the key for it.
+    commands and its files are on another machine; `rookery agents add` saves the key for it. With
+    --container they are in a container of podman's, whose image `rookery agents image` makes.
 
     \b
     rookery setup
@@ -82,8 +79,8 @@ def agent(
         return int(set_up.main([], prog_name="rookery setup", standalone_mode=False))
     from rookery.agent.server import main
 
-    first["override_with_envs"] = first.pop("override")
-    return main(flags.spelled(**first, remote=remote, cloud=cloud, directory=directory))
+    given["override_with_envs"] = given.pop("override")
+    return main(flags.spelled(**given))
 
 
 @click.command()

@@ -129,21 +129,44 @@ def remove(name: str, yes: bool) -> int:
 @click.option("--remote", metavar="URL", help="The address of an OpenHands agent server.")
 @click.option("--cloud", is_flag=True, help="In OpenHands Cloud (or the one at --remote).")
 @click.option("--directory", metavar="DIR", help="Its working directory over there.")
-def add(name: str, remote: str | None, cloud: bool, directory: str | None) -> int:
-    """Add Rookery's own agent on another machine, under a name: its conversation, commands and
-    files are on an OpenHands agent server, or in a sandbox of OpenHands Cloud.
+@click.option("--container", is_flag=True, help="In a container of podman's on this machine.")
+@click.option("--image", metavar="NAME", help="The image for --container (default: Rookery's).")
+def add(name: str, **where: str | bool | None) -> int:
+    """Add Rookery's own agent elsewhere, under a name: its conversation and commands are on an
+    OpenHands agent server, in a sandbox of OpenHands Cloud, or in a container.
 
     The key is read from the terminal or from stdin, tried, and saved where only you can read it.
-    Run it again to change the key. For other agents, see [agents.NAME] in `rookery help config`.
+    Run it again to change the key. A container has the session's directories at their own paths,
+    and needs no key. For other agents, see [agents.NAME] in `rookery help config`.
 
     \b
     rookery agents add build --remote http://build:8000 < key
     rookery agents add cloud --cloud
-    rookery run --agent build "Fix the test"
+    rookery agents add box --container
+    rookery run --agent box "Fix the test"
     """
     from rookery.cli.setup.agent_server import add as add_agent
 
-    return add_agent(name, remote, cloud, directory)
+    return add_agent(name, where)
+
+
+@agents.command()
+@click.option("--print", "shown", is_flag=True, help="Print the Containerfile, and build nothing.")
+@flags.yes
+def image(shown: bool, yes: bool) -> int:
+    """Make the image for `--container`, with podman or docker: Python, git, tmux and the OpenHands
+    agent server of PyPI, in the version of this agent's SDK.
+
+    It downloads some hundred MB. A terminal asks first; a script has to pass --yes. For more
+    programs, make an image of your own from it and name it with --image.
+
+    \b
+    rookery agents image
+    rookery agents image --print > Containerfile
+    """
+    from rookery.cli.setup.agent_image import make
+
+    return make(shown=shown, yes=yes)
 
 
 # ---------------------------------------------------------------- the public registry
