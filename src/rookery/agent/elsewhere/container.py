@@ -107,7 +107,7 @@ class LoopThread:
 
 
 class ServerContainer:
-    """Raises SandboxError and OSError."""
+    """Raises OSError, also as SandboxError, and ValueError for settings with an open quotation."""
 
     def __init__(self, wish: Sandbox, place: Place, ports: set[int]) -> None:
         """`ports`: of this machine's loopback interface, which are the container's, too."""
@@ -123,7 +123,7 @@ class ServerContainer:
         self._thread = LoopThread()
         try:
             self._container, self._keeper = self._thread.call(self._start)
-        except BaseException:
+        except (OSError, ValueError):
             self._thread.close()
             shutil.rmtree(place.scratch, ignore_errors=True)
             raise
@@ -141,7 +141,7 @@ class ServerContainer:
         own = SETTINGS | {"SESSION_API_KEY": self.key.reveal()}
         try:
             return container, self._kept(container.spawn([*command, *SERVER], own, AT))
-        except BaseException:
+        except (OSError, ValueError):
             container.close()
             raise
 

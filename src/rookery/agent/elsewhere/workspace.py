@@ -164,6 +164,9 @@ def _telling() -> Iterator[None]:
         yield
     except OSError as error:  # SandboxError says what to do
         raise Told(str(error), "provider") from error
+    except ValueError as error:
+        words = f"sandbox.engine, sandbox.args or sandbox.read is not valid: {error}."
+        raise Told(words, "provider") from error
 
 
 def _spare_loopback() -> None:
