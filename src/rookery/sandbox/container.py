@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.core.vendors.environment import TERMINAL
-from rookery.processes import home_tag
+from rookery.processes import LINUX, home_tag
 from rookery.sandbox import git, keeper
 from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
@@ -78,7 +78,7 @@ class Container(Sandbox):
             self._program = argv[0]
             _write(self._running, {})
             plan = {"remove": self._remove(), "run": self._run(), "exec": command}
-            plan |= {"prune": self._prune(), "running": [self._running]}
+            plan |= {"prune": self._prune(), "left": self._left(), "running": [self._running]}
             command = [sys.executable, "-I", "-S", keeper.__file__, json.dumps(plan)]
         # The engine is no part of what it is around: it gets nothing that the agent could choose.
         outer = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
@@ -134,6 +134,11 @@ class Container(Sandbox):
         """What workers left that were killed; not what is about to start."""
         filters = ("--filter=label=rookery.session", "--filter=until=10m")
         return [*self._engine, "container", "prune", "--force", *filters]
+
+    def _left(self) -> list[str]:
+        """docker's daemon sees itself when a container is killed."""
+        listed = ("ps", "--filter=label=rookery.session", "--format={{.Names}} {{.Pid}}")
+        return [*self._engine, *listed] if self._podman() and LINUX else []
 
     def _podman(self) -> bool:
         return "podman" in os.path.basename(self._engine[0])

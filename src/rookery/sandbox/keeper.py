@@ -36,7 +36,7 @@ def main(plan: dict[str, list[str]]) -> int:
     assert container.stdin is not None
     assert container.stdout is not None
     assert container.stderr is not None
-    pruning: subprocess.Popen[bytes] | None = None
+    tidying = threading.Thread(target=_tidy, args=(plan,), daemon=True)
     try:
         if not container.stdout.readline():  # it did not start
             sys.stderr.buffer.write(container.stderr.read())
@@ -44,12 +44,7 @@ def main(plan: dict[str, list[str]]) -> int:
         threading.Thread(target=container.stderr.read, daemon=True).start()
         agent = subprocess.Popen(plan["exec"])
         _let_go()
-        pruning = subprocess.Popen(  # now: at the end, somebody would wait for it
-            plan["prune"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        tidying.start()  # now: at the end, somebody would wait for it
         return agent.wait()
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -60,13 +55,24 @@ def main(plan: dict[str, list[str]]) -> int:
             _call(plan["remove"])
         with suppress(OSError):
             os.unlink(plan["running"][0])
-        if pruning is not None:
-            pruning.wait()
+        if tidying.is_alive():
+            tidying.join(PATIENCE)
 
 
-def _call(command: list[str]) -> None:
-    """Whatever comes of it: what it should take away may be gone."""
-    subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+def _tidy(plan: dict[str, list[str]]) -> None:
+    """What killed workers left. Where the engine's own process was killed with its container, the
+    engine takes it for running: `left` lists names with their first process."""
+    _call(plan["prune"])
+    for line in _call(plan["left"]).decode("utf-8", "replace").splitlines() if plan["left"] else ():
+        name, _, pid = line.partition(" ")
+        if pid.isdecimal() and int(pid) and not os.path.exists(f"/proc/{pid}"):
+            _call([*plan["remove"][:-1], name])
+
+
+def _call(command: list[str]) -> bytes:
+    """What it says, whatever comes of it: what it should take away may be gone."""
+    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    return done.stdout
 
 
 def _let_go() -> None:

@@ -84,6 +84,7 @@ async def test_I17_4_a_turn_in_a_container_then_a_cancel_and_two_kills(
     assert containers(session) == []
     assert containers(fork) == []
     assert not list((home / "scratch").glob("*/box-*"))
+    assert not (work / ".git").exists()  # the server would make one
     await second.kill()
 
 
@@ -147,14 +148,17 @@ async def _forked(agent: Agent, session: str, work: Path) -> str:
 
 
 async def _agent_killed(agent: Agent, session: str, work: Path, home: Path) -> Agent:
-    """Ours, while it waits for an answer: its container goes with it; the next one begins there."""
+    """Ours, while it waits for an answer: its container goes with it, and what the engine still
+    knows of that is removed by the next start."""
     agent.answers.clear()
     agent.prompt(session, [run("touch never"), {"text": "done"}])
     await permission(agent)
+    [name] = containers(session)
+    first = images.engine("inspect", "--format={{.State.Pid}}", name).stdout.decode().strip()
     os.kill(agent.process.pid, 9)
     async with asyncio.timeout(60):
-        while containers(session):  # noqa: ASYNC110 - nothing tells
-            await asyncio.sleep(0.2)
+        while os.path.exists(f"/proc/{first}"):  # noqa: ASYNC110 - nothing tells
+            await asyncio.sleep(0.1)
     second = await _started(home)
     await second.call("session/load", sessionId=session, cwd=str(work), mcpServers=[])
     assert "It is written." in words(second.news(session))
@@ -163,6 +167,8 @@ async def _agent_killed(agent: Agent, session: str, work: Path, home: Path) -> A
     assert stop_reason(answer) == "end_turn"
     assert "new" in shown(calls(second.news(session))[-1])
     assert not (work / "never").exists()
+    assert len(containers(session)) == 1
+    assert name not in containers(session)
     return second
 
 

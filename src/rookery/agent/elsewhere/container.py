@@ -36,10 +36,15 @@ SAID = 5
 INSIDE = "/rookery"
 DOOR, KEPT, FORWARD = f"{INSIDE}/door", f"{INSIDE}/conversations", f"{INSIDE}/forward.py"
 SOCKET = "server.s"
-SERVER = (
-    *("python3", "-I", "-m", "uvicorn", "openhands.agent_server.api:api", "--app-dir=/"),
-    *("--uds", f"{DOOR}/{SOCKET}", "--ws=wsproto", "--log-level=warning", "--no-access-log"),
-)
+SERVE = f"""
+import uvicorn
+from openhands.agent_server.event_service import EventService
+EventService._ensure_workspace_is_git_repo = staticmethod(lambda _: None)
+uvicorn.run("openhands.agent_server.api:api", uds="{DOOR}/{SOCKET}", ws="wsproto",
+    log_level="warning", access_log=False)
+"""
+"""As the package starts it, but on a socket, and without `git init` in the user's directory."""
+SERVER = ("python3", "-I", "-c", SERVE)
 AT = "/"
 """Its own directory. In the project's it would read settings that the project wrote."""
 SETTINGS = {
@@ -57,7 +62,7 @@ SETTINGS = {
     "LANG": "C.UTF-8",
 }
 NO_IMAGE = ("not known", "No such image")
-NO_SERVER = ("No module named 'openhands", "No module named uvicorn")
+NO_SERVER = ("No module named 'openhands", "No module named 'uvicorn")
 CONFINED = (
     "\nThis agent is confined, and rootless containers do not start then. Add one that is not: "
     "rookery agents add NAME --container"

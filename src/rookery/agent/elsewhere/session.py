@@ -51,8 +51,6 @@ TOOLS = (*(TerminalTool.name, FileEditorTool.name, GREP, GLOB), TaskTrackerTool.
 """No sub-agents: nobody could judge what they do over there before it is done."""
 LEFT_OPEN = "The agent server does not respond: a call stays open until your next prompt.\n"
 PLACES = ("locations", "content")
-PARTING = 15.0
-"""Seconds until a container is gone; usually one."""
 SERVER_FOLDER = "server"
 """Of a session's folder: where the server in its container keeps its conversations."""
 KEPT = 10
@@ -70,7 +68,6 @@ class RemoteSession(Session, Hearing):
         self._place = place
         keep = partial(self.on_loop, self._keep_place)
         self._box = self._workspace() if place.container else None
-        self.parting = PARTING if self._box is not None else 0.0
         where = self.models.home, self.record.id, self.record.cwd
         self._linker = Linker(*where, place, keep, self.tell_user, self._box)
         self._unheard: list[Event] = []

@@ -45,9 +45,6 @@ PATIENCE = 2.0
 
 
 class Session(ClientUpdates, Seams):
-    parting = 0.0
-    """Seconds that its end may take longer than others'."""
-
     def __init__(
         self,
         client: Client,

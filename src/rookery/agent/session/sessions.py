@@ -42,6 +42,10 @@ MODE_OF = {"risky": RISK_BASED, "all": ALWAYS_APPROVE}
 """By the command line's words for it."""
 
 
+PARTING = 15.0
+"""Seconds until a container is gone; usually one."""
+
+
 class Sessions:
     def __init__(
         self,
@@ -118,7 +122,8 @@ class Sessions:
     @property
     def parting(self) -> float:
         """Seconds that their end may take longer than usual."""
-        return max((session.parting for session in self._open.values()), default=0.0)
+        places = [session.record.remote for session in self._open.values()]
+        return PARTING if any(lenient.flag(each, "container") for each in places) else 0.0
 
     async def end(self) -> None:
         """With the process: nothing more is written."""
