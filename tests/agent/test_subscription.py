@@ -2,21 +2,28 @@
 OpenAI's server."""
 
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from joserfc import jwk, jwt
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.models import profiles, subscriptions
+from rookery.processes import tree
 from tests.acp.driving import Agent, Json
 from tests.agent.conftest import surroundings
 from tests.agent.driving import allow_all, run, stop_reason
-from tests.cli.driving import rookery
+from tests.cli.driving import Result, rookery
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -36,6 +43,9 @@ class Issuer:
         self.asked: list[tuple[str, str]] = []
         self.expires = expires
         self.valid = True
+        self.pending = False
+        """The user has not entered the code."""
+        self.renewed, self.good = 0, REFRESH
         self.url = ""
 
     def answer(self, path: str, body: str) -> tuple[int, Json]:
@@ -46,10 +56,16 @@ class Issuer:
                 return 200, jwk.KeySet([KEY]).as_dict(private=False)
             case "/api/accounts/deviceauth/usercode":
                 return 200, {"user_code": "ABCD-1234", "device_auth_id": "d", "interval": "1"}
-            case "/api/accounts/deviceauth/token" if polls > 1:
+            case "/api/accounts/deviceauth/token" if polls > 1 and not self.pending:
                 return 200, {"authorization_code": "code-1", "code_verifier": "v"}
             case "/oauth/token" if self.valid:
-                made = {"access_token": token(len(self.asked)), "refresh_token": REFRESH}
+                used = parse_qs(body).get("refresh_token", [self.good])
+                if used != [self.good]:
+                    return 401, {}  # each is good for one renewal
+                if "refresh_token" in parse_qs(body):
+                    self.renewed += 1
+                    self.good = f"{REFRESH}-{self.renewed}"
+                made = {"access_token": token(len(self.asked)), "refresh_token": self.good}
                 return 200, made | {"expires_in": self.expires}
         return 403, {}
 
@@ -148,6 +164,13 @@ async def test_I17_3_tokens_are_masked_renewed_and_forgotten(
         kept.chmod(0o600)
         session = await chosen(agent, tmp_path)
         allow_all(agent)
+        other = await chosen(agent, tmp_path)
+        ids = {agent.prompt(each, "hi") for each in (session, other)}
+        while ids:
+            answer = await agent.until(lambda line: line.get("id") in ids and "method" not in line)
+            assert stop_reason(answer) == "end_turn"
+            ids.remove(answer["id"])
+        assert issuer.renewed == 1, "once for both"
         await agent.turn(session, json.dumps({"play": [run(f"cat {kept} #"), "On"]}))
         updates, asked = agent.news(session), model.asked[-1]
         renewed = json.loads(kept.read_text())["access_token"]
@@ -170,6 +193,93 @@ async def test_I17_3_tokens_are_masked_renewed_and_forgotten(
     params = {"sessionId": other, "configId": "model", "value": "chatgpt"}
     refused = await agent.answer(agent.ask("session/set_config_option", **params))
     assert "rookery setup login" in json.dumps(refused)
+
+
+BROWSER = """#!{python}
+import sys, urllib.error, urllib.parse, urllib.request
+asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(sys.argv[1]).query))
+said = {{"state": asked["state"], **{said}}}
+place = asked["redirect_uri"] + "?" + urllib.parse.urlencode(said)
+try:
+    page = urllib.request.urlopen(place)
+except urllib.error.HTTPError as error:
+    page = error
+with open({page!r}, "w") as file:
+    file.write(page.read().decode())
+"""
+PORT = ("127.0.0.1", 1455)
+
+
+@pytest.mark.long
+async def test_I17_3_a_log_in_with_a_browser(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which waits until it is closed. Agreed to, declined, with its port taken, and given up."""
+    program, page = tmp_path / "browser", tmp_path / "page"
+    for name, value in (("DISPLAY", ":9"), ("BROWSER", f"{program} %s")):
+        monkeypatch.setenv(name, value)
+
+    def logged_in(issuer: Issuer, **said: str) -> Result:
+        text = BROWSER.format(python=sys.executable, said=said, page=str(page))
+        program.write_text(text)
+        program.chmod(0o755)
+        where = ("--base-url", "http://127.0.0.1:9", "--issuer", issuer.url, "--yes")
+        return rookery("setup", "login", "--model", "gpt-5.5", *where)
+
+    with issuing() as issuer:
+        with socket.create_server(PORT):
+            taken = logged_in(issuer, code="code-1")
+        assert taken.code == 1
+        assert "You are not logged in. Port 1455 is in use" in taken.err
+        assert "rookery setup login --device-code" in taken.err
+        denied = logged_in(issuer, error="access_denied", error_description="<b>No</b>")
+        assert denied.code == 1
+        assert "You are not logged in. <b>No</b>" in denied.err
+        assert "You are not logged in</h1><p>&lt;b&gt;No" in page.read_text()
+        strange = logged_in(issuer, code="code-1", state="of another")
+        assert "belongs to another login" in strange.err
+        assert not kept.exists()
+        done = logged_in(issuer, code="code-1")
+        assert (done.code, done.out) == (0, "You are logged in. Saved chatgpt (openai/gpt-5.5).\n")
+        assert f"If it does not, open: {issuer.url}/oauth/authorize?" in done.err
+        assert "go back to Rookery" in page.read_text()
+        assert "Traceback" not in taken.err + denied.err + strange.err + done.err
+        assert kept.stat().st_mode & 0o777 == 0o600
+        assert rookery("setup", "logout").code == 0
+        assert not kept.exists()
+
+
+@pytest.mark.long
+async def test_I17_3_a_log_in_is_given_up(agent_home: Path, kept: Path) -> None:
+    """With Ctrl-C: no traceback, nothing kept, and nobody waits for the code any longer."""
+    with issuing() as issuer, pseudo_terminal() as (ours, theirs):
+        issuer.pending = True
+        argv = [sys.executable, "-P", "-m", "rookery", "setup", "login", "--issuer", issuer.url]
+        child = subprocess.Popen(  # noqa: ASYNC220 (on a terminal)
+            [*argv, "--yes"], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        )
+        said = b""
+        while b"ABCD-1234" not in said:
+            said += os.read(ours, 4096)
+        [waiting] = tree.descendants(child.pid)
+        os.killpg(child.pid, signal.SIGINT)
+        assert child.wait(60) == 130
+        assert not tree.wait_gone([waiting], 30.0)
+        os.set_blocking(ours, False)
+        with suppress(BlockingIOError):
+            said += os.read(ours, 65536)
+        assert b"Traceback" not in said
+        assert not kept.exists()
+
+
+@contextmanager
+def pseudo_terminal() -> Iterator[tuple[int, int]]:
+    ends = os.openpty()
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 async def test_I17_3_a_login_needs_consent_and_a_free_name(kept: Path) -> None:

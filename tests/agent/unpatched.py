@@ -193,6 +193,36 @@ def llm() -> bool:
     return len(asked) == 2 and chunk is not None and chunk.choices[0].delta.content == "x"
 
 
+def log_in() -> bool:
+    """The page of a failed login cannot be made, the server is a constant, and the variable for
+    the port is read by nobody."""
+    import inspect
+
+    from openhands.sdk.llm.auth import openai
+
+    try:
+        openai._HTML_ERROR.format(error="x")
+        shown = True
+    except (KeyError, ValueError, IndexError):
+        shown = False
+    given = inspect.signature(openai.OpenAISubscriptionAuth).parameters
+    unread = inspect.getsource(openai).count("OPENHANDS_OAUTH_PORT") == 1
+    return not shown and list(given) == ["credential_store", "oauth_port"] and unread
+
+
+def remote_history() -> bool:
+    """A list of a server's events reads all of them as it is made."""
+    from openhands.sdk.conversation.impl import remote_conversation
+
+    class Noting(remote_conversation.RemoteEventsList):
+        read = 0
+
+        def _do_full_sync(self) -> None:
+            self.read += 1
+
+    return bool(Noting(SimpleNamespace(), "c").read)  # type: ignore[arg-type]
+
+
 def lost_events() -> bool:
     from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
     from litellm.types.llms.openai import GenericEvent, ResponseIncompleteEvent
@@ -541,8 +571,17 @@ def search_tools() -> bool:
 
 PATCHES: tuple[Callable[[], bool], ...] = (
     *(imports, imports_encoding, imports_kinds, imports_mcp_provider, answers, apply_patch),
-    *(environment, gate, head, identity, llm, lost_events, mcp_calls, memory, outgoing),
-    *(refused_images, sdk_files, search_tools, skills, subagent_tasks, terminal_tool, usage),
+    *(environment, gate, head, identity, llm, log_in, lost_events, mcp_calls, memory, outgoing),
+    *(
+        refused_images,
+        remote_history,
+        sdk_files,
+        search_tools,
+        skills,
+        subagent_tasks,
+        terminal_tool,
+        usage,
+    ),
 )
 
 

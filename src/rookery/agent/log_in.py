@@ -4,11 +4,13 @@ as JSON on stdin; on stdout a line with where the user is to go, and one with th
 import asyncio
 import json
 import os
+import signal
 import sys
 from typing import Any
 
 from rookery.agent.process import sdk_import
 from rookery.agents.registry import extra_line, not_installed
+from rookery.processes import die_with_parent
 
 MISSING = not_installed("The SDK that logs in", extra_line("agent"))
 WITHIN = 900
@@ -16,6 +18,7 @@ WITHIN = 900
 
 
 def main() -> int:
+    die_with_parent(os.getppid(), signal.SIGTERM)
     asked = json.load(sys.stdin)
     os.umask(0o077)
     out = os.fdopen(os.dup(1), "w", buffering=1)
@@ -38,17 +41,19 @@ async def log_in(asked: dict[str, Any], tell: Any) -> str:
     import httpx
     from openhands.sdk.llm.auth import openai
 
-    from rookery.agent.conversation.subscription import Credentials, use_issuer
+    from rookery.agent.conversation.subscription import Credentials
+    from rookery.agent.sdk_patches import log_in as patch
 
-    use_issuer(str(asked.get("issuer") or ""))
+    patch.use_issuer(str(asked.get("issuer") or ""))
+    patch.install(lambda url: tell(url=url))
     auth = openai.OpenAISubscriptionAuth(Credentials())
     try:
         if asked.get("device"):
             await _by_code(auth, tell)
         else:
-            await _by_browser(auth, openai, tell)
+            await auth.login(open_browser=True)
     except (RuntimeError, OSError, ValueError, KeyError) as error:
-        return str(error) or type(error).__name__
+        return patch.words_of(error)
     except httpx.HTTPError as error:
         return f"{openai.ISSUER} cannot be reached: {error}"
     return ""
@@ -62,17 +67,6 @@ async def _by_code(auth: Any, tell: Any) -> None:
         if asyncio.get_running_loop().time() > until:
             raise RuntimeError(f"The code was not entered within {WITHIN // 60} minutes.")
         await asyncio.sleep(code.interval)
-
-
-async def _by_browser(auth: Any, openai: Any, tell: Any) -> None:
-    opened = openai.webbrowser.open
-
-    def open_and_tell(url: str) -> bool:
-        tell(url=url)
-        return bool(opened(url))
-
-    openai.webbrowser.open = open_and_tell
-    await auth.login(open_browser=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """Models that are paid by a subscription: who is logged in, logging in by another process (the SDK
 does it), and logging out."""
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rookery.core.json import Json, lenient
@@ -22,6 +23,7 @@ API = "https://chatgpt.com/backend-api/codex"
 MODELS = ("gpt-6.1-sol", "gpt-6-sol", "gpt-5.6-sol", "gpt-5.5")
 """Some that a subscription has; any other can be named."""
 LOG_IN = "rookery setup login"
+LOCK = "renewal.lock"
 
 
 class NotLoggedIn(Exception):
@@ -60,13 +62,30 @@ def profile_of(name: str, model: str, base_url: str, issuer: str, known: Profile
     return made._replace(timeout=known.timeout, fallback=known.fallback) if known else made
 
 
+@contextmanager
+def renewing(home: str) -> Iterator[None]:
+    """One process at a time renews the tokens: the server takes each renewal token once, and a
+    second session that sends the same would be logged out. Blocks."""
+    file = os.open(os.path.join(folder(home), LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
 def log_in(home: str, *, device: bool, issuer: str, tell: Callable[[Json], None]) -> None:
     """`tell` hears where the user is to go. Blocks until that was done. Raises NotLoggedIn."""
     asked = json.dumps({"device": device, "issuer": issuer}).encode()
     environment = {**os.environ, "ROOKERY_HOME": home}
     argv = [sys.executable, "-P", "-m", "rookery.agent.log_in"]
     with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd="/"
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        cwd="/",
+        start_new_session=True,  # a Ctrl-C is ours, and ends it in turn
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None

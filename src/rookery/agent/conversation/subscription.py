@@ -27,19 +27,10 @@ class Credentials(CredentialStore):
 
     @override
     def save(self, credentials: OAuthCredentials) -> None:
+        """Never half, and never readable for others, not even for a moment."""
         KNOWN.learn((credentials.access_token, credentials.refresh_token))
-        super().save(credentials)
-
-
-def use_issuer(issuer: str) -> None:
-    """Log in at another server than OpenAI's; "": at theirs."""
-    if not issuer:
-        return
-    from openhands.sdk.llm.auth import openai
-
-    if issuer != openai.ISSUER:
-        openai.ISSUER = issuer
-        openai.JWKS_URL = f"{issuer}/.well-known/jwks.json"
+        place = str(self._get_credentials_file(credentials.vendor))
+        paths.write_atomic(place, credentials.model_dump_json(indent=2).encode(), sync=True)
 
 
 def fields_of(extras: Json) -> Json:
@@ -58,7 +49,10 @@ def fields_of(extras: Json) -> Json:
 
 def log_in(llm: LLM, extras: Json) -> None:
     """With the tokens that are kept. Without any, a turn says what to do."""
-    use_issuer(str(extras.get(subscriptions.ISSUER) or ""))
+    if issuer := str(extras.get(subscriptions.ISSUER) or ""):
+        from rookery.agent.sdk_patches import log_in as patch
+
+        patch.use_issuer(issuer)
     kept: Any = Credentials()
     llm.is_subscription = True
     llm.max_output_tokens = None

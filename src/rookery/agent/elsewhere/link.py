@@ -7,13 +7,12 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, override
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 from openhands.sdk import Agent, LocalWorkspace, RemoteConversation, RemoteWorkspace
 from openhands.sdk.conversation.conversation_stats import ConversationStats
 from openhands.sdk.conversation.exceptions import WebSocketConnectionError
-from openhands.sdk.conversation.impl import remote_conversation
 from openhands.sdk.conversation.request import StartConversationRequest
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import Event
@@ -28,6 +27,7 @@ from rookery.agent.elsewhere.requests import Unreachable
 from rookery.agent.elsewhere.server import AgentServer
 from rookery.agent.process.place import Place
 from rookery.agent.provider.told import Told
+from rookery.agent.sdk_patches import remote_history
 from rookery.core.json import Json, lenient
 
 if TYPE_CHECKING:
@@ -70,26 +70,6 @@ def began_of(server: AgentServer) -> Began:
     before = time.time()
     uptime = server.uptime()
     return Began(before - uptime, time.time() - uptime)
-
-
-class NoHistory(remote_conversation.RemoteEventsList):
-    """In place of the SDK's list of events, which reads the whole conversation twice for each link
-    and breaks at a kind of event that it does not know: the copy here has them.
-
-    Made for openhands-sdk 1.58. Unnecessary once a link can begin at an event."""
-
-    on_gap: Callable[[], None] | None = None
-    """Its socket is back: what was said meanwhile has to be read."""
-
-    @override
-    def _do_full_sync(self) -> None: ...
-    @override
-    def add_event(self, event: Event) -> None: ...
-    @override
-    def reconcile(self) -> int:
-        if self.on_gap is not None:
-            self.on_gap()
-        return 0
 
 
 class Link:
@@ -146,7 +126,7 @@ class Link:
 
     def on_gap(self, read: Callable[[], None]) -> None:
         events = self._remote.state.events
-        if isinstance(events, NoHistory):
+        if isinstance(events, remote_history.NoHistory):
             events.on_gap = read
 
     def close(self) -> None:
@@ -345,7 +325,7 @@ class Linker:
         )
 
     def _made(self, make: Callable[[], RemoteConversation]) -> RemoteConversation:
-        remote_conversation.RemoteEventsList = NoHistory  # type: ignore[misc]
+        remote_history.install()
         try:
             return make()
         except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:

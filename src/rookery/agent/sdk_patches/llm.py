@@ -6,6 +6,7 @@ than the provider says, and streams thoughts as text. Unnecessary once a retry c
 error, and thoughts and the end of an answer are told apart. (`answers.py` has the rest.)
 """
 
+import asyncio
 import os
 from collections.abc import Callable
 from typing import Any, override
@@ -23,6 +24,8 @@ from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
 from rookery.agent.sdk_patches.outgoing import Prompts, Uncopied
+from rookery.home import paths
+from rookery.models import subscriptions
 
 CUT = (
     "\n\nThe answer ends here: the model reached its output limit. "
@@ -88,6 +91,27 @@ class RookeryLLM(LLM):
                 copies[at] = copies[at].model_copy(update={"content": parts})
             self._apply_prompt_caching(copies)
         return copies, self.vision_is_active()
+
+    @override
+    def _get_litellm_auth_values(self) -> tuple[str | None, dict[str, str]]:
+        """Of a subscription: with the tokens as they are now, also after another login or none."""
+        if not self.is_subscription:
+            return super()._get_litellm_auth_values()
+        kept = self._subscription_credentials = self._tokens()
+        if kept is None or not kept.is_expired():
+            return super()._get_litellm_auth_values()
+        with subscriptions.renewing(paths.home()):
+            self._subscription_credentials = self._tokens()  # another session may have been first
+            return super()._get_litellm_auth_values()
+
+    def _tokens(self) -> Any:
+        return self._subscription_credential_store.get(subscriptions.VENDOR)
+
+    @override
+    async def _aget_litellm_auth_values(self) -> tuple[str | None, dict[str, str]]:
+        if not self.is_subscription:
+            return await super()._aget_litellm_auth_values()
+        return await asyncio.to_thread(self._get_litellm_auth_values)
 
     @override
     def _prepare_responses_messages(self, messages: list[Message]) -> list[Message]:

@@ -40,7 +40,8 @@ def choose_provider(screen: Screen) -> str:
     names = [*(each.name for each in PROVIDERS), SUBSCRIPTION]
 
     def named(word: str) -> str:
-        return next((name for name in names if name.startswith(word.lower())), "")
+        known = [*zip(names, names, strict=True), *zip(titles, names, strict=True)]
+        return next((name for key, name in known if key.lower().startswith(word.lower())), "")
 
     return _choose(screen, "Which provider?", titles, names, named)
 

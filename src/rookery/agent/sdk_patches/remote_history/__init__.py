@@ -1,0 +1,32 @@
+"""A link to a conversation on an agent server begins at its end: the copy here has the rest.
+
+Made for openhands-sdk 1.58, whose list of events reads the whole conversation twice for each link
+and breaks at a kind of event that it does not know. Unnecessary once a link can begin at an event.
+"""
+
+from collections.abc import Callable
+from typing import override
+
+from openhands.sdk.conversation.impl import remote_conversation
+from openhands.sdk.event import Event
+
+
+class NoHistory(remote_conversation.RemoteEventsList):
+    """In place of the SDK's list."""
+
+    on_gap: Callable[[], None] | None = None
+    """Its socket is back: what was said meanwhile has to be read."""
+
+    @override
+    def _do_full_sync(self) -> None: ...
+    @override
+    def add_event(self, event: Event) -> None: ...
+    @override
+    def reconcile(self) -> int:
+        if self.on_gap is not None:
+            self.on_gap()
+        return 0
+
+
+def install() -> None:
+    remote_conversation.RemoteEventsList = NoHistory  # type: ignore[misc]
