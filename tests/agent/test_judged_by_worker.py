@@ -357,6 +357,6 @@ async def test_I17_2_the_reason_of_a_risk_stands_in_the_ask(nest: Nest) -> None:
     ask, _ = await nest.asked("reject", run(command, **LOW))
     block = asks.block_of(ask, nest.header())
     notes = [piece.text for piece in asks.pieces(block, "rookery") if piece.look == "note"]
-    assert notes[-1] == "High risk: dynamic code evaluation."
+    assert notes[-1] == "High risk: it evaluates text as code (eval)."
     elsewhere = nest.header() | {"vendor": "claude"}  # whose words are no judgement
     assert "risk" not in asks.block_of(ask, elsewhere)

@@ -394,10 +394,11 @@ async def test_I9_12_an_editors_agent_keeps_to_the_roots(agent: Agent, tmp_path:
 @pytest.mark.parametrize(
     ("command", "said", "words"),
     [
-        ("python3 -c 'eval(1)'", "LOW", "High risk: dynamic code evaluation."),
+        ("python3 -c 'eval(1)'", "LOW", "High risk: it evaluates text as code (eval)."),
         ("rm -rf build", "LOW", "This cannot be undone: it "),
         ("make", "HIGH", "High risk, says the model."),
         ("make", "LOW", ""),
+        ("grep -rn 'rm -rf /' docs", "LOW", ""),
     ],
 )
 async def test_I17_2_an_editor_is_told_why(

@@ -21,10 +21,32 @@ from openhands.sdk.security.defense_in_depth.utils import (
 from openhands.sdk.security.ensemble import EnsembleSecurityAnalyzer
 from openhands.tools.terminal.definition import TerminalAction
 
+from rookery.core.command_line import read_only
+from rookery.core.command_line.words import LONGEST
+
 ORDER = ("LOW", "MEDIUM", "UNKNOWN", "HIGH")
 WORDS = {"HIGH": "High risk", "MEDIUM": "Some risk", "UNKNOWN": "Unknown risk"}
 UNREAD = "parts of this command are known only when it runs"
 BY_MODEL = "says the model"
+SAID = {
+    "network fetch piped to another command": "it hands a download to another command",
+    "recursive force-delete targeting critical path": "it deletes a system directory",
+    "recursive force-delete (rm -rf variants)": "it deletes directories with all they contain",
+    "privileged file deletion": "it deletes files as root",
+    "filesystem format": "it formats a disk",
+    "raw disk write": "it writes to a disk directly",
+    "dynamic code evaluation": "it evaluates text as code (eval)",
+    "dynamic code execution": "it executes text as code (exec)",
+    "os-level command execution": "its code runs other commands (os.system)",
+    "subprocess invocation": "its code runs other commands (subprocess)",
+    "download and run": "it runs what it downloads",
+    "http request via curl": "it talks to a server (curl)",
+    "download via wget": "it downloads something (wget)",
+    "instruction override attempt": "its text tells a model to ignore its instructions",
+    "mode switching attempt": "its text tells a model to be in another mode",
+    "identity manipulation": "its text tells a model to be someone else",
+}
+"""The analyzers' words, or how they begin, and ours."""
 
 
 @cache
@@ -50,19 +72,26 @@ def why(action: ActionEvent) -> str:
 
 
 def _found(action: ActionEvent) -> str:
-    """Only of what is run: a file's text may well be about what would be a risk to run."""
+    """Only of what is run: a file's text may well be about what would be a risk to run, and so may
+    what is searched for."""
     if not isinstance(action.action, TerminalAction | MCPToolAction):
+        return "LOW"
+    if isinstance(action.action, TerminalAction) and _only_looks(action.action):
         return "LOW"
     both, _ = _analyzers()
     return both.security_risk(action).value
 
 
+def _only_looks(action: TerminalAction) -> bool:
+    return not action.is_input and not read_only.change_in(action.command[:LONGEST])
+
+
 def _reason(action: ActionEvent, found: str) -> str:
+    if found == "UNKNOWN":
+        return UNREAD
     rail = _evaluate_rail_segments(_extract_exec_segments(action))
     if rail.reason and rail.outcome.value == found:
         return _plain(rail.reason)
-    if found == "UNKNOWN":
-        return UNREAD
     _, patterns = _analyzers()
     run, all_of_it = (_normalize(get(action)) for get in (_extract_exec_content, _extract_content))
     lists = (
@@ -79,4 +108,5 @@ def _reason(action: ActionEvent, found: str) -> str:
 
 
 def _plain(about: str) -> str:
-    return about[:1].lower() + about[1:].rstrip(".")
+    known = (ours for theirs, ours in SAID.items() if about.lower().startswith(theirs))
+    return next(known, about.rstrip("."))
