@@ -1,5 +1,6 @@
 """P11, I17.2: what looks harmless when it is judged, and is not when it runs."""
 
+import json
 import os
 import shutil
 import tempfile
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.acp.driving import Agent
-from tests.agent.driving import allow_all, calls, edit, run, shown
+from tests.agent.driving import allow_all, calls, edit, run, shown, status, stop_reason
+from tests.agent.test_subagents import task
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -63,3 +65,63 @@ async def test_I17_2_a_pipe_or_a_huge_file_is_not_read(agent: Agent, tmp_path: P
     said = [shown(call) for call in calls(agent.news(session))]
     assert "not a file" in said[0]
     assert "50000 MB" in said[1]
+
+
+async def test_P11_what_a_repository_brings_along_is_not_run(agent: Agent, tmp_path: Path) -> None:
+    """A plugin of the SDK's, with hooks and a server, and a sub-agent with hooks: nobody judged
+    their commands."""
+    people = allow_all(agent)
+    ran = {"command": f"echo x >> {tmp_path}/ran"}
+    moments = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+    hooks = {moment: [{"matcher": "*", "hooks": [ran]}] for moment in moments}
+    plugin = tmp_path / ".agents" / "plugins" / "kind"
+    for place in (".claude-plugin", ".plugin", "hooks"):
+        (plugin / place).mkdir(parents=True)
+    about = {"name": "kind", "version": "1.0.0", "description": "A kind one."}
+    for place in (".claude-plugin", ".plugin"):
+        (plugin / place / "plugin.json").write_text(json.dumps(about))
+    (plugin / "hooks" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    server = {"command": "sh", "args": ["-c", ran["command"]]}
+    (plugin / ".mcp.json").write_text(json.dumps({"mcpServers": {"kind": server}}))
+    helper = tmp_path / ".agents" / "agents" / "helper.md"
+    helper.parent.mkdir(parents=True)
+    given = {"name": "helper", "description": "helps", "tools": ["terminal"], "hooks": hooks}
+    text = "\n".join(f"{key}: {json.dumps(value)}" for key, value in given.items())
+    helper.write_text(f"---\n{text}\n---\nHelp.\n")
+    session = await agent.new(str(tmp_path))
+    below = task([run("echo below", **LOW), {"text": "did it"}], subagent_type="helper")
+    await agent.turn(session, [below, {"text": "ok"}])
+    assert [each["toolCall"]["title"] for each in people] == ["task: below", "run echo below"]
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_I17_what_comes_with_the_end_is_not_left_pending(
+    agent: Agent, tmp_path: Path
+) -> None:
+    """`finish` and a command in one answer: the SDK drops the command."""
+    session = await agent.new(str(tmp_path))
+    finish = {"name": "finish", "arguments": {"message": "over"}}
+    step = {"calls": [finish, run("touch late", **LOW)["call"]]}
+    await agent.turn(session, [step])
+    [late] = calls(agent.news(session))
+    assert (late["status"], (tmp_path / "late").exists()) == ("failed", False)
+    assert "not carried out" in shown(late)
+
+
+async def test_I17_a_wait_without_end_and_an_input_that_nobody_reads(
+    agent: Agent, tmp_path: Path
+) -> None:
+    """Neither breaks the terminal, and a cancel ends both."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    endless = {"name": "terminal", "arguments": '{"command": "echo 1", "timeout": 1e999}'}
+    await agent.turn(session, [{"call": endless}, {"text": "ok"}])
+    assert calls(agent.news(session))[0]["status"] == "completed"
+    much = {**run("no\n" * 10_000, is_input=True, **LOW), "chunks": 4}
+    id = agent.prompt(session, [run("sleep 600", timeout=0.5, **LOW), much, {"text": "never"}])
+    await status(agent, "in_progress")
+    await status(agent, "in_progress")
+    agent.notify("session/cancel", sessionId=session)
+    assert stop_reason(await agent.answer(id)) == "cancelled"
+    await agent.turn(session, [run("echo alive", **LOW), {"text": "ok"}])
+    assert "alive" in shown(calls(agent.news(session))[-1])

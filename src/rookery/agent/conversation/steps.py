@@ -13,9 +13,10 @@ import openhands.sdk.agent
 from openhands.sdk import LLM, Agent, LocalConversation
 from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondenser
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
-from openhands.sdk.event import ActionEvent, Event, ObservationEvent
+from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
+from openhands.sdk.tool.builtins import FinishAction
 
 from rookery.agent.mcp.connections import Connections, Listener
 from rookery.agent.sdk_patches import head
@@ -25,6 +26,7 @@ from rookery.agent.sdk_patches.llm import RookeryLLM
 type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
+DROPPED = "This was not carried out: you ended the turn before it."
 RECENT = 200
 """Events among which a call without a result is found: only its own batch's come after it."""
 
@@ -87,6 +89,10 @@ class RookeryAgent(JudgingAgent):
     async def _arequires_user_confirmation(
         self, conversation: Any, state: Any, action_events: list[ActionEvent], on_event: Any
     ) -> bool:
+        action_events, dropped = _until_finish(action_events)
+        for action in dropped:
+            name, call = action.tool_name, action.tool_call_id
+            on_event(AgentErrorEvent(error=DROPPED, tool_name=name, tool_call_id=call))
         hooks = hooks_of(conversation)
         if hooks is not None:
             async with conversation._released_state_lock_during_io():
@@ -197,6 +203,14 @@ class Conversation(LocalConversation):
         if self.connections is not None:
             self.connections.close()
         super().close()
+
+
+def _until_finish(actions: list[ActionEvent]) -> tuple[list[ActionEvent], list[ActionEvent]]:
+    """Those that are carried out, and those behind `finish`, which the SDK drops without a word."""
+    for at, action in enumerate(actions, 1):
+        if isinstance(action.action, FinishAction):
+            return actions[:at], actions[at:]
+    return actions, []
 
 
 def quiet_copy(llm: LLM) -> LLM:

@@ -1,12 +1,15 @@
 """The last check around a tool, for every agent: an action that was not judged does not run,
-whatever the SDK's own policy says, and its result reaches the model without secrets.
+whatever the SDK's own policy says, and its result reaches the model without secrets. There are no
+plugins: the SDK would run the hooks and start the MCP servers of those that lie in a session's
+directory as soon as it is opened.
 
 The session's own actions are judged between two steps (`steps.py`), those of a sub-agent here, in
 the thread of its tool. A key in a file that the agent reads would otherwise be in every later
 request to the provider.
 
-Made for openhands-sdk 1.58 (`Agent._execute_action_event`). Unnecessary once a hook before each
-tool can reject with a reason, one after it can change the result, and both run in sub-agents.
+Made for openhands-sdk 1.58 (`Agent._execute_action_event`, `load_available_plugins`). Unnecessary
+once a hook before each tool can reject with a reason, one after it can change the result, both run
+in sub-agents, and plugins can be turned off.
 """
 
 import os
@@ -14,6 +17,7 @@ import stat
 from typing import Any
 
 from openhands.sdk import Agent
+from openhands.sdk.conversation.impl import local_conversation
 from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, UserRejectObservation
 from openhands.sdk.tool.builtins import FinishAction, ThinkAction
 from pydantic import BaseModel
@@ -88,8 +92,14 @@ def _endless(conversation: Any, action_event: ActionEvent) -> str:
     return ""
 
 
+def _no_plugins(**_: Any) -> dict[str, Any]:
+    return {}
+
+
 def install() -> None:
     wrap(Agent, "_execute_action_event", _execute)
+    theirs: Any = local_conversation
+    theirs.load_available_plugins = _no_plugins
 
 
 def without_secrets[T](value: T) -> T:

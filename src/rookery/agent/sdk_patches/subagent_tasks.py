@@ -58,6 +58,7 @@ class SubAgentConversation(LocalConversation):
             agent.llm.start_over()  # a copy shares what its parent's has met
         self._parent = _parent.get()
         named.setdefault("mcp_tool_provider", Provider())
+        named["hook_config"] = None  # its file's hooks are commands that nobody judged
         super().__init__(agent=agent, visualizer=watcher, **named)
         self.set_security_analyzer(LLMSecurityAnalyzer())  # else its model's risk is ignored
         if isinstance(watcher, ChildWatcher):

@@ -140,7 +140,7 @@ class Session:
                     continue
                 quiet = timeout is None
                 until = shell.last_output + self.quiet_seconds if quiet else begun + (timeout or 0)
-                left = until - time.monotonic()
+                left = min(until - time.monotonic(), threading.TIMEOUT_MAX)
                 if left <= 0:
                     return "quiet" if quiet else "late"
                 shell.changed.wait(left)

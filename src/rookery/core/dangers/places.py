@@ -9,6 +9,8 @@ HOLY = (
 )
 _SINKS = ("null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "ptmx")
 _PASSING = ("/dev/fd", "/dev/pts", "/proc/self/fd")
+_HOOKS = ("/.rookery/hooks.json", "/.openhands/hooks.json")
+"""A project's, which Rookery's own agent runs."""
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp", "/var/folders")  # noqa: S108
 
 
@@ -35,6 +37,8 @@ def special(path: str, roots: Iterable[str], home: str) -> str:
     """Why writing to a plain path is dangerous wherever the session is; "": it is not."""
     if is_below(path, normal(home + "/.ssh")):
         return f"writes to your keys ({path})"
+    if path.endswith(_HOOKS):
+        return f"changes commands that run without asking ({path})"
     inside = any(root != "/" and is_below(path, root) for root in map(normal, roots))
     if not inside and any(is_below(path, place) for place in HOLY):
         return f"writes to the system ({path})"
