@@ -167,15 +167,15 @@ def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
 
 
 @pytest.mark.long
-def test_T11_resume_sends_what_met_the_limit_once_more(home: Path) -> None:
+def test_T11_retry_sends_what_met_the_limit_once_more(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
-    missing = rookery("resume", session)
+    missing = rookery("retry", session)
     assert (missing.code, "no prompt that hit a rate limit" in missing.err) == (1, True)
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
     assert f"Retry now: rookery retry {session}" in limit.err
     rookery("stop", session)
-    assert rookery("resume", session).code == 0
+    assert rookery("retry", session).code == 0
     while listed()[session]["turn"] < 2 or listed()[session]["state"] != "idle":
         pass
     events = rookery("show", session, "--all", "--events").events

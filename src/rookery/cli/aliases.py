@@ -14,7 +14,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "kill": ("stop", "--now"),
     "list": ("ps",),
     "ls": ("ps",),
-    "resume": ("retry",),
+    "resume": ("open",),
     "rm": ("remove",),
     "sessions": ("ps",),
     "view": ("show",),

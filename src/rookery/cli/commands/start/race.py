@@ -64,7 +64,7 @@ def race() -> None:
     """
 
 
-@race.command(hidden=True)
+@race.command()
 @click.option("--agents", required=True, metavar="A,B,…", help="The agents, with commas.")
 @new_session.options
 @flags.approve("How to answer the agents' questions: approve all (default), reject, or ask you.")
@@ -79,7 +79,7 @@ def start(
     as_json: bool,
     **of_session: Any,
 ) -> int:
-    """Start a race and wait for its end."""
+    """Start a race and wait for its end. The word `start` can be left out."""
     from rookery.cli.session.approval_flags import Policy, check_destructive
     from rookery.cli.session.follow import attend
     from rookery.cli.session.prompt_input import text_of
