@@ -80,10 +80,15 @@ async def test_I17_5_skills_and_instructions_of_other_agents(
     (work / ".github").mkdir()
     (tmp_path.parent / "secret.txt").write_text("A SECRET")
     (work / ".github" / "copilot-instructions.md").symlink_to(tmp_path.parent / "secret.txt")
+    (work / ".rookery").mkdir()
+    hook = {"stop": [{"hooks": [{"command": "true"}]}]}
+    (work / ".rookery" / "hooks.json").write_text(json.dumps(hook))
     session = await agent.new(str(work))
     listed = await said(agent, session, "/skills")
     assert "`/fix` About it." in listed
     assert "`/ship` Ships it." in listed
+    assert f"- {tmp_path}/GEMINI.md" in listed.partition("Instructions:")[2]
+    assert "Hooks:\n- stop: 1" in listed
     await agent.turn(session, "/fix the $ARGUMENTS bug")
     sent = str(model.asked[-1].body["messages"])
     assert "Fix the $ARGUMENTS bug now." in sent

@@ -37,9 +37,11 @@ def test_the_demo_where_no_model_is_set_up(home: Path) -> None:
     assert agent(home) == "demo"
 
 
-def test_rookerys_own_where_one_is(home: Path) -> None:
+def test_rookerys_own_where_one_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(home, "ollama/bird")
+    monkeypatch.setenv("LLM_MODEL", "ollama/other")
     done = rookery("new")
+    assert "LLM_MODEL is set, but only used with --override-with-envs" in done.err
     assert done.code == 0, done.err
     assert "Using Rookery's own agent with ollama/bird (bird)" in done.err
     assert agent(home) == "rookery"

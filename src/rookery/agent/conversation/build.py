@@ -257,6 +257,13 @@ def skills_of(conversation: Conversation) -> list[Skill]:
     return [each for each in called if not isinstance(each.trigger, PathTrigger)]
 
 
+def instructions_of(conversation: Conversation) -> list[Skill]:
+    """Those that are always in the prompt."""
+    context = conversation.agent.agent_context
+    known = context.skills if context is not None else []
+    return [each for each in known if not each.is_agentskills_format and each.trigger is None]
+
+
 def policy_of(mode: str) -> policies.ConfirmationPolicyBase:
     return POLICIES[mode]()
 

@@ -1,5 +1,6 @@
 """Slash commands: what the user can ask of the agent itself, without its model."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -8,15 +9,17 @@ from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
 from rookery.agent.conversation import skills
-from rookery.agent.conversation.build import skills_of
+from rookery.agent.conversation.build import instructions_of, skills_of
 from rookery.agent.conversation.choices import MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
+from rookery.agent.session import hooks
 from rookery.agent.storage import store
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.core.units import money
 from rookery.core.vendors.profiles import profile_of
+from rookery.models.documents import SettingsError
 from rookery.wire.choices import UnknownChoice
 
 if TYPE_CHECKING:
@@ -159,10 +162,31 @@ def _server(session: "Session", name: str) -> str:
 
 
 def _skills(session: "Session", _: str = "") -> str:
-    skills = skills_of(session.running)
-    if not skills:
-        return "There are no skills in this directory or your home."
-    return "\n".join(map(_skill, skills))
+    """All that was found for the model: what it is told, and what guards it."""
+    called = skills_of(session.running)
+    parts = {
+        "Skills": list(map(_skill, called)),
+        "Instructions": [f"- {_place(session, each)}" for each in instructions_of(session.running)],
+        "Hooks": [] if session.record.remote else _hooks(session),
+        "MCP servers": [f"- {name}" for name in session.running.agent.mcp_config],
+    }
+    said = [f"{title}:\n" + "\n".join(lines) for title, lines in parts.items() if lines]
+    nothing = [] if called else ["There are no skills in this directory or your home."]
+    return "\n\n".join(nothing + said)
+
+
+def _place(session: "Session", skill: Skill) -> str:
+    place = skill.source or skill.name
+    inside = os.path.relpath(place, session.record.cwd) if os.path.isabs(place) else place
+    return place if inside.startswith(os.pardir) else inside
+
+
+def _hooks(session: "Session") -> list[str]:
+    try:
+        found = hooks.load(session.models.home, session.record.cwd)
+    except SettingsError as error:  # it names the file; the session goes on with what it had
+        return [f"- {error}"]
+    return [f"- {kind}: {len(found.config[kind])}" for kind in found.config]
 
 
 def _cost(session: "Session", _: str = "") -> str:
@@ -247,7 +271,7 @@ COMMANDS = (
     Command("go", "Leave plan mode and carry out the plan.", _go, "every, risky or all"),
     Command("model", "Show or switch the model.", _model, "profile"),
     Command("mcp", "List the MCP servers and their tools.", _servers),
-    Command("skills", "List the skills.", _skills),
+    Command("skills", "List the skills, instructions, hooks and MCP servers.", _skills),
     Command("cost", "Show this session's tokens and cost.", _cost),
     Command("rewind", "Undo your last prompt and everything after it.", _rewind, "how many", True),
     Command("goal", "Work until a judge finds the goal reached.", _goal, "what to reach"),

@@ -200,6 +200,8 @@ def _chosen(
         said = _model(home, checked_model(model) if model else "")
         if not silent:
             screen.note(f"Using Rookery's own agent with {said}.")
+        if os.environ.get("LLM_MODEL", "").strip() and not overriding(os.environ):
+            screen.note("LLM_MODEL is set, but only used with --override-with-envs.")
     return agent
 
 
