@@ -21,6 +21,7 @@ from rookery.core.json.events import Event, kind_of
 from rookery.core.policy import go_asks, modes
 from rookery.core.view.reduce import fold
 from rookery.home import paths
+from rookery.render.signs import notice_state
 from tests.agent.conftest import ARGV, surroundings, warm_up
 from tests.agent.driving import edit, run
 from tests.conftest import end_all
@@ -360,3 +361,24 @@ async def test_I17_2_the_reason_of_a_risk_stands_in_the_ask(nest: Nest) -> None:
     assert notes[-1] == "High risk: it evaluates text as code (eval)."
     elsewhere = nest.header() | {"vendor": "claude"}  # whose words are no judgement
     assert "risk" not in asks.block_of(ask, elsewhere)
+
+
+async def test_I17_3_a_fallback_is_told_in_a_line_of_its_own(nest: Nest) -> None:
+    """Every face shows a notice, which a thought would fold away; and the half that the first model
+    said is not what the session says last."""
+    path = Path(nest.home, "agent_settings.json")
+    kept = path.read_text()
+    settings = json.loads(kept)
+    settings["profiles"]["first"]["fallback"] = "second"
+    path.write_text(json.dumps(settings))
+    quota = {"status": 429, "message": "You exceeded your current quota"}
+    try:
+        told = await nest.turn([{"text": "Half of it", "after": 2, "error": quota}, "Whole."])
+    finally:
+        path.write_text(kept)
+    lines = [event.update for event in told if kind_of(event.update) == "notice"]
+    words = "first has no quota or credit left; second answers this turn."
+    assert [line["title"] for line in lines] == [words]
+    assert told[-1].update["last"] == "Whole."
+    [block] = [b for b in fold(None, told).blocks.values() if b.get("title") == words]
+    assert (block["role"], notice_state(block)) == ("notice", "warn")

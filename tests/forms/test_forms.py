@@ -9,7 +9,7 @@ import pytest
 from rookery.client.config import rules as files
 from rookery.core.asks.forms import NEEDED
 from rookery.forms import agents, lists, models, rules, servers
-from rookery.forms.form import about, complaint, hinted, is_secret, is_shown, spelled, typed
+from rookery.forms.form import about, complaint, hinted, is_secret, is_shown, spelled, titled, typed
 from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
 from rookery.home import config, mcp
 from rookery.models import profiles
@@ -48,7 +48,7 @@ class TestFields:
         field = servers.SCHEMA["properties"]["url"]
         assert is_shown(field, {"kind": "http"})
         assert not is_shown(field, {"kind": "stdio"})
-        model = models.ModelForm().fields["model"]
+        model = models.ModelForm(profiles.Settings()).fields["model"]
         assert "claude" in (hinted(model, {"provider": "anthropic"}) or "")
         assert hinted(model, {}) is None
 
@@ -104,7 +104,7 @@ class TestSettings:
 
 class TestModels:
     def test_an_error_has_its_field(self, home: str) -> None:
-        form = models.ModelForm()
+        form = models.ModelForm(profiles.Settings())
         assert form.check({"provider": "anthropic"}) == {"model": NEEDED}
         outcome = form.keep(home, {"provider": "anthropic", "model": "m", "base_url": "nowhere"})
         assert not outcome.ok
@@ -112,15 +112,31 @@ class TestModels:
 
     def test_a_key_goes_in_and_not_out(self, home: str) -> None:
         answers = {"provider": "anthropic", "model": "m", "key": "sk-hidden", "name": "work"}
-        assert models.ModelForm().keep(home, answers).ok
+        assert models.ModelForm(profiles.Settings()).keep(home, answers).ok
         saved = profiles.load(home)
-        form = models.ModelForm(saved.profiles["work"])
+        form = models.ModelForm(saved, "work")
         assert "sk-hidden" not in json.dumps([form.values, form.schema])
         rows = lists.model_rows(saved)
         assert rows[0].tag == "default"
         assert "sk-hidden" not in str(rows)
         assert form.keep(home, {**form.values, "model": "n"}).ok
         assert profiles.load(home).profiles["work"].key == Secret("sk-hidden")
+
+    def test_I17_3_a_fallback_is_chosen_from_the_saved_models(self, home: str) -> None:
+        """The field is there once there is another model; one that is gone is said to be."""
+        blank = {"provider": "anthropic", "model": "m", "key": "sk-hidden"}
+        assert "fallback" not in models.ModelForm(profiles.Settings()).fields
+        assert models.ModelForm(profiles.Settings()).keep(home, blank | {"name": "one"}).ok
+        new = models.ModelForm(profiles.load(home))
+        assert titled(new.fields["fallback"]) == [("none", "none"), ("one", "one")]
+        assert new.check(blank | {"fallback": "lost"}) == {"fallback": "must be one of none, one"}
+        assert new.keep(home, {**new.values, **blank, "name": "two", "fallback": "one"}).ok
+        form = models.ModelForm(profiles.load(home), "two")
+        assert form.values["fallback"] == "one"
+        assert form.keep(home, {**form.values, "fallback": "none"}).ok
+        assert profiles.load(home).profiles["two"].fallback == ""
+        gone = profiles.Settings({"a": profiles.Profile("a", "x/y", fallback="lost")}, "a")
+        assert titled(models.ModelForm(gone, "a").fields["fallback"])[1][1] == "lost (not saved)"
 
 
 class TestServers:

@@ -133,6 +133,15 @@ def complete_sessions(
     return found
 
 
+def complete_models(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from rookery.models import profiles
+
+    saved, _ = profiles.look(paths.home())
+    return [CompletionItem(name) for name in saved.profiles if name.startswith(incomplete)]
+
+
 def complete_agents(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

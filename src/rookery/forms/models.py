@@ -18,10 +18,14 @@ class ModelForm(Form):
     tests = True
     save_label = "Test and save"
 
-    def __init__(self, known: profiles.Profile | None = None, *, default: bool = False) -> None:
+    def __init__(self, found: profiles.Settings, name: str = "") -> None:
+        """`name`: of a saved model; "": a new one. Raises KeyError: there is none of this name."""
+        known = found.profiles[name] if name else None
+        default = known is not None and known == found.chosen
         self.title = f"Model: {known.name}" if known else "Set up a model"
-        self.schema = _schema(known)
-        self.values = _values(known, default=default)
+        self.schema = _schema(known, _fallbacks(found, known))
+        values = _values(known, default=default)
+        self.values = {key: values[key] for key in values if key in self.fields}
         self._known = known
 
     def check(self, answers: Json) -> dict[str, str]:
@@ -60,7 +64,17 @@ class ModelForm(Form):
         )
 
 
-def _schema(known: profiles.Profile | None) -> Json:
+def _fallbacks(found: profiles.Settings, known: profiles.Profile | None) -> dict[str, str]:
+    """The saved models that could answer for this one, and the one that it names though it is gone.
+    Empty: there is no other."""
+    own, now = (known.name, known.fallback) if known else ("", "")
+    others = {name: name for name in found.profiles if name != own}
+    if now and now not in others:
+        others[now] = f"{now} (not saved)"
+    return {USUAL: "none"} | others if others else {}
+
+
+def _schema(known: profiles.Profile | None, fallbacks: dict[str, str]) -> Json:
     titles = {each.name: each.title for each in PROVIDERS}
     titles[OTHER] = "Another one: write the model as PROVIDER/MODEL"
     kept = "unchanged" if known and known.key else ""
@@ -83,17 +97,21 @@ def _schema(known: profiles.Profile | None) -> Json:
             minimum=1,
             maximum=3600,
         ),
-        "fallback": described("Fallback", "saved model that answers if this one cannot"),
+        "fallback": described(
+            "Fallback", "saved model that answers if this one cannot", oneOf=choices(fallbacks)
+        ),
         "default": described("Use it for new sessions", type="boolean"),
     }
     if known is not None:
         del fields["name"]
+    if not fallbacks:
+        del fields["fallback"]
     return {"properties": fields, "required": ["provider", "model"]}
 
 
 def _values(known: profiles.Profile | None, *, default: bool) -> Json:
     if known is None:
-        return {"provider": PROVIDERS[0].name, "default": True}
+        return {"provider": PROVIDERS[0].name, "fallback": USUAL, "default": True}
     provider = _provider(known)
     prefix = f"{provider.prefix}/" if provider else ""
     return {
@@ -101,7 +119,7 @@ def _values(known: profiles.Profile | None, *, default: bool) -> Json:
         "model": known.model.removeprefix(prefix),
         "base_url": known.base_url,
         "timeout": known.timeout,
-        "fallback": known.fallback,
+        "fallback": known.fallback or USUAL,
         "default": default,
     }
 

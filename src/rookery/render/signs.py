@@ -19,7 +19,9 @@ SIGNS = {
 }
 """A sign, and what replaces it where the encoding lacks it."""
 
-NOTICES = {"error": "failed", "warn": "warn", "rate_limited": "warn", "info": "note", "": "note"}
+NOTICES = {"error": "failed", "info": "note", "": "note"}
+NOTICES |= dict.fromkeys(("warn", "warning", "rate_limited"), "warn")
+"""By the level of ours, or the severity of an agent's."""
 
 
 def notice_state(block: Block) -> str:

@@ -23,8 +23,8 @@ import rookery
 from rookery.agents import programs, registry
 from rookery.client.config.in_force import InForce
 from rookery.core import budgets, spending
+from rookery.core.agent import ingest, messages
 from rookery.core.agent import machine as agent_machine
-from rookery.core.agent import messages
 from rookery.core.agent.addresses import Remote, address_of
 from rookery.core.agent.chunks import Chunks
 from rookery.core.asks import kept_asks
@@ -335,6 +335,7 @@ class Journal:
         self._drafts: list[Draft] = []
         self._full = False
         self._last_text = ""
+        self._message = ("", "")  # the last one's name, and what came before it
 
     def said(self, update: Json, now: float) -> None:
         """An update of the agent's, through the chunk window."""
@@ -361,7 +362,10 @@ class Journal:
         if kind == "agent_message_chunk":
             content = update.get("content")
             if isinstance(content, dict) and isinstance(content.get("text"), str):
-                self._last_text = (self._last_text + content["text"])[-2 * LAST_LINE :]
+                if (name := lenient.text(update, "messageId")) != self._message[0]:
+                    self._message = (name, self._last_text)
+                before = self._message[1] if ingest.taken_back(update) else self._last_text
+                self._last_text = (before + content["text"])[-2 * LAST_LINE :]
         elif kind == "tool_call":
             self._last_text = (self._last_text + "\n")[-2 * LAST_LINE :]
 

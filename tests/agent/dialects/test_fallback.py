@@ -71,7 +71,8 @@ async def test_I17_3_chains_end_and_the_first_error_is_told(
     script: Json,
     words: str,
 ) -> None:
-    """One that names itself in a circle, one without a key, and one that refuses it."""
+    """One that names itself in a circle, one without a key, one that refuses it, and one that is no
+    longer saved."""
     refused = {"error": {"status": 401, "message": "Incorrect API key"}, "times": 99}
     with serving(failing(script)) as broken, serving(failing(refused)) as closed:
         one = models(broken)["chat"] | {"fallback": "two"}
@@ -85,6 +86,11 @@ async def test_I17_3_chains_end_and_the_first_error_is_told(
             assert "three has a key that its provider refuses; no other model" in seen.thoughts
             assert seen.data["errorKind"] == "rate_limit"
             assert len(broken.asked) == len(closed.asked) == 1
+        with saved(agent_home, provider, one=one):
+            talk = await Talk.begin(agent, broken, "one", tmp_path)
+            seen = await talk.say("hello")
+            assert seen.thoughts.count("two cannot answer for one: it is not saved.") == 1
+            assert seen.data["errorKind"] == "rate_limit"
 
 
 async def test_I17_3_what_does_not_fit_goes_to_a_larger_window(

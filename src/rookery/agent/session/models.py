@@ -13,6 +13,9 @@ from rookery.models.secrets import KNOWN, secrets_in
 __all__ = ["Missing", "Models", "Profile"]
 
 
+GONE = "it is not saved. Choose another fallback: rookery setup"
+
+
 class Models:
     def __init__(self, home: str, environment: Mapping[str, str], *, override: bool) -> None:
         self.home = home
@@ -63,10 +66,11 @@ class Models:
         settings = self.settings()
         now = settings.profiles.get(profile) or settings.chosen
         seen = {now.name} if now else set[str]()
-        while now and now.fallback in settings.profiles and now.fallback not in seen:
-            now = settings.profiles[now.fallback]
-            seen.add(now.name)
-            yield now.name, self._effective(settings, now.name)
+        while now and now.fallback and now.fallback not in seen:
+            name = now.fallback
+            seen.add(name)
+            now = settings.profiles.get(name)
+            yield name, self._effective(settings, name) if now else Missing(GONE)
 
     @staticmethod
     def efforts_of(model: str) -> tuple[str, ...]:

@@ -37,7 +37,11 @@ NO_MODEL = "none"
 @click.option("--timeout", type=click.FloatRange(min=0), help="Seconds per answer (0: default).")
 @click.option("--name", default="", metavar="NAME", help="Name for this model.")
 @click.option(
-    "--fallback", default="", metavar="NAME", help="Saved model that answers if this one cannot."
+    "--fallback",
+    default="",
+    metavar="NAME",
+    shell_complete=flags.complete_models,
+    help="Saved model that answers if this one cannot (none: no such model).",
 )
 @click.option("--default", "default", is_flag=True, help="Use it for new sessions.")
 @click.option("--no-test", is_flag=True, help="Save it without testing it.")
@@ -145,7 +149,8 @@ def list_(as_json: bool) -> int:
             if subscriptions.is_one(each.extras)
             else ("no key needed" if usable else "no key")
         )
-        then = f"then {each.fallback}" if each.fallback else ""
+        gone = "" if each.fallback in settings.profiles else " (not saved)"
+        then = f"then {each.fallback}{gone}" if each.fallback else ""
         words = (each.name, each.model, each.base_url, key, then, "default" if now else "")
         mark = screen.paint.mark("done" if usable else "failed")
         screen.line(f"{mark}  " + "  ".join(clean_line(word) for word in words if word))

@@ -5,6 +5,7 @@ A profile speaks where the call says little; an unknown tool looks like any othe
 
 from rookery.core.blocks import parts
 from rookery.core.json import Json, lenient
+from rookery.core.policy import go_asks
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import block_of, steps
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
@@ -45,8 +46,9 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     if isinstance(call.get("locations"), list):
         paths = [lenient.text(place, "path") for place in lenient.mappings(call, "locations")]
         found["locations"] = [path[:250] for path in paths[:20] if path]
+    said = profile.judged and go_asks.is_own((name_of(call),))  # a plan: just above, and in the ask
     for key, field in (("rawInput", "input"), ("rawOutput", "output")):
-        if call.get(key) not in (None, {}, ""):
+        if call.get(key) not in (None, {}, "") and not said:
             found[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
     return found | _special(call, profile)
 

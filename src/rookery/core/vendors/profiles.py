@@ -209,7 +209,10 @@ def offers_of(profile: Profile) -> Json:
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,
         "elicitation": {"form": {}},
-        "session": {"configOptions": {"boolean": {}}},
+        "session": {
+            "configOptions": {"boolean": {}},
+            **({"notices": {}} if profile.judged else {}),  # what ours would say as a thought
+        },
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {
             "rookery": {"judge": True},  # core.policy.auto_answer

@@ -85,12 +85,9 @@ def _form(home: str, kind: str, name: str) -> Form:
 
 
 def _model(saved: profiles.Settings, name: str) -> Form:
-    if not name:
-        return models.ModelForm()
-    if name not in saved.profiles:
+    if name and name not in saved.profiles:
         raise _missing(f"There is no saved model {name!r}.")
-    known = saved.profiles[name]
-    return models.ModelForm(known, default=known == saved.chosen)
+    return models.ModelForm(saved, name)
 
 
 def _rule(home: str, name: str) -> Form:

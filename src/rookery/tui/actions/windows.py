@@ -77,13 +77,14 @@ class Windows(Parts):
     def action_model(self) -> None:
         if self.is_elsewhere("The model of these sessions"):
             return
+        from rookery.models import profiles
         from rookery.tui.windows.model import ModelForm
 
         def saved(answer: Json) -> None:
             self.notify(answer["words"], markup=False)
             self.look_around()
 
-        self.ask(ModelForm(), saved)
+        self.ask(ModelForm(profiles.look(self.start.home)[0]), saved)
 
     def action_models(self) -> None:
         if self.is_elsewhere("The models of these sessions"):

@@ -79,7 +79,7 @@ class SettingsScreen(RowsScreen[None]):
             "rules": rule.RulesScreen,
         }
         if row.name == "models" and not (found.models.profiles or found.trouble):
-            push(model.ModelForm(), self._told)
+            push(model.ModelForm(found.models), self._told)
         elif row.name in lists:
             push(lists[row.name](), lambda _: self.reload())
         elif row.name == "condenser":

@@ -22,8 +22,8 @@ class ModelForm(SavedForm):
 
     BINDINGS = bindings.MODEL
 
-    def __init__(self, known: profiles.Profile | None = None, *, default: bool = False) -> None:
-        super().__init__(models.ModelForm(known, default=default))
+    def __init__(self, found: profiles.Settings, name: str = "") -> None:
+        super().__init__(models.ModelForm(found, name))
 
     def action_test(self) -> None:
         if (answers := self.checked()) is not None:
@@ -76,11 +76,10 @@ class ModelsScreen(RowsScreen[None]):
         return model_rows(self._saved)
 
     def choose(self, row: Row) -> None:
-        known = self._saved.profiles[row.name]
-        self.shell.ask(ModelForm(known, default=known == self._saved.chosen), self._set_up)
+        self.shell.ask(ModelForm(self._saved, row.name), self._set_up)
 
     def action_new(self) -> None:
-        self.shell.ask(ModelForm(), self._set_up)
+        self.shell.ask(ModelForm(self._saved), self._set_up)
 
     def _set_up(self, answer: Json) -> None:
         self._changed(setup.Outcome(True, answer["words"]))

@@ -232,6 +232,8 @@ class Sharing:
                 self._notices
             ):
                 told += [shapes.notice(each) for each in _noticed(update)]
+            case "notice":  # as the agent itself says it to such an editor
+                told += shapes.thought(update)
         if header["title"] != before["title"]:
             told.append(_titled(header))
         if as_offered(header) != as_offered(before) or header["agent"] != before["agent"]:

@@ -144,6 +144,14 @@ def notice(given: Json) -> Json:
     return found
 
 
+def thought(given: Json) -> list[Json]:
+    """An agent's notice, for an editor that knows none."""
+    words = [lenient.text(given, key) for key in ("title", "description")]
+    text = "".join(f"{each}\n" for each in words if each)
+    content = {"type": "text", "text": text}
+    return [{"sessionUpdate": "agent_thought_chunk", "content": content}] if text else []
+
+
 def aside(name: str, words: str) -> Json:
     """Words of ours in the conversation, as a paragraph: most editors join messages in a row."""
     content = {"type": "text", "text": f"\n\n_{words}_\n\n"}
