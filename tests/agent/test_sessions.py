@@ -328,6 +328,23 @@ async def test_G4_two_processes_do_not_write_to_one(
         await other.kill()
 
 
+async def test_I17_5_a_damaged_conversation_says_so(
+    agent: Agent, agent_home: Path, tmp_path: Path
+) -> None:
+    session = await agent.new(str(tmp_path))
+    await agent.turn(session, "hi")
+    await agent.call("session/close", sessionId=session)
+    [event, *_] = (agent_home / "conversations" / session / "events").glob("event-00001-*")
+    whole = event.read_text()
+    for text in ("{half", whole.replace('"kind":', '"shiny": 1, "kind":')):
+        event.write_text(text)
+        failed = await agent.answer(agent.ask("session/load", sessionId=session, **here(tmp_path)))
+        assert failed["error"]["message"].startswith("This conversation cannot be read")
+    event.write_text(whole)
+    loaded = await agent.call("session/load", sessionId=session, **here(tmp_path))
+    assert isinstance(loaded, dict)
+
+
 async def test_I17_5_a_conversation_of_openhands_is_copied_and_continued(
     agent: Agent, agent_home: Path, tmp_path: Path
 ) -> None:

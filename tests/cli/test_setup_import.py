@@ -45,6 +45,9 @@ def theirs(tmp_path: Path) -> Path:
     put(talk / "events/event-00001-b.json", told)
     (talk / "events" / "link.json").symlink_to("/etc/hostname")
     put(tmp_path / "conversations/1/base_state.json", {})
+    silent = tmp_path / "conversations" / TALK.replace(TALK[:4], "0000")
+    put(silent / "base_state.json", {})
+    (silent / "events").mkdir()
     return tmp_path
 
 

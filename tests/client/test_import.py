@@ -4,6 +4,7 @@ session/load: listed, imported once, read and continued."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from rookery.client.imports import agent_sessions
 from rookery.core.json.events import kind_of
-from tests.cli.driving import rookery
+from tests.cli.driving import PLAIN, rookery
 from tests.rigs.player import player
 from tests.worker.aviary import Aviary, Bird
 
@@ -89,6 +90,34 @@ async def test_I16_a_session_begun_elsewhere_is_listed_imported_read_and_continu
     assert not [e for e in events if kind_of(e.update) == "_context"], "it was continued"
     answers = [e for e in events if kind_of(e.update) == "agent_message_chunk"]
     assert len([e for e in answers if "First answer" in e.update["content"]["text"]]) == 1
+
+
+def test_I17_5_many_are_imported_by_one_process_and_a_second_time_by_none(
+    aviary: Aviary, argv: list[str]
+) -> None:
+    """Given up in the middle, it goes on where it was."""
+    count = aviary.root / "starts"
+    program = aviary.root / "counted"
+    program.write_text(f'#!/bin/sh\necho >>{count}\nexec "$@"\n')
+    program.chmod(0o755)
+    for number in range(4):
+        elsewhere(argv, aviary.work, play({"text": f"Answer {number}"}))
+    text = f"[agents.mine]\ncommand = {json.dumps([str(program), *argv])}\n"
+    Path(aviary.home, "config.toml").write_text(text)
+    words = [*PLAIN, "import", "--agent", "mine", "--all"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        assert b"Traceback" not in child.stderr.read()
+    assert child.returncode == 130
+    assert count.read_text() == "\n"
+    done = rookery("import", "--agent", "mine", "--all")
+    made = rookery("ps", "--json").events
+    assert (done.code, len(made)) == (0, 4)
+    assert count.read_text() == "\n\n"
+    assert rookery("import", "--agent", "mine", "--all").out == ""
 
 
 LIAR = """

@@ -45,6 +45,11 @@ MODE_OF = {"risky": RISK_BASED, "all": ALWAYS_APPROVE}
 PARTING = 15.0
 """Seconds until a container is gone; usually one."""
 
+UNREADABLE = (
+    "This conversation cannot be read: it is damaged, or a newer version of OpenHands wrote it."
+)
+LONGEST_REASON = 120
+
 
 class Sessions:
     def __init__(
@@ -197,10 +202,15 @@ class Sessions:
         given = servers_of(servers(params))
         record = await self._stored(params)
         session = self._open.get(record.id)
-        if session is None:
-            session = await self._enliven(record._replace(cwd=cwd, roots=roots), given)
+        try:
+            if session is None:
+                session = await self._enliven(record._replace(cwd=cwd, roots=roots), given)
+            if request.method == "session/load":
+                await session.replay()
+        except (ValueError, KeyError, FileNotFoundError) as error:  # what the SDK raises
+            await self._close(record.id)
+            raise RpcError(INTERNAL_ERROR, unreadable(error)) from error
         if request.method == "session/load":
-            await session.replay()
             _tell_commands(session)
             request.reply(session.choices.state())
         else:
@@ -325,6 +335,14 @@ class Sessions:
             raise invalid(str(error)) from None
         if session.turn is not None:
             session.turn.mode_chosen()
+
+
+def unreadable(error: Exception) -> str:
+    """For the user, of a conversation that cannot be loaded."""
+    listed: Any = getattr(error, "errors", None)  # pydantic's
+    why = listed()[0]["msg"] if callable(listed) else str(error)
+    short = why if len(why) <= LONGEST_REASON else f"{why[:LONGEST_REASON]}…"
+    return f"{UNREADABLE} ({short})"
 
 
 def _tell_commands(session: "Session") -> None:

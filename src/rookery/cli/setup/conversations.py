@@ -1,5 +1,6 @@
 """Conversations of OpenHands, copied to where Rookery's own agent keeps its own: it loads them."""
 
+import errno
 import json
 import os
 import shutil
@@ -16,6 +17,8 @@ FIRST = 20
 """Events among which the first prompt is looked for."""
 LARGEST = 8 * 1024 * 1024
 """Bytes of a file that is read for it."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Then none of them can be copied."""
 LISTED = "rookery import --agent rookery --all --list"
 
 
@@ -28,20 +31,32 @@ class Copied(NamedTuple):
 
 
 def copy_from(folder: str, kept: store.Store) -> Copied:
-    """Each as a whole or not at all; what is here stays. Raises OSError."""
+    """Each as a whole or not at all; what is here stays, and one that cannot be read keeps nobody
+    from the others. Raises OSError: there is no room."""
     new, here, broken = 0, 0, list[str]()
     for name in sorted(os.listdir(folder)):
         id, source = store.known_form(name), os.path.join(folder, name)
-        if id is None or not os.path.isdir(os.path.join(source, store.EVENTS)):
+        if id is None or not _has_events(source):
             continue  # nothing was said in it
         if os.path.exists(kept.folder(id)):
             here += 1
         elif paths.read_json(os.path.join(source, store.STATE)) is None:
             broken.append(f"{name}: {store.STATE} cannot be read")
         else:
-            _copy(source, id, kept)
-            new += 1
+            try:
+                _copy(source, id, kept)
+                new += 1
+            except OSError as error:
+                if error.errno in FULL:
+                    raise
+                broken.append(f"{name}: {error.strerror or error}")
     return Copied(new, here, broken)
+
+
+def _has_events(source: str) -> bool:
+    with suppress(OSError), os.scandir(os.path.join(source, store.EVENTS)) as found:
+        return any(each.name.endswith(".json") for each in found)
+    return False
 
 
 def _copy(source: str, id: str, kept: store.Store) -> None:

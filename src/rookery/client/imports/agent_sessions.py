@@ -47,6 +47,7 @@ class AgentSessions:
     ) -> None:
         self.name = agent.name
         self._argv, self._config, self._home = agent.argv, config, home
+        self._replays_late = agent.name != registry.OWN
         self._environment = kept_of({"environment": dict(environment)})
         self._exited = asyncio.Event()
         self._child = Child(lambda _: self._exited.set(), Fence(home, confined=False))
@@ -129,13 +130,18 @@ class AgentSessions:
         said, problem = load.result() if answered else ({}, "")
         if problem:
             raise CannotImport(problem)
-        if answered:
+        if answered and self._replays_late:
             await self._settled()
         history, self._id = self._history, ""
         keys = ("configOptions", "modes", "models")
         offers: Json = {key: said[key] for key in keys if isinstance(said, dict) and key in said}
         ready: Json = {"name": self.name, "sessionId": session.id, "info": self._info}
         return history, ready | {"capabilities": self._capabilities} | offers
+
+    async def leave(self, session: Listed) -> None:
+        """It was loaded: others may have it. An agent that cannot do that is none of our worry."""
+        if can(self._capabilities, "close"):
+            await self._answer("session/close", {"sessionId": session.id})
 
     async def _settled(self) -> None:
         """Some replay behind the answer."""

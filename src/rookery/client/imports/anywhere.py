@@ -12,8 +12,7 @@ from rookery.agents import programs, registry
 from rookery.client.config import in_force
 from rookery.client.daemon.remote import Door
 from rookery.client.guard import require_person
-from rookery.client.imports import importing
-from rookery.client.imports.importing import Found, Known
+from rookery.client.imports.importing import Found, Importer
 from rookery.client.transport.interface import Rookery
 from rookery.client.transport.local import LocalRookery
 from rookery.client.transport.remote import RemoteRookery
@@ -36,6 +35,10 @@ class Source(ABC):
 
     @abstractmethod
     async def bring(self, wanted: Listed) -> Found: ...
+
+    @abstractmethod
+    async def rest(self) -> None:
+        """End what was started for it; more can be asked all the same."""
 
 
 def source(rookery: Rookery, agent: str, cwd: str) -> Source:
@@ -70,20 +73,19 @@ def agents(rookery: Rookery) -> Iterable[str]:
 class _Here(Source):
     def __init__(self, home: str, agent: registry.Agent) -> None:
         super().__init__(agent.name)
-        self._home, self._known = home, Known(home, agent.name)
-        self._registered = agent
+        self._importer = Importer(home, agent, in_force.load(home), os.environ)
 
     @override
     async def find(self, cwd: str) -> list[Found]:
-        settings = in_force.load(self._home)
-        given = (self._home, self._registered, settings, os.environ)
-        return await importing.find(*given, cwd, self._known)
+        return await self._importer.find(cwd)
 
     @override
     async def bring(self, wanted: Listed) -> Found:
-        settings = in_force.load(self._home)
-        given = (self._home, self._registered, settings, os.environ)
-        return await importing.bring(*given, wanted, self._known)
+        return await self._importer.bring(wanted)
+
+    @override
+    async def rest(self) -> None:
+        await self._importer.rest()
 
 
 class _There(Source):
@@ -103,6 +105,9 @@ class _There(Source):
         body = {"id": wanted.id, "cwd": wanted.cwd, "title": wanted.title[:500]}
         said = await asyncio.to_thread(self._door.json, "POST", self._path, body)
         return Found(self.agent, wanted, str(said["id"]))
+
+    @override
+    async def rest(self) -> None: ...  # its daemon does
 
 
 def _listed(row: Json) -> Listed:

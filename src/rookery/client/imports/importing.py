@@ -9,14 +9,15 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rookery.agents import registry
 from rookery.client.create import create_session
 from rookery.client.imports.agent_sessions import AgentSessions, CannotImport
 from rookery.core.agent import imported
-from rookery.core.agent.imported import Listed
+from rookery.core.agent.imported import History, Listed
 from rookery.core.agent.opening import KINDS, conversations
+from rookery.core.json import Json
 from rookery.home import paths
 from rookery.home.config import Config
 from rookery.log.errors import LogError
@@ -55,20 +56,96 @@ class Known:
         return self._found.get(conversation, "")
 
 
+class Importer:
+    """One after the other, by one process of the agent: to start it takes longer than to replay a
+    session. `rest` ends it; it is started anew when it is needed."""
+
+    def __init__(
+        self,
+        home: str,
+        agent: registry.Agent,
+        config: Config,
+        environment: Mapping[str, str],
+        known: Known | None = None,
+    ) -> None:
+        self._home, self._agent, self._config = home, agent, config
+        self._environment = environment
+        self._known = known or Known(home, agent.name)
+        self._running: AgentSessions | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.rest()
+
+    async def rest(self) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            await running.__aexit__()
+
+    async def _sessions(self) -> AgentSessions:
+        if self._running is None:
+            given = self._home, self._agent, self._config, self._environment
+            self._running = await AgentSessions(*given).__aenter__()
+        return self._running
+
+    async def find(self, cwd: str = "") -> list[Found]:
+        """Newest first, so far as the agent tells. Raises CannotImport."""
+        try:
+            listed = await (await self._sessions()).list(cwd)
+        except CannotImport:
+            await self.rest()
+            raise
+        listed.sort(key=lambda each: each.updated, reverse=True)
+        return [Found(self._agent.name, each, self._known.here(each.id)) for each in listed]
+
+    async def bring(self, wanted: Listed) -> Found:
+        """Import one. Raises CannotImport."""
+        if not os.path.isdir(wanted.cwd):
+            place = wanted.cwd or "a directory that it does not name"
+            raise CannotImport(f"{wanted.id} worked in {place}, which no longer exists.")
+        agent = self._agent.name
+        with _alone(self._home):
+            if here := self._known.here(wanted.id):
+                return Found(agent, wanted, here)
+            history, ready = await self._load(wanted)
+            if not history.updates:
+                raise CannotImport(f"{agent} replayed nothing of {wanted.id}.")
+            session = create_session(
+                self._home,
+                agent=agent,
+                argv=[],
+                cwd=wanted.cwd,
+                environment=self._environment,
+                history=imported.drafts(history, ready, wanted.title),
+            )
+            return Found(agent, wanted, session)
+
+    async def _load(self, wanted: Listed) -> tuple[History, Json]:
+        try:
+            sessions = await self._sessions()
+            history, ready = await sessions.load(wanted, wanted.cwd)
+            if history.cut:  # the rest of it may still come
+                await self.rest()
+            else:
+                await sessions.leave(wanted)
+        except CannotImport:
+            await self.rest()
+            raise
+        return history, ready
+
+
 async def find(
     home: str,
     agent: registry.Agent,
     config: Config,
     environment: Mapping[str, str],
     cwd: str = "",
-    known: Known | None = None,
 ) -> list[Found]:
     """Newest first, so far as the agent tells. Raises CannotImport."""
-    known = known or Known(home, agent.name)
-    async with AgentSessions(home, agent, config, environment) as sessions:
-        listed = await sessions.list(cwd)
-    listed.sort(key=lambda each: each.updated, reverse=True)
-    return [Found(agent.name, each, known.here(each.id)) for each in listed]
+    async with Importer(home, agent, config, environment) as importer:
+        return await importer.find(cwd)
 
 
 async def bring(
@@ -77,29 +154,10 @@ async def bring(
     config: Config,
     environment: Mapping[str, str],
     wanted: Listed,
-    known: Known | None = None,
 ) -> Found:
     """Import one. Raises CannotImport."""
-    if not os.path.isdir(wanted.cwd):
-        place = wanted.cwd or "a directory that it does not name"
-        raise CannotImport(f"{wanted.id} worked in {place}, which no longer exists.")
-    known = known or Known(home, agent.name)
-    with _alone(home):
-        if here := known.here(wanted.id):
-            return Found(agent.name, wanted, here)
-        async with AgentSessions(home, agent, config, environment) as sessions:
-            history, ready = await sessions.load(wanted, wanted.cwd)
-        if not history.updates:
-            raise CannotImport(f"{agent.name} replayed nothing of {wanted.id}.")
-        session = create_session(
-            home,
-            agent=agent.name,
-            argv=[],
-            cwd=wanted.cwd,
-            environment=environment,
-            history=imported.drafts(history, ready, wanted.title),
-        )
-        return Found(agent.name, wanted, session)
+    async with Importer(home, agent, config, environment) as importer:
+        return await importer.bring(wanted)
 
 
 @contextmanager

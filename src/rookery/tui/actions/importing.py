@@ -52,7 +52,11 @@ def _with[Got](
         from rookery.log.errors import LogError
 
         try:
-            return await work(anywhere.source(app.reader.rookery, agent, cwd)), ""
+            source = anywhere.source(app.reader.rookery, agent, cwd)
+            try:
+                return await work(source), ""
+            finally:
+                await source.rest()
         except (CannotImport, FromAgent, ConfigError, LogError, RemoteError, OSError) as error:
             return None, str(error)
         except (registry.UnknownAgent, registry.NotInstalled) as error:

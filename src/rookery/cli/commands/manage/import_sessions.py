@@ -84,7 +84,21 @@ async def _run(
     only_list: bool,
     as_json: bool,
 ) -> int:
-    found, failed = list[tuple[Source, Found]](), 0
+    try:
+        found = await _found(screen, sources, place, ids)
+        if only_list:
+            _write(screen, [each for _, each in found], as_json=as_json)
+            return exits.DONE
+        return await _bring_all(screen, found, place)
+    finally:
+        for source in sources:
+            await source.rest()
+
+
+async def _found(
+    screen: Screen, sources: list[Source], place: str, ids: tuple[str, ...]
+) -> list[tuple[Source, Found]]:
+    found = list[tuple[Source, Found]]()
     for source in sources:
         try:
             rows = await source.find(place)
@@ -93,14 +107,20 @@ async def _run(
                 raise click.ClickException(str(error)) from None
             screen.note(clean_line(str(error)))
             continue
+        if len(sources) > 1:
+            await source.rest()  # one agent at a time
         found += [(source, each) for each in rows if not ids or each.session.id in ids]
     if missing := set(ids) - {each.session.id for _, each in found}:
         words = f"No agent lists the session {sorted(missing)[0]}. To see them: rookery import"
         raise click.ClickException(f"{words} --list --all")
-    if only_list:
-        _write(screen, [each for _, each in found], as_json=as_json)
-        return exits.DONE
+    return found
+
+
+async def _bring_all(screen: Screen, found: list[tuple[Source, Found]], place: str) -> int:
+    failed = 0
     for number, (source, each) in enumerate(found, 1):
+        if number > 1 and source is not found[number - 2][0]:
+            await found[number - 2][0].rest()
         screen.status(f"{number:,} of {len(found):,}")
         failed += not await _bring(screen, source, each)
     if not found:
@@ -116,7 +136,7 @@ async def _bring(screen: Screen, source: Source, each: Found) -> bool:
     try:
         made = await source.bring(each.session)
     except (CannotImport, RemoteError) as error:
-        screen.note(clean_line(f"{title} was not imported. {error}"))
+        screen.note(clean_line(f"{title} ({each.session.id}) was not imported. {error}"))
         return False
     screen.line(made.here)
     screen.note(f"Imported {title} from {source.agent}. To continue it: rookery prompt {made.here}")
