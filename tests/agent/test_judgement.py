@@ -126,6 +126,15 @@ async def test_I9_2_one_request_for_all_actions_of_a_step(judged: Agent, tmp_pat
     assert sorted(os.listdir(tmp_path)) == ["a", "c"]
 
 
+async def test_I17_4_more_actions_than_one_request_takes(judged: Agent, tmp_path: Path) -> None:
+    asked = judge_by(judged, lambda call: DENIED)
+    session = await judged.new(str(tmp_path))
+    many = {"calls": [run(f"echo {number}", **LOW)["call"] for number in range(101)]}
+    await judged.turn(session, [many, {"text": "ok"}])
+    assert len(asked) == 101
+    assert {call["status"] for call in calls(judged.news(session))} == {"failed"}
+
+
 async def test_I9_2_the_models_word_and_mode_decide_nothing_here(
     judged: Agent, tmp_path: Path
 ) -> None:

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.acp.driving import Agent
-from tests.agent.driving import allow_all, calls, edit, run, shown, status, stop_reason
+from tests.agent.driving import (
+    REJECT,
+    allow_all,
+    answer_all,
+    calls,
+    edit,
+    run,
+    shown,
+    status,
+    stop_reason,
+)
 from tests.agent.test_subagents import task
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -48,6 +58,20 @@ async def test_P11_a_link_that_is_put_in_the_way_of_an_edit(agent: Agent, tmp_pa
         assert "changed after this was judged" in shown(calls(agent.news(session))[1])
     finally:
         shutil.rmtree(outside)
+
+
+async def test_P11_a_command_is_judged_where_it_runs(agent: Agent, tmp_path: Path) -> None:
+    """An earlier one led the terminal out of the session's directories, or the one before it in the
+    same step does: what is written there asks in every mode."""
+    people = answer_all(agent, REJECT)
+    session = await agent.new(str(tmp_path))
+    await agent.call("session/set_mode", sessionId=session, modeId="always-approve")
+    out, here = run("cd /", **LOW), run(f"cd {tmp_path}", **LOW)
+    both = {"calls": [out["call"], run("echo 2 > b", **LOW)["call"]]}
+    steps = [run("echo 0 > a", **LOW), out, run("echo 1 > a", **LOW), here, both]
+    await agent.turn(session, [*steps, {"text": "ok"}])
+    titles = [each["toolCall"]["title"] for each in people]
+    assert titles == ["run echo 1 > a", "run echo 2 > b"]
 
 
 async def test_I17_2_a_pipe_or_a_huge_file_is_not_read(agent: Agent, tmp_path: Path) -> None:

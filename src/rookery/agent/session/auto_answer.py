@@ -4,20 +4,35 @@ Without a judgement nothing runs."""
 
 import asyncio
 import os
+import re
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import batched
 
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.mcp.definition import MCPToolAction
+from openhands.tools.terminal.definition import TerminalAction
 
+from rookery.agent import terminal
+from rookery.agent.conversation import subagents
 from rookery.agent.conversation.choices import PLAN
 from rookery.agent.session import risk
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.client.config import in_force
 from rookery.core.asks.asks import Judgement
+from rookery.core.command_line import shell
+from rookery.core.dangers.places import is_below
 from rookery.core.json import Json
 from rookery.core.policy import danger, modes, planning, rules
-from rookery.core.policy.auto_answer import METHOD, UNREACHED, in_plan_mode, judge, judgements_in
+from rookery.core.policy.auto_answer import (
+    METHOD,
+    MOST,
+    UNREACHED,
+    in_plan_mode,
+    judge,
+    judgements_in,
+)
 from rookery.core.vendors.profiles import profile_of
 from rookery.home import call_paths, confirmed, paths
 from rookery.home.config import Config, ConfigError
@@ -29,6 +44,7 @@ SECONDS = 60.0
 """Until a silent client counts as one that cannot judge."""
 NAME = "rookery"
 """This agent in rules."""
+_MOVES = re.compile(r"\b(?:cd|pushd|popd)\b")
 TYPED = "nothing is typed into a program. End it with C-c, and run what only looks."
 
 
@@ -36,7 +52,7 @@ async def judge_all(
     session: ClientUpdates, actions: Sequence[ActionEvent], child: str = ""
 ) -> list[Judgement]:
     """What to do with each action. `child`: the conversation of the sub-agent that wants them."""
-    wanted = [_wanted(session, action, child) for action in actions]
+    wanted = _wanted_in_order(session, actions, child)
     refused = [_refused_by_plan(session, each) for each in wanted]
     left = [each for each, why in zip(wanted, refused, strict=True) if why is None]
     judged = iter(await _judge_left(session, left))
@@ -48,13 +64,48 @@ async def _judge_left(session: ClientUpdates, wanted: list[Json]) -> list[Judgem
         return []
     if not offers(session.client.capabilities, "_meta", "rookery", "judge"):
         return [_judge_here(session, each) for each in wanted]
-    params = KNOWN.json({"sessionId": session.record.id, "calls": wanted})
-    try:
-        asked = session.client.peer.request(METHOD, params)
-        answer = await asyncio.wait_for(asked, SECONDS)
-    except (RpcFailure, TooLarge, TimeoutError):
-        answer = None
-    return judgements_in(answer, len(wanted)) or [UNREACHED] * len(wanted)
+    found: list[Judgement] = []
+    for calls in batched(wanted, MOST):
+        params = KNOWN.json({"sessionId": session.record.id, "calls": list(calls)})
+        try:
+            asked = session.client.peer.request(METHOD, params)
+            answer = await asyncio.wait_for(asked, SECONDS)
+        except (RpcFailure, TooLarge, TimeoutError):
+            answer = None
+        found += judgements_in(answer, len(calls)) or [UNREACHED] * len(calls)
+    return found
+
+
+def _wanted_in_order(
+    session: ClientUpdates, actions: Sequence[ActionEvent], child: str
+) -> list[Json]:
+    """Each command with what decides where it runs: the terminal may be elsewhere by now, and an
+    earlier command of the same step may lead it there."""
+    away, moves = _led_away(session, child), list[str]()
+    found = []
+    for action in actions:
+        each = _wanted(session, action, child)
+        call = each["toolCall"]
+        line = call.get("rawInput", {}).get("command")
+        if call["kind"] == "execute" and isinstance(action.action, TerminalAction) and line:
+            before = [*([f"cd {shlex.quote(away)}"] if away else []), *moves]
+            call["rawInput"]["command"] = "\n".join([*before, line])[: danger.LONGEST]
+            moves += [line] if _MOVES.search(line) and shell.plain_parts(line) else []
+        found.append(each)
+    return found
+
+
+def _led_away(session: ClientUpdates, child: str) -> str:
+    """Where the terminal is, if that is outside the session's directories; else ""."""
+    own = session.running
+    conversations = [each for each in subagents.running(own) if str(each.id) == child]
+    place = terminal.directory(next(iter(conversations), own) if child else own)
+    if not place:
+        return ""
+    lay = call_paths.lay(paths.home(), os.environ)
+    inside = [*map(os.path.realpath, [session.record.cwd, *session.record.roots]), *lay.free]
+    real = os.path.realpath(place)
+    return "" if any(is_below(real, each) for each in inside) else real
 
 
 def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
@@ -72,7 +123,8 @@ def refused_by_plan(
     session: ClientUpdates, action: ActionEvent, child: str = ""
 ) -> Judgement | None:
     """In plan mode, whatever the user or a client says of this action; None: it may be done."""
-    return _refused_by_plan(session, _wanted(session, action, child))
+    [wanted] = _wanted_in_order(session, [action], child)
+    return _refused_by_plan(session, wanted)
 
 
 def _refused_by_plan(session: ClientUpdates, wanted: Json) -> Judgement | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rookery.agent.terminal.executor import PtyExecutor, on_output
 
-__all__ = ["PtyExecutor", "close", "executors", "interrupt", "on_output", "set_apart"]
+__all__ = ["PtyExecutor", "close", "directory", "executors", "interrupt", "on_output", "set_apart"]
 
 
 def executors(conversation: Any) -> list[PtyExecutor]:
@@ -23,6 +23,11 @@ def interrupt(conversation: Any, tell: Callable[[str], object] = bool) -> None:
     after 0.3 s. From any thread; returns at once. `tell` gets, in a thread, what we may not end."""
     for executor in executors(conversation):
         executor.interrupt(tell)
+
+
+def directory(conversation: Any) -> str:
+    """Where its commands run now; "": it has no terminal, or none yet."""
+    return next((executor.directory for executor in executors(conversation)), "")
 
 
 def set_apart(conversation: Any, apart: bool) -> None:

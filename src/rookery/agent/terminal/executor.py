@@ -90,6 +90,10 @@ class PtyExecutor(TerminalExecutor):
 
         threading.Thread(target=start, daemon=True).start()
 
+    @property
+    def directory(self) -> str:
+        return self._ours.directory
+
     def interrupt(self, tell: Callable[[str], object] = bool) -> None:
         self._ours.interrupt(tell)
 
