@@ -34,8 +34,11 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     page.get_by_role("option", name="north").click(timeout=PATIENCE)
     expect(place).to_have_value(f"{site.directory}/north/")
     page.get_by_label("Agent", exact=True).select_option("demo")
+    page.get_by_label("When it asks").select_option("plan")
     prompt.press("Enter")
     page.wait_for_url("**/sessions/*")
+    ask = "fetch('/api' + location.pathname + '/header').then((answer) => answer.json())"
+    assert "'mode': 'plan'" in str(page.evaluate(ask))
     expect(page.locator("#transcript .answer").last).to_contain_text("It works.")
     expect(page.locator("#bar")).to_contain_text("ready")
     again = site.page("/new")
@@ -50,10 +53,12 @@ def test_V7_the_form_works_without_scripts(served: Served) -> None:
     assert b"is not a directory" in answer.body
     assert b"&lt;script&gt;x&lt;/script&gt;" in answer.body
     assert b"<script>x" not in answer.body
-    good = urlencode({"cwd": "/tmp", "agent": "demo"}).encode()
+    good = urlencode({"cwd": "/tmp", "agent": "demo", "confirm": "plan"}).encode()
     made = served.ask("POST", "/new", good, **FORM)
     assert made.status == 303
     assert made.headers["location"].startswith("/sessions/")
+    header = served.ask("GET", f"/api{made.headers['location']}/header").body
+    assert b'"wanted":{"mode":"plan"}' in header.replace(b" ", b"")
     foreign = served.ask("POST", "/new", good, Origin="https://evil.example", **FORM)
     assert foreign.status == 403
 

@@ -58,6 +58,12 @@ class New(Strict):
         description="`every`: asks about every action. `risky`: allows plain, reversible actions. "
         "`all`: approves everything except destructive commands. Empty: as the settings say.",
     )
+    model: str = Field(
+        "", max_length=200, description="Of its agent; empty: the agent's own choice."
+    )
+    mode: str = Field(
+        "", max_length=200, description="Of its agent, such as `plan`; empty: as `confirm` says."
+    )
     sandbox: Literal["", "none", "bwrap", "container"] = Field(
         "", description="What it runs in. Empty: as the settings say."
     )
@@ -186,6 +192,7 @@ def created(daemon: State, new: New, session: str = "") -> str:
     agent = chosen_agent(daemon.home, settings, cwd, new.agent)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
     given |= {"confirm": new.confirm, "session": session}
+    given["picks"] = {name: getattr(new, name) for name in ("model", "mode") if getattr(new, name)}
     given |= {"sandbox": new.sandbox, "budget": _budgets(new)}
     if new.worktree:
         given["worktree"] = new.worktree if isinstance(new.worktree, str) else ""

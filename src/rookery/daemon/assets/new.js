@@ -17,6 +17,7 @@ async function create() {
   const given = new FormData(form);
   const body = Object.fromEntries(["cwd", "agent", "confirm", "sandbox", "prompt"].map((name) => [name, String(given.get(name) ?? "")]));
   const rivals = given.getAll("race");
+  if (body.confirm === "plan") Object.assign(body, { confirm: "" }, rivals.length ? {} : { mode: "plan" });
   if (rivals.length) {
     body.agents = [...new Set([body.agent, ...rivals])];
     delete body.agent;

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from rookery.client.config import in_force
 from rookery.core.json import Json, lenient
+from rookery.core.policy import planning
 from rookery.daemon.api.sessions import New, create_session
 from rookery.daemon.branches.api import Start, start_race
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
@@ -57,6 +58,8 @@ async def create(daemon: Daemon, request: Request) -> Response:
             started = await start_race(daemon, Start.model_validate(_race(given)))
             return RedirectResponse(f"/races/{started.id}", 303)
         wanted = plain | {"worktree": given.worktree == new_form.OWN_TREE}
+        if given.confirm == planning.MODE:
+            wanted |= {"confirm": "", "mode": planning.MODE}
         made = await create_session(daemon, New.model_validate(wanted), "")
     except ValidationError as error:
         first = error.errors()[0]
@@ -73,6 +76,8 @@ async def create(daemon: Daemon, request: Request) -> Response:
 def _race(given: Given) -> Json:
     """The agent of the form, and those that are checked."""
     names = list(dict.fromkeys((given.agent, *given.race)))
+    if given.confirm == planning.MODE:  # what only plans changes nothing that could be compared
+        given = given._replace(confirm="")
     return {"agents": names, **{key: getattr(given, key) for key in RACED}}
 
 

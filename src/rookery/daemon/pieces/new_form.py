@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rookery.agents import registry
 from rookery.core.json import Json
-from rookery.core.policy import modes
+from rookery.core.policy import modes, planning
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
 from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
@@ -110,6 +110,7 @@ def _agent_words(agent: Json) -> str:
 
 def _confirm(chosen: str) -> str:
     known = [("", "As the settings say"), *((value, title) for value, title, _ in modes.CHOICES)]
+    known.append((planning.MODE, "Plan first, change nothing"))
     options = "".join(
         f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
         for value, title in known
