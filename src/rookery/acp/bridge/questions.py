@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from rookery.core import budgets
-from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick
+from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick, reason_of
 from rookery.core.blocks import asks, captions
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
@@ -121,7 +121,9 @@ def _permission(ask: Json, answer: Answer) -> Json:
     outcome = lenient.mapping(answer.result, "outcome")
     offered = [option["optionId"] for option in _options(ask)]
     if outcome.get("outcome") == "selected" and outcome.get("optionId") in offered:
-        return {"option": outcome["optionId"]} | ({"confirm": True} if ask.get("danger") else {})
+        said: Json = {"confirm": True} if ask.get("danger") else {}
+        said |= {"reason": reason} if (reason := reason_of(outcome).strip()) else {}
+        return {"option": outcome["optionId"]} | said
     if outcome.get("outcome") == "cancelled":
         return {"cancel": True}
     reject = pick(options_of(ask), REJECTS)

@@ -1,0 +1,74 @@
+"""I17.2: the ask for a plan's "go" in every face: the plan itself is read where it is agreed to,
+once, and no option of it is called "always"."""
+
+from typing import Any
+
+from rookery.acp.bridge.questions import _permission, told_call
+from rookery.cli.output.lines import of_ask
+from rookery.cli.output.paint import Paint
+from rookery.core.blocks import ask_actions, ask_details, asks
+from rookery.core.empty_header import EMPTY
+from rookery.core.view.doing import wants
+from rookery.daemon.pieces import ask_form
+from rookery.export.html import block as html
+from rookery.export.html.view import View
+from rookery.render.ask_choices import asks_twice, choices
+from rookery.wire.jsonrpc import Answer
+
+type Json = dict[str, Any]
+
+PLAN = "# Plan: a CSV export\n\n1. Write `export.py`."
+OPTIONS: list[Json] = [
+    {"optionId": "always-ask", "name": "Go, ask about every action", "kind": "allow_once"},
+    {"optionId": "always-approve", "name": "Go, approve all", "kind": "allow_always"},
+    {"optionId": "keep-planning", "name": "Keep planning", "kind": "reject_once"},
+]
+HEADER: Json = {**EMPTY, "agent": "rookery", "vendor": "rookery", "cwd": "/w"}
+
+
+def asked(name: str) -> tuple[Json, Json]:
+    """An ask of the header, and its block."""
+    call: Json = {"toolCallId": "c", "title": "Ready to code?", "name": name, "kind": "switch_mode"}
+    call["rawInput"] = {"plan": PLAN}
+    ask: Json = {"id": "a", "nonce": "n", "kind": "permission", "toolCall": call}
+    ask |= {"options": OPTIONS, "does": ask_details.of([call], "/w", [], "/h")}
+    return ask, asks.block_of(ask, HEADER) | {"actions": ask_actions.answers(ask)}
+
+
+def test_I17_2_a_plan_is_read_where_it_is_agreed_to() -> None:
+    """Ours stands above its ask in a transcript: there its title is enough. Claude's stands nowhere
+    else."""
+    for name, own in (("exit_plan_mode", True), ("ExitPlanMode", False)):
+        ask, block = asked(name)
+        assert asks.question(block, "rookery") == "rookery wants to carry out its plan"
+        assert wants(ask, "/w") == "wants to carry out its plan (Plan: a CSV export)"
+        [piece] = asks.pieces(block, "rookery", "/w")
+        assert (piece.look, piece.text, bool(piece.title)) == ("plan", PLAN, own)
+        alone = "\n".join(of_ask(block, Paint(colour=False), "rookery", "/w", alone=True))
+        assert "Write `export.py`." in alone
+        inline = "\n".join(of_ask(block, Paint(colour=False), "rookery", "/w"))
+        assert ("Write" in inline, "Plan: a CSV export" in inline) == (not own, True)
+        page = html.rendered(block, View("rookery", "/w"))
+        assert "<code>export.py</code>" in page
+        assert ("<details" in page) == own
+        assert "<details" not in html.rendered(block, View("rookery", "/w", alone=True))
+        told = told_call(ask["toolCall"], ask, HEADER)
+        shown = [part["content"]["text"] for part in told.get("content", [])]
+        assert shown == ([] if own else [PLAN])
+
+
+def test_I17_2_no_answer_to_a_plan_holds_for_ever() -> None:
+    ask, block = asked("exit_plan_mode")
+    seen, more = choices(block)
+    words = {each.name: each.words for each in (*seen, *more)}
+    assert words["ask.allow"] == "Go, ask about every action"
+    assert words["ask.reject"] == "keep planning, and say how"
+    assert not {"ask.always", "ask.all", "ask.risky"} & words.keys()
+    assert not any(asks_twice(block, action) for action in block["actions"])
+    buttons = ask_form.actions(block, "s")
+    assert "data-rule" not in buttons
+    assert 'data-question="What should change?"' in buttons
+    outcome: Json = {"outcome": "selected", "optionId": "keep-planning"}
+    outcome["_meta"] = {"rookery": {"reason": "As TSV"}}
+    answered = _permission(ask, Answer({"outcome": outcome}, None))
+    assert answered == {"option": "keep-planning", "reason": "As TSV"}
