@@ -113,3 +113,10 @@ def test_I17_3_any_file_can_be_a_memory(tmp_path: Path, person: Path) -> None:
     index.unlink()
     index.symlink_to(person / ".ssh" / "id")
     assert load_memory(tmp_path / "p") is None
+    worktree = tmp_path / "rookery" / "worktrees" / "p"  # in Rookery's home, but not the user's
+    (worktree / MEMORY_INDEX_RELPATH).parent.mkdir(parents=True)
+    (worktree / MEMORY_INDEX_RELPATH).symlink_to(person / ".ssh" / "id")
+    assert load_memory(worktree) is None
+    (tmp_path / "rookery" / "memory" / "MEMORY.md").symlink_to(tmp_path / "dotfiles")
+    write(tmp_path / "dotfiles", "The user's own link is followed.")
+    assert "own link" in (load_memory(worktree) or "")

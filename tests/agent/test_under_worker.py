@@ -16,7 +16,9 @@ from rookery.home.config import load
 from rookery.log.reader import Reader
 from tests.agent.conftest import surroundings, warm_up, write_settings
 from tests.agent.driving import edit, run
+from tests.agent.test_goal import judged, verdict, working
 from tests.cli.driving import SECONDS
+from tests.daemon.served import awaited
 from tests.rigs import forked
 from tests.worker.aviary import Bird, is_idle
 
@@ -290,3 +292,27 @@ async def test_I10_12_shells_and_editors_leave_no_folders_behind(
 
 def is_call(event: Event) -> bool:
     return kind_of(event.update) in ("tool_call_update", "_terminal")
+
+
+@pytest.mark.long
+def test_I17_3_T12_a_goal_goes_on_after_its_budget_was_raised(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
+    """The budget's cancel is not the user's: the rounds go on where they were."""
+    warm_up(home, model, agent_home)
+    with working(home, *["Not yet"] * 9), judged(home, verdict(0.2, "all of it")):
+        words = ("--agent", "rookery", "--budget", "turn=500 tokens", "/goal make it pass")
+        told = said(home, tmp_path, "run", *words, code=1)
+        assert "Budget reached" in told
+        assert "Goal, round 1 of 10" in told
+        [session] = os.listdir(home / "sessions")
+        [kept] = (home / "conversations").glob("*/session.json")
+
+        def rounds() -> int:
+            return int(json.loads(kept.read_text())["goal"]["rounds"])
+
+        before = rounds()
+        assert 0 < before < 9
+        said(home, tmp_path, "answer", session, "continue")
+        awaited(lambda: rounds() > before)
+        said(home, tmp_path, "stop", session)

@@ -123,6 +123,8 @@ class Importer:
             return Found(agent, wanted, session)
 
     async def _load(self, wanted: Listed) -> tuple[History, Json]:
+        """Where a process that has loaded others fails, a fresh one is asked."""
+        fresh = self._running is None
         try:
             sessions = await self._sessions()
             history, ready = await sessions.load(wanted, wanted.cwd)
@@ -132,7 +134,9 @@ class Importer:
                 await sessions.leave(wanted)
         except CannotImport:
             await self.rest()
-            raise
+            if fresh:
+                raise
+            return await self._load(wanted)
         return history, ready
 
 

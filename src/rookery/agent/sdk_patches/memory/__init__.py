@@ -7,7 +7,6 @@ file line by line. Unnecessary once `load_memory` takes the user's folder, and r
 file than it uses, of files in the project alone.
 """
 
-import os
 from pathlib import Path
 
 from openhands.sdk.context import memory
@@ -33,7 +32,7 @@ def _user_memory() -> str:
 
 def _index(path: Path) -> str | None:
     """The newest lines. A project's memory is in the project; the user's may be a link."""
-    own = os.fspath(path).startswith(os.path.join(paths.home(), ""))
+    own = path == _home() / "memory" / "MEMORY.md"
     project = str(path).removesuffix(memory.MEMORY_INDEX_RELPATH)
     if not own and not texts.is_within(path, [project]):
         return None
