@@ -6,6 +6,7 @@ import itertools
 import json
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from tests.daemon.served import awaited
 
 type Json = dict[str, Any]
 
+PAGE = 3
 KEY = "key-of-the-stand-in"
 TOKEN = "token-of-the-stand-in"
 
@@ -66,8 +68,10 @@ class StandIn:
         self.conversations: dict[str, Conversation] = {}
         self.steps: list[Json] = []
         self.heard: list[str] = []
+        self.ran: list[str] = []
         self.lies = False
         """It runs what it should ask about."""
+        self.began = time.monotonic()
         self.sandboxes: dict[str, str] = {}
         self._numbers = itertools.count(1)
         self._socket = socket.socket()
@@ -118,6 +122,7 @@ class StandIn:
 
     async def _observe(self, of: Conversation, action: Json) -> None:
         ran = action["action"]["command"]
+        self.ran.append(ran)
         content = [{"type": "text", "text": f"ran {ran}"}]
         seen = {"kind": "TerminalObservation", "content": content, "command": ran, "exit_code": 0}
         same = {key: action[key] for key in ("tool_name", "tool_call_id")}
@@ -150,9 +155,12 @@ class StandIn:
         return self._info(request.path_params["id"])
 
     async def events(self, request: Request) -> Response:
-        since = request.query_params.get("timestamp__gte", "")
+        page = request.query_params.get("page_id", "")
         found = self.conversations[request.path_params["id"]].events
-        return JSONResponse({"items": [each for each in found if each["timestamp"] >= since]})
+        places = [place for place, event in enumerate(found) if event["id"] == page]
+        begin = places[0] if places else 0
+        items, more = found[begin : begin + PAGE], found[begin + PAGE : begin + PAGE + 1]
+        return JSONResponse({"items": items, "next_page_id": more[0]["id"] if more else None})
 
     async def command(self, request: Request) -> Response:
         of, what = self.conversations[request.path_params["id"]], request.path_params["what"]
@@ -185,6 +193,9 @@ class StandIn:
         except WebSocketDisconnect:
             of.sockets.remove(websocket)
 
+    async def about(self, _: Request) -> Response:
+        return JSONResponse({"uptime": int(time.monotonic() - self.began), "version": "1"})
+
     async def me(self, _: Request) -> Response:
         return JSONResponse({"email": "ada@example.com"})
 
@@ -203,7 +214,7 @@ class StandIn:
         server = "/api/conversations"
         routes = [
             Route(f"{server}/count", lambda _: JSONResponse(0)),
-            Route("/server_info", lambda _: JSONResponse({"uptime": 5.0, "version": "1"})),
+            Route("/server_info", self.about),
             Route(server, self.begin, methods=["POST"]),
             Route(f"{server}/{{id}}", self.info, methods=["GET", "DELETE"]),
             Route(f"{server}/{{id}}/events/search", self.events),

@@ -76,7 +76,7 @@ async def test_I17_4_a_server_that_asks_is_answered_here_and_one_that_does_not_i
     server.lies = True
     server.steps = [call("rm it"), say("Done.")]
     answer = await away.turn(session, "Clean up")
-    assert "without waiting for permission" in answer["error"]["message"]
+    assert "without waiting for your permission" in answer["error"]["message"]
     assert "interrupt" in server.heard
 
     said = b"".join(away.raw)

@@ -32,9 +32,9 @@ from openhands.sdk.llm import LLMRegistry
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import Link, Linker
 from rookery.agent.elsewhere.recap import text_of
-from rookery.agent.elsewhere.refusals import Rejections
+from rookery.agent.elsewhere.refusals import Rejections, error_of
 from rookery.agent.elsewhere.requests import Unreachable
-from rookery.agent.elsewhere.state import AwayState
+from rookery.agent.elsewhere.state import AwayState, Hearing
 from rookery.agent.provider.told import Told
 from rookery.core.json import Json
 
@@ -58,22 +58,10 @@ CUT_OFF = (
 )
 DROPPED = "The agent server was restarted: what it was doing, or waiting to do, was dropped.\n"
 UNASKED = (
-    "The agent server ran {tool} without waiting for permission, so the turn was ended. Do not use "
-    "this server for work that needs permission."
+    "The agent server ran {tool} without waiting for your permission, so the turn was ended. "
+    "Unless another client of that server allowed it, do not use the server for work that needs "
+    "permission."
 )
-
-
-class Hearing:
-    """What a session does with what its conversation says. Called in any thread."""
-
-    def on_event(self, event: Event) -> None: ...
-    def on_delta(self, text: str | None, thought: str | None) -> None: ...
-    def named(self, event: Event) -> Event:
-        return event
-
-    def tell_user(self, words: str) -> None: ...
-    def was_cleared(self, action: str) -> bool:  # noqa: ARG002 (a method)
-        return False
 
 
 class AwayConversation:
@@ -101,6 +89,8 @@ class AwayConversation:
         self._stopping = False
         self._fault = ""
         self.rejections = Rejections()
+        self._upto = kept.anchor()
+        """The event up to which the server's list was read; what its socket says may have gaps."""
         self._own_words: set[str] = set()
         """What the model was told by us, which the server takes for the user's."""
 
@@ -126,10 +116,14 @@ class AwayConversation:
 
     def _connect(self) -> bool:
         if self._link is not None and self._link.is_well():
+            self._link.confirm()
             self._refresh(self._link)
             return False
         self.disconnect()
+        before = self._linker.conversation
         link = self._linker.reach(self.agent, self._heard, self._kept.events)
+        if self._linker.conversation != before:
+            self._end_calls()
         try:
             self._refresh(link)
             cut_off = self._linker.restarted(link) and self._mend(link)
@@ -144,6 +138,11 @@ class AwayConversation:
         """In the thread of the link."""
         with suppress(Told):  # the run looks at its server itself
             self._refresh(link)
+
+    def _end_calls(self) -> None:
+        """Of a conversation that is gone."""
+        for action in self.state.get_unmatched_actions(self.state.events):
+            self._take(error_of(action, CUT_OFF))
 
     def _mend(self, link: Link) -> bool:
         """After a restart of the server: whether it cut something off. What was open is not run:
@@ -161,8 +160,9 @@ class AwayConversation:
         return cut_off
 
     def _refresh(self, link: Link) -> None:
-        for event in link.events(self._kept.latest()):
+        for event in link.events(self._upto):
             self._take(event)
+            self._upto = event.id
         self.state.execution_status = link.status()
 
     def disconnect(self) -> None:
@@ -197,16 +197,20 @@ class AwayConversation:
             named = self._hearing.named(event)
             if not self._kept.add(named):
                 return
-        if live and self._running and isinstance(event, ObservationEvent):
-            self._check(event)
         self._hearing.on_event(named)
+        if live and isinstance(event, ObservationEvent):
+            self._check(event)
 
     def _check(self, event: ObservationEvent) -> None:
         """Judgement stands before what the server runs; one that does not wait is not trusted."""
         if event.tool_name in ("finish", "think") or self._hearing.was_cleared(event.action_id):
             return
-        self._fault = UNASKED.format(tool=event.tool_name)
-        self._wake()
+        words = UNASKED.format(tool=event.tool_name)
+        if self._running:
+            self._fault = words
+            self._wake()
+        elif self._hearing.is_asked(event.action_id):
+            self._hearing.give_up(words)
 
     def _note(self, event: ConversationStateUpdateEvent) -> None:
         value = event.value.get("execution_status") if event.key == "full_state" else None
@@ -379,6 +383,9 @@ class AwayConversation:
         """A fork that was taken elsewhere."""
         with suppress(Told):
             self.link.drop(id)
+
+    def last_before(self, moment: float) -> str | None:
+        return self._kept.last_before(moment)
 
     def _tell(self, what: str, body: Json | None = None) -> Any:
         """Raises ConversationRunError."""

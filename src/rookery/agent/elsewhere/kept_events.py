@@ -4,15 +4,20 @@ server is away, and a conversation that is gone is begun anew with a recap."""
 import json
 import os
 import shutil
+import time
 from contextlib import suppress
+from datetime import datetime
 
-from openhands.sdk.event import Event
+from openhands.sdk.event import Event, MessageEvent
 from pydantic import ValidationError
 
 from rookery.core.json import Json
 from rookery.models.secrets import KNOWN
 
 FILE = "events.jsonl"
+ROOT = "__root__"
+"""What an event continues that is the first of a conversation that was emptied."""
+AT = "_at"
 BACK = "_back_to"
 """A line that is no event: the conversation was taken back to this one; null: to its beginning."""
 
@@ -22,6 +27,8 @@ class KeptEvents:
 
     def __init__(self, folder: str) -> None:
         self._path = os.path.join(folder, FILE)
+        self._times: dict[str, float] = {}
+        """When each was heard of: a server's own times have no zone."""
         self.events: list[Event] = []
         self.seen: set[str] = set()
         with suppress(FileNotFoundError), open(self._path, encoding="utf-8") as file:
@@ -35,20 +42,33 @@ class KeptEvents:
                 self._take_back(found[BACK])
                 return
             self.seen.add(str(found.get("id")))  # also if it is of a kind that nobody knows here
+            at = found.pop(AT, None)
             with suppress(ValidationError):
-                self._add(Event.model_validate(found))
+                self._add(Event.model_validate(found), at)
 
-    def _add(self, event: Event) -> None:
+    def _add(self, event: Event, at: float | None) -> None:
         self.events.append(event)
         self.seen.add(event.id)
+        self._times[event.id] = at or datetime.fromisoformat(event.timestamp).timestamp()
 
     def add(self, event: Event) -> bool:
         """Whether it is news."""
         if event.id in self.seen:
             return False
-        self._add(event)
-        self._write(event.model_dump(mode="json"))
+        self._follow(event)
+        at = time.time()
+        self._add(event, at)
+        self._write(event.model_dump(mode="json") | {AT: at})
         return True
+
+    def _follow(self, event: Event) -> None:
+        """A message that continues an earlier event: another client took the conversation back."""
+        above = event.parent_id
+        if not isinstance(event, MessageEvent) or event.source == "agent" or not above:
+            return
+        is_known = any(each.id == above for each in self.events)
+        if above == ROOT or (is_known and self.events[-1].id != above):
+            self.back_to(above if is_known else None)
 
     def copy(self, folder: str, last: str | None) -> None:
         """For a fork, up to this event; None: all."""
@@ -86,6 +106,18 @@ class KeptEvents:
                 return file.read(1) == b"\n"
         return True
 
-    def latest(self) -> str:
-        """The time of the last one; "": there is none."""
-        return max((event.timestamp for event in self.events), default="")
+    def anchor(self) -> str:
+        """An event after which a list of all of them is to be read again: the last message to the
+        model, since a process may have been killed while it heard what followed."""
+        found = [each.id for each in self.events if isinstance(each, MessageEvent)]
+        return found[-1] if found else ""
+
+    def last_before(self, moment: float) -> str | None:
+        """The last event that was heard of earlier, by this machine's clock; the first of all if
+        none was."""
+        found: str | None = None
+        for event in self.events:
+            if found is not None and self._times.get(event.id, 0.0) >= moment:
+                break
+            found = event.id
+        return found

@@ -106,6 +106,10 @@ class Link:
         more |= {"also": (409,)} if what == "run" else {}  # it runs already
         return self._server.post(f"/api/conversations/{self._id}/{what}", body, **more)
 
+    def confirm(self) -> None:
+        """It waits before each action, whatever another client told it. Raises Told."""
+        self.tell("confirmation_policy", {"policy": AlwaysConfirm().model_dump()})
+
     def events(self, since: str) -> Iterator[Event]:
         """Those that can be read. Raises Told."""
         for found in self._server.events(self._id, since):
@@ -213,7 +217,7 @@ class Linker:
     def _resumed(link: Link, agent: Agent) -> Link:
         """The server waits before each action, and has the model's key, which one without a secret
         key forgets when it is restarted."""
-        link.tell("confirmation_policy", {"policy": AlwaysConfirm().model_dump()})
+        link.confirm()
         analyzer = LLMSecurityAnalyzer().model_dump(mode="json")
         link.tell("security_analyzer", {"security_analyzer": analyzer})
         link.give_model(agent.llm)

@@ -37,6 +37,16 @@ def judged(action: ActionEvent, *, plans: bool) -> Judgement | None:
     return None
 
 
+def error_of(call: ActionEvent | UserRejectObservation, words: str) -> AgentErrorEvent:
+    """A call's result that is nobody's wish."""
+    return AgentErrorEvent(
+        error=words,
+        tool_name=call.tool_name,
+        tool_call_id=call.tool_call_id,
+        classification=AGENT_OUTCOME,
+    )
+
+
 class Rejections:
     """Those of one step. The server takes one for all of its actions, and calls it the user's."""
 
@@ -69,12 +79,5 @@ class Rejections:
         reason = self._shown.pop(event.action_id, event.rejection_reason)
         if reason.startswith((REASON, DENIED, FORBIDDEN.capitalize())):
             return event.model_copy(update={"rejection_reason": reason})
-        return AgentErrorEvent(
-            id=event.id,
-            timestamp=event.timestamp,
-            parent_id=event.parent_id,
-            error=reason,
-            tool_name=event.tool_name,
-            tool_call_id=event.tool_call_id,
-            classification=AGENT_OUTCOME,
-        )
+        same = {"id": event.id, "timestamp": event.timestamp, "parent_id": event.parent_id}
+        return error_of(event, reason).model_copy(update=same)

@@ -37,12 +37,13 @@ class AgentServer(Requests):
         return self.post(f"/api/conversations/{id}/{what}", body)
 
     def events(self, id: str, since: str = "") -> Iterator[Json]:
-        """Those of this time and later, oldest first."""
+        """This one and those after it, in their order; all where it is not known."""
         asked: Json = {"limit": PAGE, "sort_order": "TIMESTAMP"}
-        asked |= {"timestamp__gte": since} if since else {}
+        page = since
         while True:
-            found = self.get(f"/api/conversations/{id}/events/search", params=asked)
+            more = {"page_id": page} if page else {}
+            found = self.get(f"/api/conversations/{id}/events/search", params=asked | more)
             yield from lenient.mappings(found, "items")
-            if not (page := lenient.text(found, "next_page_id")):
+            before, page = page, lenient.text(found, "next_page_id")
+            if not page or page == before:
                 return
-            asked["page_id"] = page

@@ -24,9 +24,10 @@ from rookery.agent.conversation.build import llm_of
 from rookery.agent.conversation.choices import PLAN, Wanted
 from rookery.agent.conversation.repairs import NOT_RUN, STOPPED
 from rookery.agent.elsewhere import refusals
-from rookery.agent.elsewhere.conversation import AwayConversation, Hearing
+from rookery.agent.elsewhere.conversation import AwayConversation
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import SHOWN, Linker
+from rookery.agent.elsewhere.state import Hearing
 from rookery.agent.process import sdk_import
 from rookery.agent.process.place import Place, as_here, place_in
 from rookery.agent.provider.failures import failure_of
@@ -34,7 +35,7 @@ from rookery.agent.provider.told import Told
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
 from rookery.agent.session import asks, auto_answer, hooks
 from rookery.agent.session.models import Profile
-from rookery.agent.session.session import Session, last_before
+from rookery.agent.session.session import Session
 from rookery.agent.storage import store
 from rookery.agent.tools import families
 from rookery.agent.tools.families import GLOB, GREP
@@ -72,8 +73,10 @@ class RemoteSession(Session, Hearing):
         self._linker = Linker(*where, place, keep, self.tell_user, self._box)
         self._unheard: list[Event] = []
         """What it said while no turn was there to tell it: a run may outlive our process."""
-        self._is_counted = False
-        """Whether it is known what the conversation had used when the session was opened."""
+        self._asked: set[str] = set()
+        """Actions of this turn about which somebody was asked."""
+        self._counted_for: uuid.UUID | None = None
+        """The conversation of which is known what it had used before."""
         self._stream = 0
         self._streaming = False
         self._names: dict[str, str] = {}
@@ -95,7 +98,7 @@ class RemoteSession(Session, Hearing):
             await asyncio.to_thread(self._linker.check)
             if self._box is None:  # a container is started while the user types, or by a prompt
                 await asyncio.to_thread(away.connect)
-                self._is_counted = True
+                self._counted_for = away.id
         except Told as error:
             if not self.record.prompted or error.failure.data.get("errorKind") == "auth":
                 raise error.failure from error
@@ -172,8 +175,8 @@ class RemoteSession(Session, Hearing):
             if self._box is not None:
                 self._box.refit()
             self.away.connect()
-            if not self._is_counted:  # it was away when the session was opened
-                self._is_counted = True
+            if self._counted_for != self.away.id:  # it was away before, or is another
+                self._counted_for = self.away.id
                 self.count_from_here()
             self.on_loop(self._catch_up)
             self.away.wait_until_idle(lambda: self.turn is None or self.turn.cancelled)
@@ -181,9 +184,13 @@ class RemoteSession(Session, Hearing):
             raise error.failure from error
 
     def _catch_up(self) -> None:
+        """Another process of ours left it, or another client of the server said it."""
         unheard, self._unheard = self._unheard, []
         for event in unheard:
-            self._take_event(event)
+            if isinstance(event, MessageEvent) and event.source == "user":
+                self.tell(*self.translator.replay(event))
+            else:
+                self._take_event(event)
 
     @override
     def _take_event(self, event: Event) -> None:
@@ -256,6 +263,20 @@ class RemoteSession(Session, Hearing):
         return action in self._cleared
 
     @override
+    def is_asked(self, action: str) -> bool:
+        return action in self._asked
+
+    @override
+    def give_up(self, words: str) -> None:
+        self.on_loop(self._give_up, words)
+
+    def _give_up(self, words: str) -> None:
+        self.notice(f"{words}\n")
+        if self.turn is not None:
+            self.turn.cancel()
+            self.interrupt()
+
+    @override
     def as_judged(self, call: Json) -> Json:
         """The working directory over there is the session's. A command is judged as it is."""
         if call.get("kind") == "execute":
@@ -286,7 +307,13 @@ class RemoteSession(Session, Hearing):
             self.keep(granted=())
 
     @override
+    def forget_judgements(self) -> None:
+        super().forget_judgements()
+        self._asked.clear()
+
+    @override
     def left_over(self, action: ActionEvent) -> Judgement | None:
+        self._asked.add(action.id)
         found = refusals.judged(action, plans=self.choices.wanted.mode == PLAN)
         return found or super().left_over(action)
 
@@ -332,8 +359,7 @@ class RemoteSession(Session, Hearing):
     @override
     def fork(self, cwd: str, roots: tuple[str, ...], before: int = 0) -> store.Record:
         id = store.new_id()
-        events = self.away.state.events
-        last = last_before(events, before / 1000) if before else None
+        last = self.away.last_before(before / 1000) if before else None
         try:
             self.away.fork(id, last)
         except ConversationRunError as error:

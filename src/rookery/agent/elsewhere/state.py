@@ -1,4 +1,5 @@
-"""The part of a conversation's state that turns and sessions ask for, from what is kept here."""
+"""What a session and its conversation elsewhere are to each other: the part of its state that turns
+ask for, from what is kept here, and who listens to it."""
 
 from collections.abc import Sequence
 
@@ -36,3 +37,23 @@ class AwayState:
         return self
 
     def __exit__(self, *_: object) -> None: ...
+
+
+class Hearing:
+    """What a session does with what its conversation says. Called in any thread."""
+
+    def on_event(self, event: Event) -> None: ...
+    def on_delta(self, text: str | None, thought: str | None) -> None: ...
+    def named(self, event: Event) -> Event:
+        return event
+
+    def tell_user(self, words: str) -> None: ...
+    def was_cleared(self, action: str) -> bool:  # noqa: ARG002 (a method)
+        return False
+
+    def is_asked(self, action: str) -> bool:  # noqa: ARG002 (a method)
+        """Whether its answer is still awaited."""
+        return False
+
+    def give_up(self, words: str) -> None:
+        """End the turn, which waits for an answer."""
