@@ -8,15 +8,15 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -25,6 +25,8 @@ from tests.daemon.served import awaited
 type Json = dict[str, Any]
 
 PAGE = 3
+BEHIND = timedelta(hours=7)
+"""Its clock has no zone, and is not in ours."""
 KEY = "key-of-the-stand-in"
 TOKEN = "token-of-the-stand-in"
 
@@ -38,6 +40,11 @@ def say(text: str) -> Json:
     return {"say": text}
 
 
+def tool(name: str, kind: str, **given: Any) -> Json:
+    """A step in which it wants to use another tool."""
+    return {"tool": (name, kind, given)}
+
+
 class Conversation:
     def __init__(self, request: Json) -> None:
         self.request = request
@@ -45,16 +52,21 @@ class Conversation:
         self.policy = request["confirmation_policy"]["kind"]
         self.events: list[Json] = []
         self.pending: Json | None = None
+        self.forked_at: str | None = None
         self.sockets: list[WebSocket] = []
+        self.disorder: Callable[[Json], list[Json]] = lambda event: [event]
+        """What its sockets are told instead of an event."""
 
     async def tell(self, kind: str, source: str, **fields: Any) -> Json:
-        now = datetime.now().isoformat()  # noqa: DTZ005 (as the server does)
+        now = (datetime.now() - BEHIND).isoformat()  # noqa: DTZ005 (as the server does)
         event = {"kind": kind, "id": str(uuid.uuid4()), "timestamp": now, "source": source}
         event |= fields
         if kind not in ("ConversationStateUpdateEvent", "StreamingDeltaEvent"):
             self.events.append(event)
-        for each in self.sockets:
-            await each.send_text(json.dumps(event))
+        for told in self.disorder(event):
+            for each in list(self.sockets):
+                with suppress(RuntimeError, WebSocketDisconnect):  # it is gone
+                    await each.send_text(json.dumps(told))
         return event
 
     async def tell_state(self) -> None:
@@ -71,6 +83,12 @@ class StandIn:
         self.ran: list[str] = []
         self.lies = False
         """It runs what it should ask about."""
+        self.answer: Callable[[str], Response | None] = lambda path: None
+        """Instead of the right one."""
+        self.socket = "open"
+        """Or `silent`, or an address that it leads to."""
+        self.first_words: list[str] = []
+        """Of sockets."""
         self.began = time.monotonic()
         self.sandboxes: dict[str, str] = {}
         self._numbers = itertools.count(1)
@@ -87,10 +105,11 @@ class StandIn:
             await self._observe(of, of.pending)
             of.pending = None
         while of.status == "running":
-            step = self.steps.pop(0)
+            step = self.steps.pop(0) if self.steps else say("Nothing more.")
             number = next(self._numbers)
-            if "call" in step:
-                action = await self._act(of, step["call"], number)
+            if "say" not in step:
+                terminal = "terminal", "Terminal", {"command": step.get("call")}
+                action = await self._act(of, number, *step.get("tool", terminal))
                 if not self.lies:
                     of.pending, of.status = action, "waiting_for_confirmation"
                 else:
@@ -106,14 +125,13 @@ class StandIn:
                 of.status = "finished"
         await of.tell_state()
 
-    async def _act(self, of: Conversation, command: str, number: int) -> Json:
-        given = json.dumps({"command": command})
-        made = {"id": f"call-{number}", "name": "terminal", "arguments": given}
+    async def _act(self, of: Conversation, number: int, name: str, kind: str, given: Json) -> Json:
+        made = {"id": f"call-{number}", "name": name, "arguments": json.dumps(given)}
         return await of.tell(
             *("ActionEvent", "agent"),
             thought=[],
-            action={"kind": "TerminalAction", "command": command},
-            tool_name="terminal",
+            action={"kind": f"{kind}Action", **given},
+            tool_name=name,
             tool_call_id=f"call-{number}",
             tool_call=made | {"origin": "completion"},
             llm_response_id=f"answer-{number}",
@@ -121,7 +139,8 @@ class StandIn:
         )
 
     async def _observe(self, of: Conversation, action: Json) -> None:
-        ran = action["action"]["command"]
+        given = action["action"]
+        ran = given["command"] if "command" in given else given["pattern"]
         self.ran.append(ran)
         content = [{"type": "text", "text": f"ran {ran}"}]
         seen = {"kind": "TerminalObservation", "content": content, "command": ran, "exit_code": 0}
@@ -138,7 +157,12 @@ class StandIn:
 
     # --- the wire --------------------------------------------------------------------------------
 
+    async def perform(self, work: Coroutine[Any, Any, Any]) -> None:
+        """In its own thread: another client has it do this."""
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
     async def begin(self, request: Request) -> Response:
+        self._loop = asyncio.get_running_loop()
         body = await request.json()
         id = body["conversation_id"]
         self.conversations[id] = Conversation(body)
@@ -176,22 +200,32 @@ class StandIn:
                 await self.refuse(of, body["reason"])
             case "confirmation_policy":
                 of.policy = body["policy"]["kind"]
+            case "fork":
+                made = self.conversations[str(uuid.UUID(body["id"]))] = Conversation(of.request)
+                made.events = list(of.events)
+                made.forked_at = body.get("from_event_id")
         return JSONResponse({"success": True})
 
     def _keep(self, work: Any) -> None:
         self._task = asyncio.ensure_future(work)
 
     async def listen(self, websocket: WebSocket) -> None:
-        of = self.conversations[websocket.path_params["id"]]
+        if self.socket.startswith("http"):
+            await websocket.send_denial_response(RedirectResponse(self.socket))
+            return
         await websocket.accept()
-        assert (await websocket.receive_json())["session_api_key"] == KEY
-        of.sockets.append(websocket)
-        await of.tell_state()
+        self.first_words.append(await websocket.receive_text())
+        if (of := self.conversations.get(websocket.path_params["id"])) is None:
+            return
+        if self.socket == "open":
+            of.sockets.append(websocket)
+            await of.tell_state()
         try:
             while True:
                 await websocket.receive_text()
         except WebSocketDisconnect:
-            of.sockets.remove(websocket)
+            if websocket in of.sockets:
+                of.sockets.remove(websocket)
 
     async def about(self, _: Request) -> Response:
         return JSONResponse({"uptime": int(time.monotonic() - self.began), "version": "1"})
@@ -230,7 +264,9 @@ class StandIn:
             key = headers.get(b"x-session-api-key") == KEY.encode()
             token = headers.get(b"authorization") == f"Bearer {TOKEN}".encode()
             is_cloud = scope.get("path", "").startswith("/api/v1")
-            if scope["type"] != "http" or (token if is_cloud else key):
+            if scope["type"] == "http" and (wrong := self.answer(scope["path"])) is not None:
+                await wrong(scope, receive, send)
+            elif scope["type"] != "http" or (token if is_cloud else key):
                 await inner(scope, receive, send)
             else:
                 await Response(status_code=401)(scope, receive, send)

@@ -40,9 +40,9 @@ class Cloud(Requests):
         if not self._has_key:
             words = f"OpenHands Cloud needs a token. {how_to_log_in(self.place)}"
             raise Told(words, "auth", AUTH_REQUIRED)
-        found = self.get("/api/v1/users/me")
+        found = self.get("/api/v1/users/me", missing=True)
         if not isinstance(found, dict):
-            raise Told(f"{self.place.name()} does not speak the cloud's API. Check the address.")
+            raise self.foreign()
         names = (lenient.text(found, name) for name in ("email", "login", "name", "id"))
         return next(filter(None, names), "you")
 

@@ -32,7 +32,7 @@ from openhands.sdk.llm import LLMRegistry
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import Link, Linker
 from rookery.agent.elsewhere.recap import text_of
-from rookery.agent.elsewhere.refusals import Rejections, error_of
+from rookery.agent.elsewhere.refusals import CUT_OFF, UNASKED, Rejections, error_of
 from rookery.agent.elsewhere.requests import Unreachable
 from rookery.agent.elsewhere.state import AwayState, Hearing
 from rookery.agent.provider.told import Told
@@ -52,16 +52,7 @@ INTERRUPTING = 10.0
 LIMITS = ("MaxIterationsReached",)
 LOST = "The agent server does not respond. The turn waits for it for up to 2 minutes.\n"
 BACK = "The agent server is back. The turn goes on.\n"
-CUT_OFF = (
-    "The agent server died before this had a result. It may have taken effect: check before you "
-    "repeat it."
-)
 DROPPED = "The agent server was restarted: what it was doing, or waiting to do, was dropped.\n"
-UNASKED = (
-    "The agent server ran {tool} without waiting for your permission, so the turn was ended. "
-    "Unless another client of that server allowed it, do not use the server for work that needs "
-    "permission."
-)
 
 
 class AwayConversation:
@@ -85,12 +76,15 @@ class AwayConversation:
         """A run was begun, and its end is not known yet."""
         self._ran = False
         """It was seen running: what is said of its state from then on is about its end."""
-        self._over = False
+        self._said = self._over = False
         self._stopping = False
         self._fault = ""
         self.rejections = Rejections()
         self._upto = kept.anchor()
         """The event up to which the server's list was read; what its socket says may have gaps."""
+        self._delta = ""
+        """The last piece of an answer."""
+        self._sent: set[str] = set()
         self._own_words: set[str] = set()
         """What the model was told by us, which the server takes for the user's."""
 
@@ -182,14 +176,16 @@ class AwayConversation:
             self._note(event)
         elif kind == "StreamingDeltaEvent":
             told: Any = event
-            self._hearing.on_delta(told.content, told.reasoning_content)
+            if told.id != self._delta:  # a server may say things twice
+                self._delta = told.id
+                self._hearing.on_delta(told.content, told.reasoning_content)
         else:
             self._take(event, live=True)
 
     def _take(self, event: Event, *, live: bool = False) -> None:
         if isinstance(event, ConversationStateUpdateEvent):
             return
-        if isinstance(event, MessageEvent) and text_of(event) in self._own_words:
+        if isinstance(event, MessageEvent) and text_of(event.llm_message) in self._own_words:
             event = event.model_copy(update={"source": "environment"})
         elif isinstance(event, UserRejectObservation) and event.id not in self._kept.seen:
             event = self.rejections.shown(event)
@@ -197,6 +193,7 @@ class AwayConversation:
             named = self._hearing.named(event)
             if not self._kept.add(named):
                 return
+        self._said = self._said or event.source != "user"
         self._hearing.on_event(named)
         if live and isinstance(event, ObservationEvent):
             self._check(event)
@@ -247,25 +244,26 @@ class AwayConversation:
 
     def _begin(self) -> None:
         link = self.link
-        self._running, self._ran, self._over = True, False, False
+        self._running, self._ran, self._said, self._over = True, False, False, False
         link.tell("run")
 
     async def _until_over(self) -> None:
         still = 0
         while not self._stopping:
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK):
                     await self._news.wait()
-            except TimeoutError:
-                pass
+            silent = not self._news.is_set()
             self._news.clear()
             if self._fault:
                 await asyncio.to_thread(self.interrupt)
                 raise Told(self._fault, "provider")
             try:
+                if silent:  # maybe its socket is
+                    await asyncio.to_thread(self._refresh, self.link)
                 status = await asyncio.to_thread(self.link.status)
                 still = still + 1 if status != Status.RUNNING else 0
-                if status != Status.RUNNING and (self._over or still >= STILL):
+                if still and (self._over or (silent and self._said) or still >= STILL):
                     await asyncio.to_thread(self._refresh, self.link)
                     return
             except Unreachable:
@@ -330,7 +328,14 @@ class AwayConversation:
 
     # --- changes ---------------------------------------------------------------------------------
 
+    def is_foreign(self, event: Event) -> bool:
+        """Whether another client of the server said it, or another process of ours."""
+        if not isinstance(event, MessageEvent) or event.source != "user":
+            return False
+        return text_of(event.llm_message) not in self._sent
+
     def send_message(self, message: Message) -> None:
+        self._sent.add(text_of(message))
         parts = [part.model_dump(mode="json") for part in message.content]
         self._tell("events", {"role": message.role, "content": parts, "run": False})
 
@@ -340,7 +345,7 @@ class AwayConversation:
         if isinstance(event, UserRejectObservation):
             self.rejections.add(event.action_id, event.rejection_reason)
         elif isinstance(event, MessageEvent):
-            self._own_words.add(text_of(event))
+            self._own_words.add(text_of(event.llm_message))
             self.send_message(event.llm_message)
 
     def settle_answers(self, pending: Sequence[ActionEvent]) -> list[ActionEvent]:

@@ -31,12 +31,16 @@ class KeptEvents:
         """When each was heard of: a server's own times have no zone."""
         self.events: list[Event] = []
         self.seen: set[str] = set()
-        with suppress(FileNotFoundError), open(self._path, encoding="utf-8") as file:
+        # A kill may have cut a line off, in the middle of a letter too.
+        with (
+            suppress(FileNotFoundError),
+            open(self._path, encoding="utf-8", errors="replace") as file,
+        ):
             for line in file:
                 self._read(line)
 
     def _read(self, line: str) -> None:
-        with suppress(ValueError, RecursionError):  # a kill cut the last one off
+        with suppress(ValueError, RecursionError):
             found = json.loads(line)
             if BACK in found:
                 self._take_back(found[BACK])

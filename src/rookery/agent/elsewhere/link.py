@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -42,6 +42,8 @@ LONG = {"condense": 600.0, "ask_agent": 600.0, "interrupt": 20.0}
 """Seconds for what the server answers only when it is done."""
 MODEL = ("run", "condense", "ask_agent")
 """What calls the model."""
+SOCKET = "8"
+"""Seconds, as the SDK reads it."""
 ROUNDED = 1.0
 """Seconds: a server tells its age in whole ones."""
 ANEW = (
@@ -51,6 +53,12 @@ ANEW = (
 OTHER_VERSION = (
     "The agent server runs OpenHands {theirs}, this agent {ours}. If something fails, install "
     "the same version on both sides.\n"
+)
+
+
+UNKNOWN = (
+    "The agent server sent an event that cannot be read here ({kind}), which is left out. If you "
+    "miss something, install the same version of OpenHands on both sides.\n"
 )
 
 
@@ -73,8 +81,16 @@ def began_of(server: AgentServer) -> Began:
 
 
 class Link:
-    def __init__(self, server: AgentServer, remote: RemoteConversation, began: Began) -> None:
+    def __init__(
+        self,
+        server: AgentServer,
+        remote: RemoteConversation,
+        began: Began,
+        on_unknown: Callable[[str], None],
+    ) -> None:
+        """`on_unknown` hears of kinds of events that are not known here."""
         self.began = began
+        self.on_unknown = on_unknown
         self._server = server
         self._remote = remote
         self._id = str(remote.id)
@@ -95,7 +111,12 @@ class Link:
         found = self._server.conversation(self._id)
         if found is None:
             raise Unreachable("The conversation is gone from the agent server.")
-        return Status(lenient.text(found, "execution_status", Status.IDLE.value))
+        said = lenient.text(found, "execution_status", Status.IDLE.value)
+        try:
+            return Status(said)
+        except ValueError:
+            words = f"The agent server says that the conversation is {said[:40]!r}, which this"
+            raise Told(f"{words} version does not know.", "provider") from None
 
     def tell(self, what: str, body: Json | None = None) -> Any:
         """Raises Told."""
@@ -113,8 +134,10 @@ class Link:
     def events(self, since: str) -> Iterator[Event]:
         """Those that can be read. Raises Told."""
         for found in self._server.events(self._id, since):
-            with suppress(ValidationError):
+            try:
                 yield Event.model_validate(found)
+            except ValidationError:
+                self.on_unknown(lenient.text(found, "kind")[:60] or "no kind")
 
     def give_model(self, llm: "LLM") -> None:
         """Sent when it is needed: before its first message, a server does not count what a model
@@ -168,6 +191,7 @@ class Linker:
         self._tell = tell
         self._box = box
         self._told_version = False
+        self._unknown: set[str] = set()
 
     @property
     def conversation(self) -> str:
@@ -200,12 +224,14 @@ class Linker:
             self._compare_versions(info)
             began = began_of(server)
             if server.conversation(self.conversation) is not None:
-                link = self._resumed(Link(server, self._attached(server, heard), began), agent)
+                remote = self._attached(server, heard)
+                link = self._resumed(Link(server, remote, began, self._note_unknown), agent)
             else:
                 if past:
                     self._move(self._place._replace(conversation=str(uuid.uuid4())))
                     agent = _knowing(agent, recap_of(past))
-                link = Link(server, self._begun(server, agent, heard), began)
+                remote = self._begun(server, agent, heard)
+                link = Link(server, remote, began, self._note_unknown)
                 if past:
                     self._tell(ANEW)
         finally:
@@ -293,6 +319,11 @@ class Linker:
             self._told_version = True
             self._tell(OTHER_VERSION.format(theirs=theirs, ours=ours))
 
+    def _note_unknown(self, kind: str) -> None:
+        if kind not in self._unknown:
+            self._unknown.add(kind)
+            self._tell(UNKNOWN.format(kind=kind))
+
     # --- conversations ---------------------------------------------------------------------------
 
     def _attached(self, server: AgentServer, heard: Heard) -> RemoteConversation:
@@ -331,13 +362,27 @@ class Linker:
     def _made(self, make: Callable[[], RemoteConversation]) -> RemoteConversation:
         remote_history.install()
         try:
-            return make()
+            with _without_socket():
+                return make()
         except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:
             words = f"{self._place.name()} cannot be used now. Try again."
             raise Unreachable(f"{words}\n{error}") from error
         except (ValidationError, ImportError, KeyError, ValueError) as error:
             words = f"{self._place.name()} has a conversation that this version cannot read."
             raise Told(f"{words}\n{str(error)[:300]}", "provider") from error
+
+
+@contextmanager
+def _without_socket() -> Iterator[None]:
+    """A socket that does not come, as behind some proxies, is not waited for long: a run is looked
+    at, too."""
+    wish = {"OPENHANDS_REMOTE_WS_READY_TIMEOUT": SOCKET, "OPENHANDS_REMOTE_WS_READY_REQUIRED": "no"}
+    os.environ.update(wish)
+    try:
+        yield
+    finally:
+        for name in wish:
+            os.environ.pop(name, None)
 
 
 def _knowing(agent: Agent, recap: str) -> Agent:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from openhands.sdk.event import ActionEvent, Event, MessageEvent
-from openhands.sdk.llm import TextContent
+from openhands.sdk.llm import Message, TextContent
 
 LONGEST = 12_000
 """Characters of a recap; the latest are kept."""
@@ -32,7 +32,7 @@ def recap_of(events: Sequence[Event]) -> str:
 
 def _told(event: Event) -> str:
     if isinstance(event, MessageEvent) and event.source in ("user", "agent"):
-        text = text_of(event).strip()
+        text = text_of(event.llm_message).strip()
         who = "The user" if event.source == "user" else "You"
         return f"{who}: {text[:PART]}" if text else ""
     if isinstance(event, ActionEvent) and event.action is not None:
@@ -42,6 +42,5 @@ def _told(event: Event) -> str:
     return ""
 
 
-def text_of(event: MessageEvent) -> str:
-    parts = event.llm_message.content
-    return "\n".join(part.text for part in parts if isinstance(part, TextContent))
+def text_of(message: Message) -> str:
+    return "\n".join(part.text for part in message.content if isinstance(part, TextContent))

@@ -19,6 +19,15 @@ NO_SHELL = "commands are not run on an agent server. View files with the editor,
 DASH = "its search would take this for an option. Write [-] instead of the first -."
 RELATIVE = "its search needs an absolute path."
 OTHERS = "The other calls of this step were not run either. Make those again that you still need."
+CUT_OFF = (
+    "The agent server died before this had a result. It may have taken effect: check before you "
+    "repeat it."
+)
+UNASKED = (
+    "The agent server ran {tool} without waiting for your permission, so the turn was ended. "
+    "Unless another client of that server allowed it, do not use the server for work that needs "
+    "permission."
+)
 NOT_RUN = "Not run, since another call of the same step was rejected."
 
 

@@ -67,20 +67,32 @@ class Requests:
             )
         if answer.status_code >= 500 or answer.status_code in (404, 409, 429):
             raise self._unreachable(_said(answer))
-        if answer.is_error or answer.is_redirect:
+        if answer.is_redirect:  # the key does not follow
+            words = f"{self.place.name()} says that it is at {answer.headers.get('Location')}."
+            raise Told(f"{words} If that is right, use that address instead.", "provider")
+        if answer.is_error:
             words = f"{self.place.name()} refused a request ({path})."
             raise Told(f"{words}\n{_said(answer)}", "provider")
         try:
             return answer.json() if answer.content else None
-        except ValueError:
-            words = f"{self.place.name()} does not speak the agent server's API."
-            raise Told(f"{words} Check the address.") from None
+        except (ValueError, RecursionError):
+            raise self.foreign() from None
+
+    def foreign(self) -> Told:
+        """Somebody answers, but no agent server."""
+        what = "the cloud's API" if self.place.cloud else "the agent server's API"
+        return Told(f"{self.place.name()} does not speak {what}. Check the address.", "provider")
 
     def _unreachable(self, detail: str) -> Unreachable:
-        return Unreachable(f"{self.place.name()} does not respond. {_remedy(self.place)}\n{detail}")
+        name = self.place.name()
+        return Unreachable(f"{name} does not respond. {_remedy(self.place, detail)}\n{detail}")
 
 
-def _remedy(place: Place) -> str:
+def _remedy(place: Place, detail: str) -> str:
+    if "CERTIFICATE_VERIFY" in detail:
+        return "Its certificate cannot be verified. If it is your own, name it in SSL_CERT_FILE."
+    if "[SSL" in detail:
+        return "It does not seem to speak TLS. If it is yours, try http:// instead of https://."
     if place.cloud:
         return "Check the network, then try again."
     if place.container:

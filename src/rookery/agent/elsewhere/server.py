@@ -20,9 +20,12 @@ class AgentServer(Requests):
 
     def check(self) -> Json:
         """What it says about itself, once it has taken the key. Raises Told."""
-        self.get("/api/conversations/count")
-        found = self.get("/server_info")
-        return found if isinstance(found, dict) else {}
+        if self.get("/api/conversations/count", missing=True) is None:
+            raise self.foreign()
+        found = self.get("/server_info", missing=True)
+        if not isinstance(found, dict):
+            raise self.foreign()
+        return found
 
     def uptime(self) -> float:
         """Seconds. Raises Told."""

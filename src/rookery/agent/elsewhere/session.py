@@ -187,15 +187,14 @@ class RemoteSession(Session, Hearing):
         """Another process of ours left it, or another client of the server said it."""
         unheard, self._unheard = self._unheard, []
         for event in unheard:
-            if isinstance(event, MessageEvent) and event.source == "user":
-                self.tell(*self.translator.replay(event))
-            else:
-                self._take_event(event)
+            self._take_event(event)
 
     @override
     def _take_event(self, event: Event) -> None:
         if self.turn is None:
             self._unheard.append(event)
+        elif self.away.is_foreign(event):
+            self.tell(*self.translator.replay(event))
         else:
             super()._take_event(event)
 

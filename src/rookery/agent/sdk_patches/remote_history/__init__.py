@@ -1,12 +1,16 @@
-"""A link to a conversation on an agent server begins at its end: the copy here has the rest.
+"""A link to a conversation on an agent server begins at its end: the copy here has the rest. Its
+socket follows no redirect, to which it would send the key, and logs no stack for an event that it
+cannot read.
 
 Made for openhands-sdk 1.58, whose list of events reads the whole conversation twice for each link
 and breaks at a kind of event that it does not know. Unnecessary once a link can begin at an event.
 """
 
+import logging
 from collections.abc import Callable
 from typing import override
 
+import websockets.asyncio.client
 from openhands.sdk.conversation.impl import remote_conversation
 from openhands.sdk.event import Event
 
@@ -29,4 +33,6 @@ class NoHistory(remote_conversation.RemoteEventsList):
 
 
 def install() -> None:
+    websockets.asyncio.client.MAX_REDIRECTS = 1  # the first connection counts
+    logging.getLogger(remote_conversation.__name__).setLevel(logging.CRITICAL)
     remote_conversation.RemoteEventsList = NoHistory  # type: ignore[misc]
