@@ -25,7 +25,6 @@ from openhands.sdk.event import (
     ObservationEvent,
     UserRejectObservation,
 )
-from openhands.sdk.event.conversation_error import ConversationErrorEvent
 from openhands.sdk.event.conversation_state import ConversationStateUpdateEvent
 from openhands.sdk.llm import LLMRegistry
 
@@ -49,7 +48,6 @@ AWAY = 120.0
 """Seconds that a turn waits for a server that was lost."""
 AGAIN = 1.0
 INTERRUPTING = 10.0
-LIMITS = ("MaxIterationsReached",)
 LOST = "The agent server does not respond. The turn waits for it for up to 2 minutes.\n"
 BACK = "The agent server is back. The turn goes on.\n"
 DROPPED = "The agent server was restarted: what it was doing, or waiting to do, was dropped.\n"
@@ -240,7 +238,8 @@ class AwayConversation:
             raise ConversationRunError(self.id, error) from error
         finally:
             self._running = False
-        self._raise_failure()
+        if not self._stopping and (failure := self.state.failure()) is not None:
+            raise ConversationRunError(self.id, failure)
 
     def _begin(self) -> None:
         link = self.link
@@ -294,17 +293,6 @@ class AwayConversation:
             self._hearing.tell_user(BACK)
             return not cut_off and self.state.execution_status != Status.RUNNING
         return True
-
-    def _raise_failure(self) -> None:
-        """The model failed over there."""
-        if self._stopping or self.state.execution_status != Status.ERROR:
-            return
-        errors = [each for each in self._kept.events if isinstance(each, ConversationErrorEvent)]
-        if not errors or errors[-1].code not in LIMITS:
-            code = errors[-1].code if errors else "RemoteError"
-            said = errors[-1].detail if errors else "The run failed on the agent server."
-            # Named as the SDK's own, by which failures are told apart.
-            raise ConversationRunError(self.id, type(code, (RuntimeError,), {})(said))
 
     def wait_until_idle(self, stopped: Callable[[], bool]) -> None:
         """A run that another process of ours began goes on over there. Blocks."""

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, UserRejectObservation
 from openhands.sdk.event.error_classification import AGENT_OUTCOME
+from openhands.sdk.skills import Skill
 from openhands.tools.terminal import TerminalTool
 
+from rookery.agent.process.place import Place
 from rookery.agent.tools.families import GLOB, GREP
 from rookery.agent.translate.rejection import REASON
 from rookery.core.asks.asks import Judgement
@@ -54,6 +56,15 @@ def error_of(call: ActionEvent | UserRejectObservation, words: str) -> AgentErro
         tool_call_id=call.tool_call_id,
         classification=AGENT_OUTCOME,
     )
+
+
+def as_text(skill: Skill, place: Place, cwd: str) -> Skill:
+    """For a server, whose SDK would run each !`command` in it, and start its MCP servers, before
+    anybody could judge that. Its other files are over there if they are the project's."""
+    below = (skill.source or "").removeprefix(cwd.rstrip("/") + "/")
+    own = f"{place.where(cwd).rstrip('/')}/{below}" if below != skill.source else None
+    content = skill.content.replace("!`", "! `")
+    return skill.model_copy(update={"content": content, "mcp_tools": None, "source": own})
 
 
 class Rejections:

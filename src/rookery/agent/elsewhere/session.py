@@ -14,7 +14,6 @@ from openhands.sdk.context.condenser import LLMSummarizingCondenser
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, Event, MessageEvent
-from openhands.sdk.skills import Skill
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
@@ -145,7 +144,9 @@ class RemoteSession(Session, Hearing):
             llm=llm,
             tools=[Tool(name=name) for name in TOOLS],
             agent_context=AgentContext(
-                skills=[_as_text(each, self._place, self.record.cwd) for each in found.values()],
+                skills=[
+                    refusals.as_text(each, self._place, self.record.cwd) for each in found.values()
+                ],
                 system_message_suffix=about,
             ),
             condenser=LLMSummarizingCondenser(llm=own, max_size=120, keep_first=4),
@@ -388,15 +389,6 @@ class RemoteSession(Session, Hearing):
         )
         shutil.copytree(os.path.join(here, name), os.path.join(there, name))
         self.away.drop(id)
-
-
-def _as_text(skill: Skill, place: Place, cwd: str) -> Skill:
-    """For a server, whose SDK would run each !`command` in it, and start its MCP servers, before
-    anybody could judge that. Its other files are over there if they are the project's."""
-    below = (skill.source or "").removeprefix(cwd.rstrip("/") + "/")
-    own = f"{place.where(cwd).rstrip('/')}/{below}" if below != skill.source else None
-    content = skill.content.replace("!`", "! `")
-    return skill.model_copy(update={"content": content, "mcp_tools": None, "source": own})
 
 
 def _sandbox_settings() -> Sandbox:

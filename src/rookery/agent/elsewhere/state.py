@@ -2,14 +2,18 @@
 ask for, from what is kept here, and who listens to it."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from openhands.sdk.context.view import View
 from openhands.sdk.conversation.secret_registry import SecretRegistry
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.conversation.state import ConversationState
 from openhands.sdk.event import Event
+from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.elsewhere.kept_events import KeptEvents
+
+LIMITS = ("MaxIterationsReached",)
 
 
 class AwayState:
@@ -31,6 +35,18 @@ class AwayState:
     @property
     def view(self) -> View:
         return View.from_events(self.events)
+
+    def failure(self) -> Exception | None:
+        """What the model failed with over there; not a limit of ours."""
+        if self.execution_status != Status.ERROR:
+            return None
+        errors = [each for each in self._kept.events if isinstance(each, ConversationErrorEvent)]
+        if not errors:
+            return RuntimeError("The run failed on the agent server.")
+        if errors[-1].code in LIMITS:
+            return None
+        # Named as the SDK's own, by which failures are told apart.
+        return cast(Exception, type(errors[-1].code, (RuntimeError,), {})(errors[-1].detail))
 
     def rebuild_view(self) -> None: ...
     def __enter__(self) -> "AwayState":
