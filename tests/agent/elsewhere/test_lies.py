@@ -14,6 +14,7 @@ from tests.acp.driving import Agent, Json
 from tests.agent.driving import ALLOW, allow_all, calls, permission, shown, stop_reason, words
 from tests.agent.elsewhere.conftest import started
 from tests.agent.elsewhere.stand_in import KEY, StandIn, call, say, tool
+from tests.daemon.served import awaited
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -179,7 +180,7 @@ async def test_I17_4_another_client_of_the_same_server(
     await server.perform(server.run(one))
     assert stop_reason(await away.answer(running)) == "cancelled"
     assert "without waiting for your permission" in notices(away.news(session))
-    assert "interrupt" in server.heard
+    await asyncio.to_thread(awaited, lambda: "interrupt" in server.heard)
     away.send(id=asked["id"], result=ALLOW)
 
     meta = {"rookery": {"before": int(moment * 1000)}}
