@@ -7,10 +7,10 @@ and breaks at a kind of event that it does not know. Unnecessary once a link can
 """
 
 import logging
+import sys
 from collections.abc import Callable
-from typing import override
+from typing import Any, override
 
-import websockets.asyncio.client
 from openhands.sdk.conversation.impl import remote_conversation
 from openhands.sdk.event import Event
 
@@ -33,6 +33,8 @@ class NoHistory(remote_conversation.RemoteEventsList):
 
 
 def install() -> None:
-    websockets.asyncio.client.MAX_REDIRECTS = 1  # the first connection counts
+    sdk: Any = remote_conversation
+    client: Any = sys.modules[sdk.websockets.connect.__module__]
+    client.MAX_REDIRECTS = 1  # the first connection counts
     logging.getLogger(remote_conversation.__name__).setLevel(logging.CRITICAL)
     remote_conversation.RemoteEventsList = NoHistory  # type: ignore[misc]
