@@ -62,6 +62,7 @@ def test_H3_what_the_field_writes_is_understood(tmp_path: Path) -> None:
         ({"command": "x", "env": {"A": None}}, "env must be an object of strings"),
         ({"url": "ftp://x"}, "must begin with http"),
         ({"url": "http://x", "type": "pigeon"}, "unknown transport 'pigeon'"),
+        ({"url": "http://x", "auth": "oauth"}, "no OAuth login"),
         ({"type": "http"}, "over http needs a url"),
         ({"type": "stdio", "url": "http://x"}, "needs a command"),
     ],
@@ -78,10 +79,13 @@ def test_H3_a_bad_server_is_named_and_the_others_stay(
 
 
 def test_H3_in_the_shape_of_the_protocol(tmp_path: Path) -> None:
-    write(tmp_path, {"files": FILES, "web": WEB, "there": {"command": "x", "cwd": "/srv"}})
+    token = {"url": "https://example.com/mcp", "auth": "t"}
+    there = {"command": "x", "cwd": "/srv"}
+    write(tmp_path, {"files": FILES, "web": WEB, "there": there, "token": token})
     found = mcp.for_agent(mcp.load(str(tmp_path)), {"PATH": "/bin"})
     assert found.faults == []
-    local, web, there = found.servers
+    local, web, there, known = found.servers
+    assert known == web | {"name": "token"}
     assert local == {
         "name": "files",
         "command": "/bin/sh",

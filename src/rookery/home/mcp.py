@@ -123,6 +123,7 @@ def set_enabled(home: str, name: str, *, enabled: bool) -> None:
 
 
 _SWITCHES = ("enabled", "disabled")
+OAUTH = "oauth"
 
 
 def _change(home: str, change: Callable[[Json], object]) -> None:
@@ -217,6 +218,20 @@ def _shape(entry: Json, kind: str) -> None:
         if not address(entry).lower().startswith(("http://", "https://", "${")):
             raise ValueError("the url must begin with http:// or https://")
         _texts(entry, "headers")
+        _auth(entry)
+
+
+def _auth(entry: Json) -> None:
+    """Some programs have a token in `auth`, or the word for a login that we have none for."""
+    auth = entry.get("auth", "")
+    if not isinstance(auth, str):
+        raise ValueError("auth must be a token")
+    if auth.lower() == OAUTH and not _authorizes(entry):
+        raise ValueError("Rookery has no OAuth login for it: put a token into its headers")
+
+
+def _authorizes(entry: Json) -> bool:
+    return any(name.lower() == "authorization" for name in entry.get("headers", {}))
 
 
 def _texts(entry: Json, key: str) -> None:
@@ -260,6 +275,8 @@ def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") 
 
     if server.kind != "stdio":
         headers = listed("headers")
+        if (auth := said(entry.get("auth", ""))) and not _authorizes(entry):
+            headers.append({"name": "Authorization", "value": f"Bearer {auth}"})
         url = said(address(entry))
         return {"type": server.kind, "name": server.name, "url": url, "headers": headers}
     command = os.path.expanduser(said(entry["command"]))

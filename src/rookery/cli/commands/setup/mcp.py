@@ -325,7 +325,7 @@ def masked(entry: Json) -> Json:
             found[key] = masked_words(value)
         elif key in ("url", "httpUrl") and isinstance(value, str):
             found[key] = _url(value)
-        elif _NAMES.search(key) and isinstance(value, str | int | float):
+        elif (key == "auth" or _NAMES.search(key)) and isinstance(value, str | int | float):
             found[key] = _value(value)
         else:
             found[key] = value
