@@ -342,6 +342,12 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     await nest.answer(again.update, "always-ask")
     over = await nest.until(is_idle, again.seq)
     assert "<gone on>" in text_of(nest.events(again.seq, over.seq))
+    begun = await nest.prompt("/plan " + json.dumps({"play": [plan, {"text": "<went>"}]}))
+    await nest.ask(begun)
+    await nest.prompt("/go every")  # not queued behind the turn that waits for it
+    over = await nest.until(is_idle, begun.seq)
+    assert "<went>" in text_of(nest.events(begun.seq, over.seq))
+    assert not nest.header()["queue"]
     await nest.send("set", option="unattended", value="all", told="a test")
     await nest.send("set", option="mode", value="plan")
     told = Told(await nest.turn([plan, {"text": "never"}]))

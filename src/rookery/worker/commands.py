@@ -11,7 +11,7 @@ from rookery.core.asks.asks import Refusal
 from rookery.core.asks.kept_asks import LATE, REPLACED
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, lenient
-from rookery.core.policy import modes, unattended
+from rookery.core.policy import go_asks, modes, unattended
 from rookery.core.settings.held import CONFIRM
 from rookery.core.turn import idle
 from rookery.core.turn import messages as turns
@@ -69,7 +69,9 @@ class Commands:
         if isinstance(prompt, Refusal):
             return prompt
         behind = self._side.kept.stands_first()
-        if command.get("steer") is True and not behind:
+        goes = go_asks.is_answered(self._session.header["asks"].values(), prompt)
+        goes = goes and self._session.profile().judged
+        if (command.get("steer") is True or goes) and not behind:
             able = self._session.agent.steers
             self._session.feed_turn(turns.SteerWanted(name, prompt, by, able))
         else:

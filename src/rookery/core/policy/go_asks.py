@@ -2,7 +2,9 @@
 no order that answers for them, and no rule but one that was written for just that."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from rookery.core.json import Json, lenient
 
 KIND = "switch_mode"
 TOOL = "exit_plan_mode"
@@ -31,6 +33,14 @@ def is_own(tools: Sequence[str]) -> bool:
 def speaks_of_it(kinds: Sequence[str], patterns: Sequence[str]) -> bool:
     """Whether a rule for these kinds and tools was written for it: not one for everything."""
     return KIND in kinds or any(pattern.strip("*?") for pattern in patterns)
+
+
+def is_answered(asks: Iterable[Json], prompt: Sequence[Json]) -> bool:
+    """Whether a prompt says go to a plan of our own agent's that waits for it: it does not wait
+    behind the turn that waits."""
+    words = lenient.text(prompt[0], "text").split() if prompt else []
+    names = [lenient.text(lenient.mapping(ask, "toolCall"), "name") for ask in asks]
+    return words[:1] == ["/go"] and TOOL in names
 
 
 def title_of(plan: str) -> str:
