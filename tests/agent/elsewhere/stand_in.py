@@ -81,6 +81,7 @@ class StandIn:
         self.steps: list[Json] = []
         self.heard: list[str] = []
         self.ran: list[str] = []
+        self.folders: set[str] = set()
         self.lies = False
         """It runs what it should ask about."""
         self.answer: Callable[[str], Response | None] = lambda path: None
@@ -230,6 +231,10 @@ class StandIn:
     async def about(self, _: Request) -> Response:
         return JSONResponse({"uptime": int(time.monotonic() - self.began), "version": "1"})
 
+    async def subdirectories(self, request: Request) -> Response:
+        there = request.query_params["path"] in self.folders
+        return JSONResponse({"items": []}, status_code=200 if there else 404)
+
     async def me(self, _: Request) -> Response:
         return JSONResponse({"email": "ada@example.com"})
 
@@ -254,6 +259,7 @@ class StandIn:
             Route(f"{server}/{{id}}/events/search", self.events),
             Route(f"{server}/{{id}}/{{what:path}}", self.command, methods=["POST"]),
             WebSocketRoute("/sockets/events/{id}", self.listen),
+            Route("/api/file/search_subdirs", self.subdirectories),
             Route("/api/v1/users/me", self.me),
             Route("/api/v1/sandboxes", self.sandbox, methods=["GET", "POST"]),
         ]

@@ -38,10 +38,15 @@ async def test_I17_4_a_server_that_asks_is_answered_here_and_one_that_does_not_i
     away: Agent, server: StandIn, settled: Path, tmp_path: Path
 ) -> None:
     """Whatever the mode, the server waits before each action; rules deny before anybody is asked;
-    a conversation that is gone is begun anew with a recap."""
+    a conversation that is gone is begun anew with a recap. Where plugins lie, which the server
+    would run unasked, none is begun."""
     config = settled / "config.toml"
     rule = '[[policy.rules]]\ndo = "deny"\ncommand = "curl *"\n'
     config.write_text(config.read_text() + rule)
+    server.folders = {str(tmp_path.parent / ".agents/plugins")}
+    refused = await away.answer(away.ask("session/new", cwd=str(tmp_path), mcpServers=[]))
+    assert "would run the plugins in" in refused["error"]["message"]
+    server.folders.clear()
     session = await away.new(str(tmp_path))
     [one] = server.conversations.values()
     assert one.policy == "AlwaysConfirm"

@@ -46,6 +46,10 @@ SOCKET = "8"
 """Seconds, as the SDK reads it."""
 ROUNDED = 1.0
 """Seconds: a server tells its age in whole ones."""
+PLUGINS = (
+    "The agent server would run the plugins in {folder} without asking anybody. Move that folder "
+    "away over there, or choose another directory with --directory."
+)
 ANEW = (
     "The conversation is gone from the agent server, so a new one was begun there. The model knows "
     "a recap of what was said; files and processes of the old one may be gone too.\n"
@@ -222,6 +226,8 @@ class Linker:
         link: Link | None = None
         try:
             self._compare_versions(info)
+            if folder := server.plugins(self._place.where(self._cwd)):
+                raise Told(PLUGINS.format(folder=folder), "provider")
             began = began_of(server)
             if server.conversation(self.conversation) is not None:
                 remote = self._attached(server, heard)

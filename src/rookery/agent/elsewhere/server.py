@@ -1,6 +1,7 @@
 """An agent server as this side asks it: whether it is well, and about one conversation."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from rookery.agent.elsewhere.requests import Requests
@@ -9,6 +10,8 @@ from rookery.core.json import Json, lenient
 from rookery.models.secrets import Secret
 
 HEADER = ("X-Session-API-Key", "")
+SUBDIRECTORIES = "/api/file/search_subdirs"
+PLUGINS = (".agents/plugins", ".openhands/plugins")
 PAGE = 100
 """Events in an answer: the server's most."""
 
@@ -35,6 +38,16 @@ class AgentServer(Requests):
         """None: it has none of this id."""
         found = self.get(f"/api/conversations/{id}", missing=True)
         return found if isinstance(found, dict) else None
+
+    def plugins(self, directory: str) -> str:
+        """Where plugins lie that it would run with a conversation in this directory; "": nowhere.
+        It looks in the directory and in its repository, which may be any of those above."""
+        places = [PurePosixPath(directory), *PurePosixPath(directory).parents]
+        for folder in (str(place / name) for place in places for name in PLUGINS):
+            asked: Json = {"path": folder, "limit": 1}
+            if self.get(SUBDIRECTORIES, missing=True, also=(400,), params=asked) is not None:
+                return folder
+        return ""
 
     def tell(self, id: str, what: str, body: Json | None = None) -> Any:
         return self.post(f"/api/conversations/{id}/{what}", body)
