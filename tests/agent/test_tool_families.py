@@ -112,7 +112,7 @@ async def test_I17_2_a_patch_of_many_files_is_judged_by_each(
         out = patch("*** Add File: inside", "+x", "*** Add File: /etc/rookery-test", "+x")
         await agent.call("session/set_mode", sessionId=session, modeId="always-approve")
         await agent.turn(session, [both, out, {"text": "ok"}])
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["inside", "moved", "new"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["moved", "new"]
         first, second = calls(agent.news(session))
         assert first["title"] == "create new and 2 more files"
         shown = [("gone", "bye\n", ""), ("moved", "x\n", "y\n"), ("new", None, "hello")]
@@ -121,6 +121,7 @@ async def test_I17_2_a_patch_of_many_files_is_judged_by_each(
         assert places == {"new", "gone", "old", "moved"}
         assert [each["toolCall"]["toolCallId"] for each in asked] == [second["toolCallId"]]
         assert second["status"] == "failed"  # the tool itself stays in the directory
+        assert "No file was changed." in str(second["rawOutput"])
     finally:
         await agent.kill()
 

@@ -66,7 +66,11 @@ def environment() -> bool:
 
 
 def gate() -> bool:
-    """A sub-agent runs a tool that a hook of its parent's forbids, and is given a secret."""
+    """A sub-agent runs a tool that a hook of its parent's forbids, and is given a secret; plugins
+    are always looked for."""
+    from openhands.sdk.conversation.impl import local_conversation
+
+    assert local_conversation.load_available_plugins
     with conversation() as (delegate, seen):
         delegate()
         return SECRET in seen.results
