@@ -103,7 +103,7 @@ class AwayConversation:
     def connect(self) -> bool:
         """Reach the server, and the conversation on it; begin one where there is none. Returns
         whether the server's death cut something off. Blocks. Raises Told."""
-        with self._connecting:
+        with self._connecting, self._linker.waiting():
             return self._connect()
 
     def _connect(self) -> bool:

@@ -14,6 +14,9 @@ from rookery.core.json import Json, lenient
 MOST = 600.0
 """Seconds that the user has, where the cloud allows more."""
 SLOWER = 5.0
+QUICKEST, SLOWEST = 1.0, 60.0
+LOST = 5
+"""Looks in a row that nobody answers, until the login is given up."""
 
 
 class Begun(NamedTuple):
@@ -28,47 +31,71 @@ class Begun(NamedTuple):
 
 def begin(url: str) -> Begun:
     """Raises Told."""
-    found = _asked(url, "/oauth/device/authorize", json={})[1]
+    status, found = _asked(url, "/oauth/device/authorize", json={})
     device, code = lenient.text(found, "device_code"), lenient.text(found, "user_code")
-    where = lenient.text(found, "verification_uri_complete") or lenient.text(
-        found, "verification_uri"
-    )
-    if not device or not where:
+    complete = lenient.text(found, "verification_uri_complete")
+    where = complete or lenient.text(found, "verification_uri")
+    if status >= 500:
+        raise _unable(url, status)
+    if not device or not where.startswith(("https://", "http://")):
         raise Told(f"{url} offers no login with a browser. Paste a token instead.")
     every = float(lenient.number(found, "interval") or SLOWER)
     within = float(lenient.number(found, "expires_in") or MOST)
-    return Begun(device, code, where, every, min(within, MOST))
+    return Begun(device, code, where, _bounded(every), min(max(within, SLOWER), MOST))
 
 
 def wait(url: str, begun: Begun, pause: Callable[[float], None] = time.sleep) -> str:
     """The token, once the user has confirmed. Raises Told."""
-    until, every = time.monotonic() + begun.within, begun.every
+    until, every, lost = time.monotonic() + begun.within, begun.every, 0
     while time.monotonic() < until:
-        status, found = _asked(url, "/oauth/device/token", data={"device_code": begun.device})
+        try:
+            status, found = _asked(url, "/oauth/device/token", data={"device_code": begun.device})
+            if status >= 500:
+                raise _unable(url, status)
+            lost = 0
+        except Told:
+            lost += 1
+            if lost >= LOST:
+                raise
+            pause(every)
+            continue
         if status == 200 and (token := lenient.text(found, "access_token")):
             return token
         match lenient.text(found, "error"):
             case "authorization_pending":
                 pass
             case "slow_down":
-                every = float(lenient.number(found, "interval") or every + SLOWER)
+                every = _bounded(float(lenient.number(found, "interval") or every + SLOWER))
             case "access_denied":
                 raise Told("The login was refused in the browser.", "auth")
             case "expired_token":
                 break
             case other:
-                raise Told(f"The login failed: {other or f'HTTP {status}'}.", "auth")
+                said = lenient.text(found, "error_description") or other
+                raise Told(f"The login failed: {said or f'HTTP {status}'}.", "auth")
         pause(every)
     raise Told("The login was not confirmed in time. Try again.", "auth")
 
 
+def _unable(url: str, status: int) -> Told:
+    return Told(f"{url} cannot log you in now (HTTP {status}). Try again later.")
+
+
+def _bounded(every: float) -> float:
+    return min(max(every, QUICKEST), SLOWEST)
+
+
 def _asked(url: str, path: str, **body: Any) -> tuple[int, Json]:
+    """What is not JSON counts as empty. Raises Told."""
     waits = httpx.Timeout(PATIENCE, connect=CONNECTING)
     try:
         answer = httpx.post(url + path, timeout=waits, **body)
-        found = answer.json()
-    except (httpx.HTTPError, OSError, ValueError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise Told(
             f"{url} does not respond. Check the address and the network.\n{error}"
         ) from error
+    try:
+        found = answer.json()
+    except (ValueError, RecursionError):
+        found = {}
     return answer.status_code, found if isinstance(found, dict) else {}

@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from rookery.agent.elsewhere import keys
 from rookery.agent.elsewhere.cloud import Cloud
 from rookery.agent.elsewhere.recap import recap_of
-from rookery.agent.elsewhere.requests import Unreachable
+from rookery.agent.elsewhere.requests import Unreachable, waiting
 from rookery.agent.elsewhere.server import AgentServer
 from rookery.agent.process.place import Place
 from rookery.agent.provider.told import Told
@@ -200,6 +200,9 @@ class Linker:
     @property
     def conversation(self) -> str:
         return self._place.conversation or str(uuid.UUID(self._session))
+
+    def waiting(self) -> AbstractContextManager[None]:
+        return waiting(self._place, self._tell)
 
     def restarted(self, link: Link) -> bool:
         """Whether the server was started since the last link, maybe another process's."""

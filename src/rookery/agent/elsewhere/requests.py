@@ -1,6 +1,8 @@
 """Requests to an agent server or to the cloud, whose failures are sentences that say what to do."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -14,8 +16,24 @@ from rookery.wire.params import AUTH_REQUIRED
 PATIENCE = 20.0
 """Seconds for an answer. What takes longer runs in the background over there."""
 CONNECTING = 5.0
+NOTICED = 3.0
+"""Seconds after which somebody who waits wonders why."""
 DETAIL = 300
 """Characters of a server's own words."""
+
+
+@contextmanager
+def waiting(place: Place, tell: Callable[[str], None]) -> Iterator[None]:
+    """Say what is waited for, once it takes long."""
+    name = place.name()
+    words = f"Waiting for {name[0].lower() + name[1:] if name.startswith('The ') else name}.\n"
+    timer = threading.Timer(NOTICED, tell, [words])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Unreachable(Told):

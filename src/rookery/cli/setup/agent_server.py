@@ -17,6 +17,7 @@ from rookery.cli import exits, flags, settings
 from rookery.cli.output import Screen, standard
 from rookery.client.config import own_agents
 from rookery.client.guard import require_person
+from rookery.core.json.safe_text import clean_line
 from rookery.forms.agents import NAME
 from rookery.home import paths
 from rookery.models.secrets import Secret
@@ -92,7 +93,8 @@ def _by_browser(screen: Screen, place: Place) -> str:
 
     try:
         begun = device_flow.begin(place.url)
-        screen.note(f"Open {begun.url} and confirm the code {begun.code}.")
+        code = f" and confirm the code {begun.code}" if begun.code else ""
+        screen.note(clean_line(f"Open {begun.url}{code}. Rookery waits; Ctrl-C gives up."))
         return device_flow.wait(place.url, begun)
     except Told as error:
         raise click.ClickException(str(error)) from None
@@ -106,9 +108,9 @@ def _tried(place: Place, key: Secret) -> str:
 
     try:
         if place.cloud:
-            return f"Logged in at {place.url} as {Cloud(place, key).check()}."
+            return clean_line(f"Logged in at {place.url} as {Cloud(place, key).check()}.")
         version = AgentServer(place, place.url, key).check().get("version") or "unknown"
-        return f"The agent server at {place.url} answers (version {version})."
+        return f"The agent server at {place.url} answers (version {clean_line(str(version))})."
     except Told as error:
         raise click.ClickException(str(error)) from None
 
