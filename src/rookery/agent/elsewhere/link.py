@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
@@ -42,8 +42,6 @@ LONG = {"condense": 600.0, "ask_agent": 600.0, "interrupt": 20.0}
 """Seconds for what the server answers only when it is done."""
 MODEL = ("run", "condense", "ask_agent")
 """What calls the model."""
-SOCKET = "8"
-"""Seconds, as the SDK reads it."""
 ROUNDED = 1.0
 """Seconds: a server tells its age in whole ones."""
 PLUGINS = (
@@ -371,7 +369,7 @@ class Linker:
     def _made(self, make: Callable[[], RemoteConversation]) -> RemoteConversation:
         remote_history.install()
         try:
-            with _without_socket():
+            with remote_history.soon():
                 return make()
         except (httpx.HTTPError, WebSocketConnectionError, OSError) as error:
             words = f"{self._place.name()} cannot be used now. Try again."
@@ -379,19 +377,6 @@ class Linker:
         except (ValidationError, ImportError, KeyError, ValueError) as error:
             words = f"{self._place.name()} has a conversation that this version cannot read."
             raise Told(f"{words}\n{str(error)[:300]}", "provider") from error
-
-
-@contextmanager
-def _without_socket() -> Iterator[None]:
-    """A socket that does not come, as behind some proxies, is not waited for long: a run is looked
-    at, too."""
-    wish = {"OPENHANDS_REMOTE_WS_READY_TIMEOUT": SOCKET, "OPENHANDS_REMOTE_WS_READY_REQUIRED": "no"}
-    os.environ.update(wish)
-    try:
-        yield
-    finally:
-        for name in wish:
-            os.environ.pop(name, None)
 
 
 def _knowing(agent: Agent, recap: str) -> Agent:

@@ -7,12 +7,17 @@ and breaks at a kind of event that it does not know. Unnecessary once a link can
 """
 
 import logging
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, override
 
 from openhands.sdk.conversation.impl import remote_conversation
 from openhands.sdk.event import Event
+
+SOCKET = "8"
+"""Seconds, as the SDK reads it."""
 
 
 class NoHistory(remote_conversation.RemoteEventsList):
@@ -38,3 +43,16 @@ def install() -> None:
     client.MAX_REDIRECTS = 1  # the first connection counts
     logging.getLogger(remote_conversation.__name__).setLevel(logging.CRITICAL)
     remote_conversation.RemoteEventsList = NoHistory  # type: ignore[misc]
+
+
+@contextmanager
+def soon() -> Iterator[None]:
+    """A socket that does not come, as behind some proxies, is not waited for long: a run is looked
+    at, too."""
+    wish = {"OPENHANDS_REMOTE_WS_READY_TIMEOUT": SOCKET, "OPENHANDS_REMOTE_WS_READY_REQUIRED": "no"}
+    os.environ.update(wish)
+    try:
+        yield
+    finally:
+        for name in wish:
+            os.environ.pop(name, None)
