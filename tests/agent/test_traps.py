@@ -135,12 +135,14 @@ async def test_I17_what_comes_with_the_end_is_not_left_pending(
 async def test_I17_a_wait_without_end_and_an_input_that_nobody_reads(
     agent: Agent, tmp_path: Path
 ) -> None:
-    """Neither breaks the terminal, and a cancel ends both."""
+    """Neither breaks the terminal, and a cancel ends both. What bash reads as another word than
+    the judge did is not run."""
     allow_all(agent)
     session = await agent.new(str(tmp_path))
     endless = {"name": "terminal", "arguments": '{"command": "echo 1", "timeout": 1e999}'}
-    await agent.turn(session, [{"call": endless}, {"text": "ok"}])
-    assert calls(agent.news(session))[0]["status"] == "completed"
+    await agent.turn(session, [{"call": endless}, run("tou\0ch null", **LOW), {"text": "ok"}])
+    assert [each["status"] for each in calls(agent.news(session))] == ["completed", "failed"]
+    assert not (tmp_path / "null").exists()
     much = {**run("no\n" * 10_000, is_input=True, **LOW), "chunks": 4}
     id = agent.prompt(session, [run("sleep 600", timeout=0.5, **LOW), much, {"text": "never"}])
     await status(agent, "in_progress")

@@ -108,6 +108,8 @@ class Session:
         refusal = foreground_timeout_rejection_for(
             command=command, is_input=action.is_input, timeout=action.timeout
         )
+        if "\0" in command:  # bash leaves it out: `r\0m` was judged as another word than it runs
+            refusal = "A command cannot contain a null character."
         if refusal is not None:
             return TerminalObservation.from_text(refusal, command=command, is_error=True)
         shell = self.shell()
