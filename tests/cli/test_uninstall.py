@@ -62,6 +62,9 @@ def test_H6_it_knows_all_that_use_leaves_behind(
     assert rookery("mcp", "add", "a", "--", "x").code == 0
     assert rookery("set", session, "confirm", "risky").code == 0
     assert rookery("prompt", "--wait", session, play({"text": "more"})).code == 0
+    earlier = {"llm": {"model": "openai/x", "api_key": "k"}}  # migrated when it is read
+    (home / "agent_settings.json").write_text(json.dumps(earlier))
+    assert rookery("setup", "list").code == 0
     (home / last_choices.FILE).write_text("{}")  # an earlier build's
     (home / "config.toml.123.0a1b2c3d.tmp").write_text("cut off")
     (home / "crash.log").write_text("x")
@@ -69,6 +72,8 @@ def test_H6_it_knows_all_that_use_leaves_behind(
     running = lifecycle.start(str(home), Options(port=0))
     here = {file.name for file in home.iterdir()}
     assert here >= {"config.lock", "choices.json", "mcp.json", "config.toml.rejected", "places"}
+    kept = "agent_settings.json"
+    assert here >= {f"{kept}.before-migration", f"{kept}.lock"}, here
     assert json.loads(rookery("uninstall", "--json").out)["leaves"] == []
     assert rookery("uninstall", "--yes").code == 0
     assert not home.exists()

@@ -38,6 +38,8 @@ OURS = {
     "mcp.json": "MCP servers",
     "agent-versions.json": "versions of installed agents",
     "agent_settings.json": "models and keys",
+    "agent_settings.json.before-migration": "models and keys, as an earlier format had them",
+    "agent_settings.json.lock": "lock for changes to the models",
     "agent_servers.json": "keys of agent servers",
     "auth": "logins with a subscription",
     "memory": "what Rookery's own agent remembers of you",
