@@ -146,7 +146,8 @@ def _read_at_import(environment: Mapping[str, str]) -> dict[str, str]:
 def start_warm(environment: Mapping[str, str]) -> None:
     """A warm process that has only its own first turn to take; wait until it listens."""
     loaded, given = _own_agent(environment), dict(environment)
-    assert loaded is not None
+    differs = _read_at_import(environment).items() ^ _read_at_import(_own).items()
+    assert loaded is not None, f"the environment differs from when the agents began: {differs}"
     with open(os.devnull, "r+b") as null:
         status, theirs = os.pipe()
         files = {0: null.fileno(), 1: null.fileno(), 2: null.fileno(), STATUS: theirs}
