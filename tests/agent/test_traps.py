@@ -19,6 +19,7 @@ from tests.agent.driving import (
     shown,
     status,
     stop_reason,
+    words,
 )
 from tests.agent.test_subagents import task
 
@@ -151,3 +152,16 @@ async def test_I17_a_wait_without_end_and_an_input_that_nobody_reads(
     assert stop_reason(await agent.answer(id)) == "cancelled"
     await agent.turn(session, [run("echo alive", **LOW), {"text": "ok"}])
     assert "alive" in shown(calls(agent.news(session))[-1])
+
+
+async def test_I17_arguments_that_cannot_be_read_go_back_to_the_model(
+    agent: Agent, tmp_path: Path
+) -> None:
+    session = await agent.new(str(tmp_path))
+    deep, long = "[" * 20_000 + "]" * 20_000, "9" * 5_000
+    odd = [f'{{"command": {deep}}}', f'{{"command": "ls", "timeout": {long}}}']
+    steps = [{"call": {"name": "terminal", "arguments": each}, "chunks": 3} for each in odd]
+    assert stop_reason(await agent.turn(session, [*steps, {"text": "went on"}])) == "end_turn"
+    news = agent.news(session)
+    assert [call["status"] for call in calls(news)] == ["failed"] * 2
+    assert words(news) == "went on"

@@ -131,7 +131,7 @@ def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

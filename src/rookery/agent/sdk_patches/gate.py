@@ -12,6 +12,7 @@ once a hook before each tool can reject with a reason, one after it can change t
 in sub-agents, and plugins can be turned off.
 """
 
+import json
 import os
 import stat
 from typing import Any
@@ -29,6 +30,7 @@ from rookery.models.secrets import KNOWN
 
 UNJUDGED = "This action could not be judged, so it was not carried out."
 NOBODY = Refusal(UNJUDGED)
+UNREADABLE = "{"
 LARGEST = 20_000_000
 """Bytes of a file that a tool is given."""
 
@@ -92,12 +94,25 @@ def _endless(conversation: Any, action_event: ActionEvent) -> str:
     return ""
 
 
+def _read(get: Around, self: Agent, tool_call: Any, *more: Any, **named: Any) -> Any:
+    """The model is told of arguments that cannot be read. Of some the SDK knows no way to say so:
+    too deep, or with a number of thousands of digits; the turn would fail."""
+    try:
+        json.loads(tool_call.arguments)
+    except json.JSONDecodeError:
+        pass
+    except (ValueError, RecursionError):
+        tool_call = tool_call.model_copy(update={"arguments": UNREADABLE})
+    return get(self, tool_call, *more, **named)
+
+
 def _no_plugins(**_: Any) -> dict[str, Any]:
     return {}
 
 
 def install() -> None:
     wrap(Agent, "_execute_action_event", _execute)
+    wrap(Agent, "_get_action_event", _read)
     theirs: Any = local_conversation
     theirs.load_available_plugins = _no_plugins
 

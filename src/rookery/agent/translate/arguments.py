@@ -105,5 +105,5 @@ class Arguments:
 def _loads(text: str) -> Any:
     try:
         return json.loads(text, strict=False)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

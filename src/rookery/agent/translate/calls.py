@@ -238,7 +238,7 @@ def of_event(event: Any, cwd: str) -> Call:
 def parse(arguments: Any) -> Json:
     try:
         found = json.loads(arguments, strict=False)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         found = None
     if isinstance(found, dict):
         return found
