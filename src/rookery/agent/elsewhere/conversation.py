@@ -31,7 +31,7 @@ from openhands.sdk.llm import LLMRegistry
 from rookery.agent.elsewhere.kept_events import KeptEvents
 from rookery.agent.elsewhere.link import Link, Linker
 from rookery.agent.elsewhere.recap import text_of
-from rookery.agent.elsewhere.refusals import CUT_OFF, UNASKED, Rejections, error_of
+from rookery.agent.elsewhere.refusals import CUT_OFF, RESTARTED, UNASKED, Rejections, error_of
 from rookery.agent.elsewhere.requests import Unreachable
 from rookery.agent.elsewhere.state import AwayState, Hearing
 from rookery.agent.provider.told import Told
@@ -147,6 +147,10 @@ class AwayConversation:
             self._refresh(link)
         if cut_off and self._kept.events:
             link.tell("navigate", {"event_id": self._kept.events[-1].id})
+            # Before its first message, a server does not count what the model uses.
+            self._own_words.add(RESTARTED)
+            parts = [{"type": "text", "text": RESTARTED}]
+            link.tell("events", {"role": "user", "content": parts, "run": False})
         if pending:
             self._hearing.tell_user(DROPPED)
         return cut_off

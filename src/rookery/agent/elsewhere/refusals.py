@@ -25,6 +25,7 @@ CUT_OFF = (
     "The agent server died before this had a result. It may have taken effect: check before you "
     "repeat it."
 )
+RESTARTED = "[The agent server was restarted] Its shells are new."
 UNASKED = (
     "The agent server ran {tool} without waiting for your permission, so the turn was ended. "
     "Unless another client of that server allowed it, do not use the server for work that needs "
