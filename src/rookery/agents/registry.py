@@ -242,8 +242,10 @@ COLD_VERBS = frozenset(["bun x", "npm exec", "pipx run", "pnpm dlx", "uv tool", 
 
 
 def is_own(argv: Sequence[str]) -> bool:
-    """Whether the command starts Rookery's own agent."""
-    return tuple(argv[1:]) == AGENTS[OWN].argv[1:]
+    """Whether the command starts Rookery's own agent, with whatever options."""
+    words, own = tuple(argv[1:]), AGENTS[OWN].argv[1:]
+    installed = os.path.basename(argv[0]) == "rookery" if argv else False
+    return words[: len(own)] == own or (installed and words[:1] == own[-1:])
 
 
 def is_cold(argv: Sequence[str]) -> bool:

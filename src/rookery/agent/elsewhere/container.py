@@ -61,7 +61,6 @@ SETTINGS = {
     "LOG_LEVEL": "WARNING",
     "LANG": "C.UTF-8",
 }
-NO_IMAGE = ("not known", "No such image")
 NO_SERVER = ("No module named 'openhands", "No module named 'uvicorn")
 CONFINED = (
     "\nThis agent is confined, and rootless containers do not start then. Add one that is not: "
@@ -191,7 +190,7 @@ class ServerContainer:
     def _why(self) -> str:
         """It has ended."""
         said, status = "\n".join(self._lines()), self._keeper.returncode
-        if any(words in said for words in NO_IMAGE):
+        if any(words in said for words in image.MISSING):
             return image.missing(self._wish.image)
         if any(words in said for words in NO_SERVER):
             name = self._wish.image

@@ -1,6 +1,7 @@
 """The image of containers that agent servers run in, and how it is made from the PyPI package."""
 
 import importlib.metadata
+import shlex
 import subprocess
 
 from rookery.agent.process.place import IMAGE
@@ -8,6 +9,8 @@ from rookery.agent.process.place import IMAGE
 PACKAGE = "openhands-agent-server"
 MAKE = "rookery agents image"
 SECONDS = 30.0
+MISSING = ("not known", "No such image", "no such image", "no such object", "No such object")
+"""What podman and docker say about an image that they do not have."""
 
 CONTAINERFILE = """\
 FROM docker.io/library/python:3.13-slim
@@ -37,13 +40,21 @@ def build_line(engine: list[str]) -> list[str]:
     return [*engine, "build", "--tag", usual(), "-"]
 
 
-def exists(engine: list[str], name: str) -> bool:
-    """Blocks. Raises OSError and TimeoutExpired."""
+def fault(engine: list[str], name: str) -> str:
+    """Why no container can be made of an image; "": one can. Blocks. Raises OSError."""
     line = [*engine, "image", "inspect", "--format={{.Id}}", name]
-    done = subprocess.run(
-        line, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
-    )
-    return done.returncode == 0
+    try:
+        done = subprocess.run(
+            line, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"{engine[0]} does not answer. Try it yourself: {shlex.join(line)}"
+    said = done.stderr.decode("utf-8", "replace").strip()
+    if not done.returncode:
+        return ""
+    if not said or any(words in said for words in MISSING):
+        return missing(name)
+    return f"{engine[0]} does not work here: {said.splitlines()[-1][:300]}"
 
 
 def missing(name: str) -> str:

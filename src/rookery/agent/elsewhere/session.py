@@ -205,6 +205,12 @@ class RemoteSession(Session, Hearing):
         self._unheard.clear()
 
     @override
+    async def end(self) -> None:
+        if self._box is not None:
+            self._box.leave()
+        await super().end()
+
+    @override
     def _close(self) -> None:
         if self.conversation is not None:
             self.away.close()

@@ -2,7 +2,6 @@
 session."""
 
 import os
-import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -92,9 +91,13 @@ class Workspace:
             if self._running is not None and not self._ports() <= self._running.ports:
                 self._end()
 
+    def leave(self) -> None:
+        """Nobody waits for its start now."""
+        self._closed.set()
+
     def close(self) -> None:
         """Blocks. Twice does no harm."""
-        self._closed.set()
+        self.leave()
         with self._lock:
             self._end()
 
@@ -141,11 +144,8 @@ def check(wish: Sandbox, roots: Sequence[str]) -> list[str]:
     if not LINUX:
         raise Told(NEEDS_LINUX, "provider")
     engine = find_engine(wish.engine, roots, CALLED)
-    try:
-        if not image.exists(engine, wish.image):
-            raise Told(image.missing(wish.image), "provider")
-    except subprocess.TimeoutExpired as error:
-        raise Told(f"{CALLED} cannot be started: {error}", "provider") from error
+    if fault := image.fault(engine, wish.image):
+        raise Told(fault, "provider")
     return engine
 
 
