@@ -11,7 +11,10 @@ async def test_I17_4_bytes_pass_both_ways_and_ends_too(tmp_path: Path) -> None:
     folder = tmp_path / ("deep" * 30)
     folder.mkdir()
 
+    seen: list[object] = []
+
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(writer)
         heard = await reader.read()  # until the other side has said everything
         writer.write(heard[::-1])
         writer.close()
@@ -35,4 +38,15 @@ async def test_I17_4_bytes_pass_both_ways_and_ends_too(tmp_path: Path) -> None:
     reader, writer = await relay.connected(str(folder), "near.s")
     assert await reader.read() == b""
     writer.close()
+
+    # What is inside cannot lead us to a socket of this side.
+    far = await asyncio.start_server(answer, sock=relay.listening(str(tmp_path), "other.s"))
+    (folder / "far.s").symlink_to(tmp_path / "other.s")
+    seen.clear()
+    reader, writer = await relay.connected(str(folder), "near.s")
+    assert await reader.read() == b""
+    assert seen == []
+    writer.close()
+    far.close()
     near.close()
+    await far.wait_closed()

@@ -137,7 +137,7 @@ class Container(Sandbox):
 
     def _left(self) -> list[str]:
         """docker's daemon sees itself when a container is killed."""
-        listed = ("ps", "--filter=label=rookery.session", "--format={{.Names}} {{.Pid}}")
+        listed = ("ps", "--all", "--filter=label=rookery.session", "--format={{.Names}} {{.Pid}}")
         return [*self._engine, *listed] if self._podman() and LINUX else []
 
     def _podman(self) -> bool:

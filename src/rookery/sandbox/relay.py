@@ -3,13 +3,16 @@
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+import stat
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 PIECE = 64 * 1024
 BACKLOG = 256
 """Connections that wait to be taken."""
+MOST = 256
+"""Connections at once: each takes two descriptors of this process."""
 
 type Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -20,6 +23,7 @@ class Relay:
 
     def __init__(self, listener: socket.socket, reach: Callable[[], Awaitable[Streams]]) -> None:
         self._reach = reach
+        self._open = 0
         served = asyncio.start_server(self._serve, sock=listener, limit=PIECE)
         self._serving = asyncio.create_task(forever(served), name="relay")
 
@@ -27,10 +31,13 @@ class Relay:
         self._serving.cancel()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
         try:
             with suppress(OSError):
-                await joined((reader, writer), await self._reach())
+                if self._open <= MOST:
+                    await joined((reader, writer), await self._reach())
         finally:
+            self._open -= 1
             writer.close()
 
 
@@ -50,13 +57,23 @@ def listening(folder: str, name: str) -> socket.socket:
     return listener
 
 
-async def connected(folder: str, name: str) -> Streams:
-    """To a unix socket in a folder, in the same way. Raises OSError."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+@contextmanager
+def socket_in(folder: str, name: str) -> Iterator[str]:
+    """A path to a unix socket in a folder. What is inside of the sandbox may write there: a link is
+    not followed, since it would lead to a socket on this side. Raises OSError."""
+    held = os.open(os.path.join(folder, name), os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        return await asyncio.open_unix_connection(f"/proc/self/fd/{held}/{name}", limit=PIECE)
+        if not stat.S_ISSOCK(os.fstat(held).st_mode):
+            raise ConnectionRefusedError(f"{name} is not a socket")
+        yield f"/proc/self/fd/{held}"
     finally:
         os.close(held)
+
+
+async def connected(folder: str, name: str) -> Streams:
+    """To a unix socket in a folder. Raises OSError."""
+    with socket_in(folder, name) as path:
+        return await asyncio.open_unix_connection(path, limit=PIECE)
 
 
 async def forever(starting: Coroutine[Any, Any, asyncio.Server]) -> None:

@@ -85,6 +85,9 @@ async def test_I17_4_a_turn_in_a_container_then_a_cancel_and_two_kills(
     assert containers(fork) == []
     assert not list((home / "scratch").glob("*/box-*"))
     assert not (work / ".git").exists()  # the server would make one
+    key = b"sk-scripted-key"
+    holds = [file.name for file in home.rglob("*") if file.is_file() and key in file.read_bytes()]
+    assert holds == ["agent_settings.json"]
     await second.kill()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.elsewhere.workspace import loopback_ports
+from rookery.agent.elsewhere import workspace
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent
 from tests.agent.conftest import ARGV, surroundings, write_settings
@@ -79,12 +79,28 @@ def test_I17_4_an_image_is_made_and_an_agent_added(settled: Path) -> None:
 def test_I17_4_models_of_this_machine_are_reached_from_inside() -> None:
     urls = ["http://localhost:11434/v1", "http://127.0.0.1:8000", "https://api.example.com:8443"]
     odd = ["", "http://localhost", "http://127.0.0.1:3128", "http://127.0.0.1:80", "http://[::1"]
-    assert loopback_ports([*urls, *odd, "http://localhost:99999"]) == {11434, 8000}
+    assert workspace.loopback_ports([*urls, *odd, "http://localhost:99999"]) == {11434, 8000}
+
+
+def test_I17_4_a_fork_takes_no_files_of_this_side_along(tmp_path: Path) -> None:
+    """A command in the container may have put links into the server's folder."""
+    source, secret = tmp_path / "source", tmp_path / "secret"
+    (source / "events").mkdir(parents=True)
+    (source / "events" / "1.json").write_text("{}")
+    (secret / "keys").mkdir(parents=True)
+    (secret / "key").write_text("secret")
+    (source / "key").symlink_to(secret / "key")
+    (source / "keys").symlink_to(secret)
+    os.mkfifo(source / "pipe")
+    workspace.copy_files(str(source), str(tmp_path / "target"))
+    found = [path.relative_to(tmp_path / "target") for path in (tmp_path / "target").rglob("*")]
+    assert sorted(map(str, found)) == ["events", "events/1.json"]
+    (tmp_path / "link").symlink_to(secret)
+    workspace.copy_files(str(tmp_path / "link"), str(tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
 
 
 def test_I17_4_a_proxy_is_not_for_our_own_port(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rookery.agent.elsewhere import workspace
-
     monkeypatch.setenv("HTTP_PROXY", "http://proxy:3128")
     monkeypatch.setenv("NO_PROXY", "example.com")
     monkeypatch.setenv("no_proxy", "")  # which is taken back: there may be none

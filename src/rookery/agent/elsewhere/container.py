@@ -178,14 +178,15 @@ class ServerContainer:
                 raise Told("The session was closed.", "provider")
 
     def _listens(self) -> bool:
-        held = os.open(self._door, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            with socket.socket(socket.AF_UNIX) as probe, suppress(OSError):
-                probe.connect(f"/proc/self/fd/{held}/{SOCKET}")
-                return True
-        finally:
-            os.close(held)
-        return False
+            with socket.socket(socket.AF_UNIX) as probe, relay.socket_in(self._door, SOCKET) as at:
+                probe.setblocking(False)
+                probe.connect(at)
+        except BlockingIOError:  # it has much to do
+            return True
+        except OSError:
+            return False
+        return True
 
     def _why(self) -> str:
         """It has ended."""

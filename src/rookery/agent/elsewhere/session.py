@@ -3,7 +3,6 @@ those of any session; only the conversation is another."""
 
 import asyncio
 import os
-import shutil
 import uuid
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast, override
@@ -32,7 +31,7 @@ from rookery.agent.process.place import Place, as_here, place_in
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.provider.told import Told
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
-from rookery.agent.session import asks, auto_answer, hooks
+from rookery.agent.session import asks, hooks
 from rookery.agent.session.models import Profile
 from rookery.agent.session.session import Session
 from rookery.agent.storage import store
@@ -41,8 +40,6 @@ from rookery.agent.tools.families import GLOB, GREP
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
 from rookery.core.policy.danger import PATH_KEYS
-from rookery.core.settings.sandbox import Sandbox
-from rookery.models.providers import api_of
 
 if TYPE_CHECKING:
     from rookery.agent.elsewhere.workspace import Workspace
@@ -51,8 +48,6 @@ TOOLS = (*(TerminalTool.name, FileEditorTool.name, GREP, GLOB), TaskTrackerTool.
 """No sub-agents: nobody could judge what they do over there before it is done."""
 LEFT_OPEN = "The agent server does not respond: a call stays open until your next prompt.\n"
 PLACES = ("locations", "content")
-SERVER_FOLDER = "server"
-"""Of a session's folder: where the server in its container keeps its conversations."""
 KEPT = 10
 """Answers whose names while they streamed are remembered."""
 HERE_ONLY = "Not used, since they are programs of this machine: {names}.\n"
@@ -115,17 +110,18 @@ class RemoteSession(Session, Hearing):
     def _workspace(self) -> "Workspace":
         from rookery.agent.elsewhere.workspace import Around, Workspace
 
-        record = self.record
-        folder, roots = os.path.join(self.folder, SERVER_FOLDER), (record.cwd, *record.roots)
-        around = Around(self.models.home, record.id, folder, roots, self._place.image)
-        return Workspace(around, _sandbox_settings, self._addresses, self.tell_user)
+        record, home = self.record, self.models.home
+        roots = (record.cwd, *record.roots)
+        around = Around(home, record.id, self.folder, roots, self._place.image)
+        return Workspace(around, self._may_be_asked, self.tell_user)
 
-    def _addresses(self) -> list[str]:
-        """Of every model that may be chosen."""
-        found = [*self.models.settings().profiles.values()]
-        chosen = self.models.chosen(self.choices.wanted.model)
-        found += [chosen] if isinstance(chosen, Profile) else []
-        return [each.base_url or api_of(each.model, "") for each in found]
+    def _may_be_asked(self) -> list[Profile]:
+        return [*self.models.settings().profiles.values(), self._chosen()]
+
+    def _chosen(self, wanted: Wanted | None = None) -> Profile:
+        chosen = self.models.chosen((wanted or self.choices.wanted).model)
+        assert isinstance(chosen, Profile)
+        return chosen
 
     @property
     def away(self) -> AwayConversation:
@@ -155,9 +151,7 @@ class RemoteSession(Session, Hearing):
 
     def _model(self, wanted: Wanted) -> LLM:
         """The SDK's own: a server knows no other."""
-        model = self.models.chosen(wanted.model)
-        assert isinstance(model, Profile)
-        made = llm_of(model, wanted, None)
+        made = llm_of(self._chosen(wanted), wanted, None)
         given = made.model_dump(mode="json", context=SHOWN, exclude_none=True)
         return LLM.model_validate({key: given[key] for key in given if key in LLM.model_fields})
 
@@ -174,7 +168,7 @@ class RemoteSession(Session, Hearing):
         self._streaming = False
         try:
             if self._box is not None:
-                self._box.refit()
+                self._box.refit(self._chosen())
             self.away.connect()
             if self._counted_for != self.away.id:  # it was away before, or is another
                 self._counted_for = self.away.id
@@ -383,23 +377,7 @@ class RemoteSession(Session, Hearing):
         os.makedirs(self._home.folder(id), mode=0o700)
         self.away.copy_kept(self._home.folder(id), last)
         if self._box is not None:
-            self._take_along(id)
+            self._box.take_along(id, self._home.folder(id))
+            self.away.drop(id)
         self._home.write(made)
         return made
-
-    def _take_along(self, id: str) -> None:
-        """A fork to the folder of its own container."""
-        name = uuid.UUID(id).hex
-        here, there = (
-            os.path.join(self._home.folder(each), SERVER_FOLDER) for each in (self.record.id, id)
-        )
-        shutil.copytree(os.path.join(here, name), os.path.join(there, name))
-        self.away.drop(id)
-
-
-def _sandbox_settings() -> Sandbox:
-    """Those in force. Raises Told."""
-    found = auto_answer.home_settings()
-    if found is None:
-        raise Told("config.toml is not valid. To see why: rookery doctor", "provider")
-    return found.sandbox

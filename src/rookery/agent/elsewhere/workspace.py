@@ -2,7 +2,10 @@
 session."""
 
 import os
+import shutil
+import stat
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -14,7 +17,8 @@ from rookery.agent.elsewhere.container import CALLED, ServerContainer, binds
 from rookery.agent.provider.told import Told
 from rookery.core.settings.sandbox import CONTAINER, Sandbox
 from rookery.home import scratch
-from rookery.models.providers import is_loopback
+from rookery.models.profiles import Profile
+from rookery.models.providers import api_of, is_loopback
 from rookery.models.secrets import Secret
 from rookery.processes import LINUX
 from rookery.sandbox.bwrap import PORT as PROXY
@@ -25,6 +29,8 @@ from rookery.sandbox.visible import check_roots, settled
 NEEDS_LINUX = "--container needs Linux. Here, start an agent server yourself and use --remote."
 STARTS = "A container is being started.\n"
 STARTS_AGAIN = "The container has ended. Another one is being started.\n"
+KEPT = "server"
+"""In a session's folder: where the server keeps its conversations."""
 PRIVILEGED = 1024
 """Ports below are not for a container's user."""
 
@@ -35,7 +41,7 @@ class Around(NamedTuple):
     home: str
     session: str
     folder: str
-    """Where the server keeps its conversations."""
+    """The session's."""
     roots: Sequence[str]
     """The session's directories, its working directory first."""
     image: str
@@ -46,14 +52,12 @@ class Workspace:
     def __init__(
         self,
         around: Around,
-        settings: Callable[[], Sandbox],
-        models: Callable[[], Sequence[str]],
+        models: Callable[[], Sequence[Profile]],
         tell: Callable[[str], None],
     ) -> None:
-        """`settings`: those in force; `models`: the addresses of all that may be asked; `tell`: for
-        the user."""
+        """`models`: all that may be asked; `tell`: for the user."""
         self._around = around
-        self._settings = settings
+        self._kept = os.path.join(around.folder, KEPT)
         self._models = models
         self._tell = tell
         self._lock = threading.Lock()
@@ -85,11 +89,17 @@ class Workspace:
             self._lost = self._lost or self._running is not None
             self._end()
 
-    def refit(self) -> None:
-        """End the container if it has no way to a model that may be asked now. Blocks."""
+    def refit(self, model: Profile) -> None:
+        """End the container if it has no way to the model. Blocks."""
         with self._lock:
-            if self._running is not None and not self._ports() <= self._running.ports:
+            needed = loopback_ports([_address(model)])
+            if self._running is not None and not needed <= self._running.ports:
                 self._end()
+
+    def take_along(self, conversation: str, folder: str) -> None:
+        """A fork to the folder of its own session, for a container of its own. Blocks."""
+        name = uuid.UUID(conversation).hex
+        copy_files(os.path.join(self._kept, name), os.path.join(folder, KEPT, name))
 
     def leave(self) -> None:
         """Nobody waits for its start now."""
@@ -106,7 +116,7 @@ class Workspace:
         _spare_loopback()
         with _telling():
             check(wish, self._around.roots)
-            os.makedirs(self._around.folder, 0o700, exist_ok=True)
+            os.makedirs(self._kept, 0o700, exist_ok=True)
             place = self._place(wish, scratch.folder(self._around.home, "box-"))
             self._running = ServerContainer(wish, place, self._ports())
         try:
@@ -122,10 +132,10 @@ class Workspace:
 
     def _wish(self) -> Sandbox:
         name = self._around.image or image.usual()
-        return self._settings()._replace(kind=CONTAINER, image=name, workspace="")
+        return _settings()._replace(kind=CONTAINER, image=name, workspace="")
 
     def _ports(self) -> set[int]:
-        return loopback_ports(self._models())
+        return loopback_ports([_address(model) for model in self._models()])
 
     def _place(self, wish: Sandbox, folder: str) -> Place:
         around, user = self._around, os.path.expanduser("~")
@@ -135,7 +145,7 @@ class Workspace:
             hidden=[around.home],
             scratch=folder,
             mark=around.session,
-            binds=[*readable(wish, user), *binds(around.folder, folder)],
+            binds=[*readable(wish, user), *binds(self._kept, folder)],
         )
 
 
@@ -149,6 +159,20 @@ def check(wish: Sandbox, roots: Sequence[str]) -> list[str]:
     return engine
 
 
+def _settings() -> Sandbox:
+    """Those in force. Raises Told."""
+    from rookery.agent.session import auto_answer  # a command of the user's needs no agent
+
+    found = auto_answer.home_settings()
+    if found is None:
+        raise Told("config.toml is not valid. To see why: rookery doctor", "provider")
+    return found.sandbox
+
+
+def _address(model: Profile) -> str:
+    return model.base_url or api_of(model.model, "")
+
+
 def loopback_ports(urls: Sequence[str]) -> set[int]:
     """Of this machine's: inside, that address is the container's own."""
     found = set()
@@ -156,6 +180,21 @@ def loopback_ports(urls: Sequence[str]) -> set[int]:
         with suppress(ValueError):
             found.add(urlsplit(url).port or 0)
     return {port for port in found if port >= PRIVILEGED and port != int(PROXY)}
+
+
+def copy_files(source: str, target: str) -> None:
+    """A folder that a container may write to, also now: links are neither followed nor copied, as
+    they would lead to files on this side."""
+    for place, _, names, folder in os.fwalk(source):
+        there = os.path.normpath(os.path.join(target, os.path.relpath(place, source)))
+        os.makedirs(there, 0o700, exist_ok=True)
+        for name in names:
+            with suppress(OSError):  # a link, or it is gone
+                file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+                with open(file, "rb") as read:
+                    if stat.S_ISREG(os.fstat(file).st_mode):
+                        with open(os.path.join(there, name), "xb") as written:
+                            shutil.copyfileobj(read, written)
 
 
 @contextmanager
