@@ -172,7 +172,7 @@ class ServerContainer:
             if self._keeper.poll() is not None:
                 raise Told(self._why(), "provider")
             if time.monotonic() > until:
-                words = f"did not answer within {STARTING:.0f} seconds."
+                words = f"did not respond within {STARTING:.0f} seconds."
                 raise Told(f"{CALLED} {words}{self._said()}", "provider")
             if closed.wait(LOOK):
                 raise Told("The session was closed.", "provider")

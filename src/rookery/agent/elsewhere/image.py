@@ -48,7 +48,7 @@ def fault(engine: list[str], name: str) -> str:
             line, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return f"{engine[0]} does not answer. Try it yourself: {shlex.join(line)}"
+        return f"{engine[0]} does not respond. Try it yourself: {shlex.join(line)}"
     said = done.stderr.decode("utf-8", "replace").strip()
     if not done.returncode:
         return ""
