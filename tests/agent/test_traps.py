@@ -83,13 +83,14 @@ async def test_I17_2_a_pipe_or_a_huge_file_is_not_read(agent: Agent, tmp_path: P
         file.truncate(50_000_000_000)
     looks = [
         {"call": {"name": "file_editor", "arguments": {"command": "view", "path": str(path)}}}
-        for path in (tmp_path / "pipe", tmp_path / "huge")
+        for path in (tmp_path / "pipe", tmp_path / "huge", tmp_path / "nu\0ll")
     ]
     search = {"call": {"name": "grep", "arguments": {"pattern": "x"}}}
     await agent.turn(session, [*looks, search, {"text": "ok"}])
     said = [shown(call) for call in calls(agent.news(session))]
     assert "not a file" in said[0]
     assert "50000 MB" in said[1]
+    assert "null" in said[2]
 
 
 async def test_P11_what_a_repository_brings_along_is_not_run(agent: Agent, tmp_path: Path) -> None:

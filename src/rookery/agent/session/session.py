@@ -203,7 +203,8 @@ class Session(ClientUpdates, Seams):
         self._led.setdefault(action.id, self._leads(action))
 
     def _leads(self, action: ActionEvent, child: str = "") -> list[str]:
-        return [os.path.realpath(place) for place in self.translator_of(child).places(action)]
+        places = self.translator_of(child).places(action)
+        return [os.path.realpath(place.replace("\0", "")) for place in places]
 
     def clear_for_run(self, action: ActionEvent) -> None:
         self._cleared[action.id] = self.choices.wanted.mode
@@ -216,9 +217,8 @@ class Session(ClientUpdates, Seams):
         judged_in = self._cleared.pop(action.id, None)
         if judged_in is None:
             return UNJUDGED
-        if self._led.pop(action.id, None) != self._leads(action):
-            return MOVED
-        return self._begun_to_plan(action, judged_in)
+        moved = self._led.pop(action.id, None) != self._leads(action)
+        return MOVED if moved else self._begun_to_plan(action, judged_in)
 
     def _begun_to_plan(self, action: ActionEvent, judged_in: str = PLAN) -> str:
         """Plan mode began after this was judged, or its shell still has what earlier commands
