@@ -50,6 +50,7 @@ def soon() -> Iterator[None]:
     """A socket that does not come, as behind some proxies, is not waited for long: a run is looked
     at, too."""
     wish = {"OPENHANDS_REMOTE_WS_READY_TIMEOUT": SOCKET, "OPENHANDS_REMOTE_WS_READY_REQUIRED": "no"}
+    wish = {name: value for name, value in wish.items() if name not in os.environ}
     os.environ.update(wish)
     try:
         yield
