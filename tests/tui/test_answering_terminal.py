@@ -185,6 +185,7 @@ def test_T12_a_reached_budget_is_seen_and_answered(home: Path) -> None:
         screen.ready()
         screen.say(play({"usage": 900}, {"text": "spent"}, {"until": "cancel"}))
         screen.wait_for("This turn has used 900 of 500 tokens. Continue?", "budget reached")
+        screen.wait_without("F2 to answer")
         screen.press_until("y", "ready")
         screen.wait_for("Continue: 500 tokens", "continued after the budget pause")
     (head,) = heads(str(home))
