@@ -1,4 +1,4 @@
-"""Our own agent and its peer, driven over stdio by the same few lines, against one scripted model.
+"""Our own agent and its peers, driven over stdio by the same few lines, against one scripted model.
 
 The model answers without delay; prompts are scripts themselves (`docs/scripted-model.md`). Each
 permission that is asked for is granted at once.
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any, NamedTuple
 
-from bench import peer
+from bench import crow, peer
 
 type Json = dict[str, Any]
 
@@ -103,10 +103,10 @@ class Agent:
     def ask(self, method: str, **params: Any) -> Told:
         return self.answer(self.send(method, **params))
 
-    def open(self) -> str:
+    def open(self, servers: Sequence[Json] = ()) -> str:
         """Initialize, and a new session."""
         self.ask("initialize", protocolVersion=1, clientCapabilities={})
-        made = self.ask("session/new", cwd=self.cwd, mcpServers=[])
+        made = self.ask("session/new", cwd=self.cwd, mcpServers=list(servers))
         return str(made.message["result"]["sessionId"])
 
     def prompt(self, session: str, *turns: Json) -> Told:
@@ -141,12 +141,12 @@ def command(text: str) -> Json:
 
 
 class Stage:
-    """Homes for both, and the model they talk to."""
+    """Homes for all, and the model they talk to."""
 
     def __init__(self, place: str, url: str) -> None:
         self.place = place
         self.url = url
-        self._homes = {name: os.path.join(place, name) for name in ("ours", "peer", "work")}
+        self._homes = {name: os.path.join(place, name) for name in ("ours", "peer", "crow", "work")}
         for home in self._homes.values():
             os.mkdir(home)
 
@@ -160,6 +160,9 @@ class Stage:
 
     def set_up_peer(self) -> None:
         peer.set_up(self._homes["peer"], self.url)
+
+    def set_up_crow(self) -> None:
+        crow.set_up(self._homes["crow"], self.url)
 
     def environment(self) -> dict[str, str]:
         return {**os.environ, "ROOKERY_HOME": self._homes["ours"]}
@@ -176,6 +179,15 @@ class Stage:
     def peer(self) -> Iterator[Agent]:
         environment = peer.environment(self._homes["peer"])
         agent = Agent((peer.program(), "acp"), environment, self._homes["work"])
+        try:
+            yield agent
+        finally:
+            agent.end()
+
+    @contextmanager
+    def crow(self) -> Iterator[Agent]:
+        environment = crow.environment(self._homes["crow"])
+        agent = Agent((crow.program(), "acp"), environment, self._homes["work"])
         try:
             yield agent
         finally:

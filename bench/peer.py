@@ -9,6 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.figures import progress
@@ -31,39 +33,44 @@ AgentStore().save(get_default_cli_agent(llm))
 
 def program() -> str:
     """The peer's command, installed where it is not."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with open(CACHE / ".lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked():
         if not (PLACE / "bin" / "openhands").exists():
             progress(f"installing the peer, openhands {VERSION}")
-            _install()
+            install(PLACE, f"openhands=={VERSION}", "3.12")
     return str(PLACE / "bin" / "openhands")
 
 
-def _install() -> None:
+@contextmanager
+def locked() -> Iterator[None]:
+    """One installs at a time."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(CACHE / ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def install(place: Path, package: str, version: str) -> None:
+    """A package in a place of its own, for a version of Python."""
     uv = str(ROOT / "scripts" / "uv")
-    python = _python_3_12(uv)
-    shutil.rmtree(PLACE, ignore_errors=True)
-    fresh = CACHE / ".fresh"
-    shutil.rmtree(fresh, ignore_errors=True)
+    python = _python(uv, version)
+    shutil.rmtree(place, ignore_errors=True)
     # Bytecode as ours has: else its start would be measured with the compiler's work in it.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    _run(uv, "venv", "--quiet", "--python", python, str(PLACE), environment=environment)
-    install = (uv, "pip", "install", "--quiet", "--compile-bytecode")
-    wanted = ("--python", str(PLACE / "bin" / "python"), f"openhands=={VERSION}")
-    _run(*install, *wanted, environment=environment)
+    _run(uv, "venv", "--quiet", "--python", python, str(place), environment=environment)
+    wanted = ("--compile-bytecode", "--python", str(place / "bin" / "python"), package)
+    _run(uv, "pip", "install", "--quiet", *wanted, environment=environment)
 
 
-def _python_3_12(uv: str) -> str:
+def _python(uv: str, version: str) -> str:
     """One that is there: uv's own search does not see every one that a version manager has."""
-    pyenv = sorted(Path.home().glob(".pyenv/versions/3.12.*/bin/python"))
-    found = shutil.which("python3.12")
+    pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    found = shutil.which(f"python{version}")
     if pyenv:
         return str(pyenv[-1])
     if found:
         return found
-    ran = subprocess.run((uv, "python", "find", "3.12"), check=False, capture_output=True)
-    return ran.stdout.decode().strip() if not ran.returncode else "3.12"
+    ran = subprocess.run((uv, "python", "find", version), check=False, capture_output=True)
+    return ran.stdout.decode().strip() if not ran.returncode else version
 
 
 def _run(*argv: str, environment: dict[str, str]) -> None:
