@@ -20,8 +20,7 @@ def only(home: Path) -> dict[str, object]:
 
 def test_U1_first_run_leads_to_an_answer_at_once(home: Path) -> None:
     with Tmux(home) as screen:
-        shown = screen.wait_for("Rookery", "demo", "F1 lists every key")
-        assert "new session" in shown
+        screen.wait_for("Rookery", "demo", "F1 lists every key", "new session")
         screen.say("hello")
         screen.wait_for("Rookery's demo agent")
 
