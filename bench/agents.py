@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -167,27 +167,18 @@ class Stage:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "ROOKERY_HOME": self._homes["ours"]}
 
-    @contextmanager
-    def ours(self) -> Iterator[Agent]:
-        agent = Agent((*ROOKERY, "agent"), self.environment(), self._homes["work"])
-        try:
-            yield agent
-        finally:
-            agent.end()
+    def ours(self) -> AbstractContextManager[Agent]:
+        return self._opened((*ROOKERY, "agent"), self.environment())
+
+    def peer(self) -> AbstractContextManager[Agent]:
+        return self._opened((peer.program(), "acp"), peer.environment(self._homes["peer"]))
+
+    def crow(self) -> AbstractContextManager[Agent]:
+        return self._opened((crow.program(), "acp"), crow.environment(self._homes["crow"]))
 
     @contextmanager
-    def peer(self) -> Iterator[Agent]:
-        environment = peer.environment(self._homes["peer"])
-        agent = Agent((peer.program(), "acp"), environment, self._homes["work"])
-        try:
-            yield agent
-        finally:
-            agent.end()
-
-    @contextmanager
-    def crow(self) -> Iterator[Agent]:
-        environment = crow.environment(self._homes["crow"])
-        agent = Agent((crow.program(), "acp"), environment, self._homes["work"])
+    def _opened(self, argv: Sequence[str], environment: Mapping[str, str]) -> Iterator[Agent]:
+        agent = Agent(argv, environment, self._homes["work"])
         try:
             yield agent
         finally:

@@ -4,19 +4,18 @@ that is killed in mid-turn, and an agent of ours that is."""
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel, serving
-from tests.acp.driving import Agent, Json, statuses
+from tests.acp.driving import Agent, Json
 from tests.agent.conftest import profiles_of, write_settings
 from tests.agent.driving import (
     ALLOW,
     REJECT,
-    allow_all,
     answer_all,
     calls,
     edit,
@@ -28,6 +27,7 @@ from tests.agent.driving import (
 )
 from tests.agent.elsewhere.agent_server import KEY, RealServer
 from tests.agent.elsewhere.conftest import started
+from tests.agent.elsewhere.turns import asked_and_done, cancelled, until_there
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="session")]
 
@@ -60,8 +60,8 @@ async def test_I17_4_a_turn_elsewhere_then_a_cancel_and_two_kills(
     work = tmp_path / "work"
     work.mkdir()
     session = await away.new(str(work))
-    await _asked_and_done(away, session, work)
-    await _cancelled(away, session, work)
+    await asked_and_done(away, session, work)
+    await cancelled(away, session, work)
     await _server_killed(away, session, work, server)
     second = await _agent_killed(away, session, work, server, home)
 
@@ -72,39 +72,10 @@ async def test_I17_4_a_turn_elsewhere_then_a_cancel_and_two_kills(
     await second.kill()
 
 
-async def _asked_and_done(away: Agent, session: str, work: Path) -> None:
-    """A tool, asked for before it runs; a diff; words as they come."""
-    running = away.prompt(session, [edit(work / "a.txt", "new\n"), {"text": "It is written."}])
-    asked = await permission(away)
-    assert not (work / "a.txt").exists()
-    call = asked["params"]["toolCall"]
-    [diff] = [part for part in call["content"] if part["type"] == "diff"]
-    assert diff["newText"] == "new\n"
-    away.send(id=asked["id"], result=ALLOW)
-    assert stop_reason(await away.answer(running)) == "end_turn"
-    news = away.news(session)
-    assert (work / "a.txt").read_text() == "new\n"
-    assert words(news) == "It is written."
-    assert statuses(news)[-2:] == ["in_progress", "completed"]
-    assert [each["toolCallId"] for each in calls(news)] == [call["toolCallId"]]
-
-
-async def _cancelled(away: Agent, session: str, work: Path) -> None:
-    """While a command runs: it ends over there, and the next prompt is answered."""
-    allow_all(away)
-    running = away.prompt(session, [run("touch began; sleep 1000"), {"text": "no"}])
-    await _until_there(away, work / "began")
-    away.notify("session/cancel", sessionId=session)
-    assert stop_reason(await away.answer(running)) == "cancelled"
-    after = await away.turn(session, [run("echo fine"), {"text": "again"}])
-    assert stop_reason(after) == "end_turn"
-    assert "fine" in shown(calls(away.news(session))[-1])
-
-
 async def _server_killed(away: Agent, session: str, work: Path, server: RealServer) -> None:
     """In mid-turn: the turn waits, and goes on where it was."""
     running = away.prompt(session, [run("touch here; sleep 1000"), {"text": "after the kill"}])
-    await _until_there(away, work / "here")
+    await until_there(away, work / "here")
     await asyncio.to_thread(server.kill)
     await away.until(lambda line: "does not respond" in str(line))
     await asyncio.to_thread(server.start)
@@ -138,15 +109,6 @@ async def _agent_killed(
     assert stop_reason(await second.answer(running)) == "end_turn"
     assert "done" in words(second.news(session))
     return second
-
-
-async def _until_there(agent: Agent, path: Path) -> None:
-    """Nothing tells when a file appears; the agent's lines are read meanwhile."""
-    async with asyncio.timeout(60):
-        while not path.exists():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    await agent.read()
 
 
 async def test_I17_4_every_command_and_plan_mode_elsewhere(

@@ -7,20 +7,17 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel
-from tests.acp.driving import Agent, statuses
-from tests.agent.conftest import ARGV, surroundings, write_settings
+from tests.acp.driving import Agent
+from tests.agent.conftest import write_settings
 from tests.agent.driving import (
-    ALLOW,
     allow_all,
     calls,
-    edit,
     permission,
     run,
     shown,
@@ -28,6 +25,8 @@ from tests.agent.driving import (
     words,
 )
 from tests.agent.elsewhere import server_image
+from tests.agent.elsewhere.conftest import started
+from tests.agent.elsewhere.turns import asked_and_done, cancelled, until_there
 from tests.sandbox import images
 
 pytestmark = [
@@ -48,16 +47,13 @@ async def boxed(model: ScriptedModel, home: Path, agent_home: Path) -> AsyncIter
     lines = [f"{key} = {json.dumps(value)}" for key, value in wanted.items()]
     config = home / "config.toml"
     config.write_text("\n".join([config.read_text(), "[sandbox]", *lines]) + "\n")
-    agent = await _started(home)
+    agent = await started(home, *boxed_in())
     yield agent
     await agent.kill()
 
 
-async def _started(home: Path) -> Agent:
-    line = [*ARGV, "--container", "--image", server_image.image()]
-    agent = await Agent.start(line, environment=surroundings(home), forked=True)
-    await agent.call("initialize", protocolVersion=1, clientCapabilities={})
-    return agent
+def boxed_in() -> list[str]:
+    return ["--container", "--image", server_image.image()]
 
 
 def containers(session: str) -> list[str]:
@@ -73,8 +69,8 @@ async def test_I17_4_a_turn_in_a_container_then_a_cancel_and_a_kill_in_mid_turn(
     work = tmp_path / "work"
     work.mkdir()
     session = await boxed.new(str(work))
-    await _asked_and_done(boxed, session, work)
-    await _cancelled(boxed, session, work)
+    await asked_and_done(boxed, session, work)
+    await cancelled(boxed, session, work)
     await _container_killed(boxed, session, work)
     await boxed.call("session/close", sessionId=session)
     assert containers(session) == []
@@ -91,7 +87,7 @@ async def test_I17_4_a_container_dies_between_prompts_and_an_agent_with_its_own(
     work = tmp_path / "work"
     work.mkdir()
     session = await boxed.new(str(work))
-    await _asked_and_done(boxed, session, work)
+    await asked_and_done(boxed, session, work)
     await _killed_between_prompts(boxed, session)
     second = await _agent_killed(boxed, session, work, home)
     await second.call("session/close", sessionId=session)
@@ -117,37 +113,10 @@ async def test_I17_4_a_fork_has_a_container_of_its_own(boxed: Agent, tmp_path: P
         assert containers(each) == []
 
 
-async def _asked_and_done(agent: Agent, session: str, work: Path) -> None:
-    """A tool, asked for before it runs; the file is the user's, in the user's directory."""
-    running = agent.prompt(session, [edit(work / "a.txt", "new\n"), {"text": "It is written."}])
-    asked = await permission(agent)
-    assert not (work / "a.txt").exists()
-    agent.send(id=asked["id"], result=ALLOW)
-    assert stop_reason(await agent.answer(running)) == "end_turn"
-    news = agent.news(session)
-    assert (work / "a.txt").read_text() == "new\n"
-    assert (work / "a.txt").stat().st_uid == os.getuid()
-    assert words(news) == "It is written."
-    assert statuses(news)[-2:] == ["in_progress", "completed"]
-
-
-async def _cancelled(agent: Agent, session: str, work: Path) -> None:
-    allow_all(agent)
-    running = agent.prompt(session, [run("touch began; sleep 1000"), {"text": "no"}])
-    await _until_there(agent, work / "began")
-    agent.notify("session/cancel", sessionId=session)
-    assert stop_reason(await agent.answer(running)) == "cancelled"
-    after = await agent.turn(session, [run("cat a.txt; pwd"), {"text": "again"}])
-    assert stop_reason(after) == "end_turn"
-    said = shown(calls(agent.news(session))[-1])
-    assert "new" in said
-    assert str(work) in said
-
-
 async def _container_killed(agent: Agent, session: str, work: Path) -> None:
     """In mid-turn: it is noticed and made anew, and the turn goes on where it was."""
     running = agent.prompt(session, [run("touch here; sleep 1000"), {"text": "after the kill"}])
-    await _until_there(agent, work / "here")
+    await until_there(agent, work / "here")
     [name] = containers(session)
     await asyncio.to_thread(images.engine, "kill", name)
     assert stop_reason(await agent.answer(running)) == "end_turn"
@@ -185,7 +154,7 @@ async def _agent_killed(agent: Agent, session: str, work: Path, home: Path) -> A
     async with asyncio.timeout(60):
         while os.path.exists(f"/proc/{first}"):  # noqa: ASYNC110 - nothing tells
             await asyncio.sleep(0.1)
-    second = await _started(home)
+    second = await started(home, *boxed_in())
     await second.call("session/load", sessionId=session, cwd=str(work), mcpServers=[])
     assert "It is written." in words(second.news(session))
     allow_all(second)
@@ -196,12 +165,3 @@ async def _agent_killed(agent: Agent, session: str, work: Path, home: Path) -> A
     assert len(containers(session)) == 1
     assert name not in containers(session)
     return second
-
-
-async def _until_there(agent: Agent, path: Path) -> None:
-    """Nothing tells when a file appears; the agent's lines are read meanwhile."""
-    async with asyncio.timeout(60):
-        while not path.exists():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    await agent.read()

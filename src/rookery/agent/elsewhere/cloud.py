@@ -70,10 +70,6 @@ class Cloud(Requests):
         KNOWN.learn([sandbox.key.reveal()])
         return sandbox
 
-    def is_running(self, id: str) -> bool:
-        found = self._found(id)
-        return found is not None and lenient.text(found, "status") == "RUNNING"
-
     def release(self, id: str) -> None:
         """Delete a sandbox that no conversation needs."""
         self.ask("DELETE", f"/api/v1/sandboxes/{id}", missing=True, params={"sandbox_id": id})

@@ -47,7 +47,6 @@ STILL = 3
 AWAY = 120.0
 """Seconds that a turn waits for a server that was lost."""
 AGAIN = 1.0
-INTERRUPTING = 10.0
 LOST = "The agent server does not respond. The turn waits for it for up to 2 minutes.\n"
 BACK = "The agent server is back. The turn goes on.\n"
 DROPPED = "The agent server was restarted: what it was doing, or waiting to do, was dropped.\n"

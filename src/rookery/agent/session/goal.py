@@ -95,9 +95,6 @@ class Goal:
         it gave none. None: somebody else judged, or nobody."""
         return self._judged if self._by_critic else None
 
-    def pursued(self) -> bool:
-        return self._controller is not None
-
     def pursue(self, objective: str, rounds: int = 0) -> None:
         """`rounds`: those before a restart."""
         from openhands.sdk.conversation.goal import GoalController
