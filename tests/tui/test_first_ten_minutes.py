@@ -67,14 +67,19 @@ def follow(screen: Tmux, key: str, before: str, after: list[str]) -> None:
     screen.wait_for(*after)
 
 
-def test_I13_13_the_readme_begins_with_an_install_line() -> None:
-    """Its extras are those of the package."""
-    (line, _) = README.partition("```sh\n")[2].splitlines()[:2]
-    extras = re.search(r"install '\.\[([a-z,]+)\]'", line)
-    assert extras is not None, line
+def test_the_readme_begins_with_install_and_run() -> None:
+    (install, run) = README.partition("```sh\n")[2].partition("```")[0].splitlines()
+    assert install.split()[:2] == ["make", "install"]
+    assert run.split()[0] == "rookery"
+    assert README.index(install) < README.index("\n## ")
+
+
+def test_the_extras_of_the_readme_are_those_of_the_package() -> None:
     known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(extras[1].split(",")) <= known["optional-dependencies"].keys()
-    assert README.index(line) < README.index("Rookery runs coding agents")
+    named = re.findall(r"install '\.\[([a-z,]+)\]'", README)
+    assert len(named) >= 3
+    for extras in named:
+        assert set(extras.split(",")) <= known["optional-dependencies"].keys()
 
 
 def test_I13_13_the_base_install_says_how_to_get_the_terminal_interface(

@@ -1,0 +1,60 @@
+"""Links in the pages: every file, and every heading they point to, is there."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "tests").rglob("*.md"),
+]
+LINK = re.compile(r"\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
+ELSEWHERE = ("http://", "https://", "mailto:")
+
+
+@cache
+def text_of(page: Path) -> str:
+    """The page without its code."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```", "", page.read_text(encoding="utf-8"))
+    return re.sub(r"`([^`\n]*)`", lambda code: code[1].replace("](", "] ("), text)
+
+
+@cache
+def anchors_of(page: Path) -> set[str]:
+    """A heading's anchor, as GitHub makes it: the second of the same name ends in `-1`."""
+    anchors: list[str] = []
+    for heading in re.findall(r"(?m)^#+ +(.+)$", text_of(page)):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchors.append(re.sub(r"[^\w\- ]", "", plain).strip().replace(" ", "-"))
+    again = [f"{name}-{anchors[:n].count(name)}" for n, name in enumerate(anchors)]
+    return {*anchors, *again}
+
+
+def links_of(page: Path) -> list[tuple[Path, str]]:
+    """The files and headings of this repository that a page points to."""
+    links = [either[0] or either[1] for either in LINK.findall(text_of(page))]
+    ours = [link.partition("#") for link in links if not link.startswith(ELSEWHERE)]
+    return [((page.parent / path).resolve() if path else page, name) for path, _, name in ours]
+
+
+def test_every_link_leads_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {target.name}#{anchor}"
+        for page in PAGES
+        for target, anchor in links_of(page)
+        if not target.exists() or (anchor and anchor not in anchors_of(target))
+    ]
+    assert broken == []
+
+
+def test_every_page_of_docs_is_reachable_from_the_readme() -> None:
+    reached, waiting = set[Path](), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached and page.suffix == ".md":
+            reached.add(page)
+            waiting += [target for target, _ in links_of(page)]
+    docs = {page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "decisions"}
+    assert docs <= reached, sorted(page.name for page in docs - reached)
