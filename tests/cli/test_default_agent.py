@@ -12,6 +12,7 @@ from rookery.agents import registry
 from rookery.agents.registry import Agent, NotInstalled
 from rookery.client.fleet import heads
 from rookery.core.vendors.environment import OVERRIDE
+from rookery.installation.commands import extra_line
 from rookery.models import profiles
 from rookery.models.choice import default_agent, has_model
 from rookery.models.profiles import Profile, Settings
@@ -149,7 +150,7 @@ def test_its_extra_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "AGENTS", {"rookery": entry})
     with pytest.raises(NotInstalled) as caught:
         registry.check_installed(own, {}, "/")
-    assert str(caught.value).endswith("To install it: pip install 'rookery[agent]'")
+    assert str(caught.value).endswith(f"To install it: {extra_line('agent')}")
     # A person's own agent of that name has nothing to do with it.
     registry.check_installed(Agent("rookery", ["sh"]), {"PATH": "/bin:/usr/bin"}, "/")
 

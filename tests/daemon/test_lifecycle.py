@@ -17,6 +17,7 @@ from rookery.daemon import options
 from rookery.daemon.options import Options, Refusal, chosen
 from rookery.daemon.process import lifecycle
 from rookery.daemon.process.server import Sockets
+from rookery.installation.commands import extra_line
 from rookery.processes import tree
 from tests.daemon.served import Served, awaited
 
@@ -190,15 +191,16 @@ def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "from importlib.machinery import PathFinder\n"
-        "class Without:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
+        "class Without(PathFinder):\n"
+        "    @classmethod\n"
+        "    def find_spec(cls, name, path=None, target=None):\n"
         "        if name not in ('fastapi', 'uvicorn', 'websockets'):\n"
         "            return PathFinder.find_spec(name, path, target)\n"
-        "sys.meta_path[sys.meta_path.index(PathFinder)] = Without()\n"
+        "sys.meta_path[sys.meta_path.index(PathFinder)] = Without\n"
     )
     said = rookery("serve", PYTHONPATH=str(tmp_path))
     assert said.returncode == 1
-    assert "pip install 'rookery[web]'" in said.stderr
+    assert f"To install it: {extra_line('web')}" in said.stderr
     assert "Traceback" not in said.stderr
 
 

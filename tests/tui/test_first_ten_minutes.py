@@ -96,4 +96,4 @@ def test_I13_13_the_base_install_says_how_to_get_the_terminal_interface(
         (packages / place.name).symlink_to(place)
     path = f"PYTHONPATH={ROOT / 'src'}:{packages}"
     with Tmux(home, "env", path, sys.executable, "-S", "-m", "rookery") as screen:
-        screen.wait_for("There are no sessions yet", "pip install 'rookery[tui]'")
+        screen.wait_for("There are no sessions yet", "-m pip install", f"{ROOT}[tui]")

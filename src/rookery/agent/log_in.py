@@ -9,10 +9,9 @@ import sys
 from typing import Any
 
 from rookery.agent.process import sdk_import
-from rookery.agents.registry import extra_line, not_installed
+from rookery.agents.registry import missing_extra
 from rookery.processes import die_with_parent
 
-MISSING = not_installed("The SDK that logs in", extra_line("agent"))
 WITHIN = 900
 """Seconds."""
 
@@ -31,7 +30,7 @@ def main() -> int:
         try:
             words = asyncio.run(log_in(asked, tell))
         except ModuleNotFoundError:
-            words = MISSING
+            words = missing_extra("The SDK that logs in", "agent")
     tell(ok=not words, words=words)
     return 0
 

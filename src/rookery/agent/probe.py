@@ -7,10 +7,9 @@ import sys
 from typing import Any
 
 from rookery.agent.process import sdk_import
-from rookery.agents.registry import extra_line, not_installed
+from rookery.agents.registry import missing_extra
 from rookery.models.probe import Answer, of_network, of_status, shortened
 
-MISSING = not_installed("The library for this provider", extra_line("agent"))
 TAKEN = ("aws_", "vertex_", "api_version")
 """Prefixes of a model's fields that say how to reach its provider."""
 
@@ -30,7 +29,7 @@ def call(asked: dict[str, Any]) -> Answer:
         import litellm
         import openai
     except ModuleNotFoundError:
-        return Answer("extra", MISSING)
+        return Answer("extra", missing_extra("The library for this provider", "agent"))
     from rookery.models.probe import QUESTION
 
     model, where = asked["model"], asked["base_url"] or asked["model"].partition("/")[0]

@@ -19,6 +19,9 @@ from rookery.core.vendors import demo
 OWN = "rookery"
 """Rookery's own agent: the default where a model is set up."""
 
+OWN_EXTRA = "agent"
+"""The extra that its libraries come with."""
+
 DEMO = demo.NAME
 """Needs no model and no account."""
 
@@ -30,12 +33,21 @@ class Entry(NamedTuple):
     name: str
     title: str
     argv: tuple[str, ...]
-    install: str = ""
-    """A command, or where to read; "" where it comes with Rookery."""
+    package: str = ""
+    """The command that installs it, or where to read; "" where it comes with Rookery."""
     environment: tuple[str, ...] = ()
     """The variables for its key or its model, if it is not logged in otherwise."""
     module: str = ""
     """The module of the extra that an agent of ours needs."""
+
+    @property
+    def install(self) -> str:
+        """How to install it; "": it is included."""
+        if not self.module:
+            return self.package
+        from rookery.installation.commands import extra_line
+
+        return extra_line(OWN_EXTRA)
 
 
 class Agent(NamedTuple):
@@ -75,15 +87,17 @@ def not_installed(what: str, install: str, *, program: str = "") -> str:
     return f"{what} is not installed{f': {why}' if program else ''}.{how}"
 
 
-def extra_line(name: str) -> str:
-    """The command that installs an extra of the package."""
-    return f"pip install 'rookery[{name}]'"
+def missing_extra(what: str, extra: str) -> str:
+    """What every face says about something that comes with an extra of Rookery."""
+    from rookery.installation.commands import extra_line
+
+    return not_installed(what, extra_line(extra))
 
 
 _NPM, _UV = "npm install -g", "uv tool install"
 _TABLE = {
     # -P: a `json.py` in the session's directory is nothing to import.
-    OWN: ("Rookery", f"{PYTHON} -P -m rookery agent", extra_line("agent")),
+    OWN: ("Rookery", f"{PYTHON} -P -m rookery agent", ""),
     DEMO: ("Demo", f"{PYTHON} -P -m rookery play demo", ""),
     "claude": ("Claude", "claude-agent-acp", f"{_NPM} @agentclientprotocol/claude-agent-acp"),
     "codex": ("Codex", "codex-acp", f"{_NPM} @agentclientprotocol/codex-acp"),
@@ -231,8 +245,8 @@ def check_successor(
 def install_line(name: str, argv: Sequence[str]) -> str:
     """How to install the program that an agent's command runs; "": unknown."""
     entry = AGENTS.get(name)
-    if entry is None:
-        return ""
+    if entry is None or (entry.module and sys.flags.no_site):
+        return ""  # a worker sees nothing that is installed: `rookery doctor` does
     program = sys.executable if entry.argv[0] == PYTHON else entry.argv[0]
     return entry.install if list(argv[:1]) == [program] else ""
 

@@ -32,9 +32,9 @@ def is_installed() -> bool:
 def why_not(session: str = "") -> str:
     """Why it cannot be opened, and what to use instead."""
     if not is_installed():
-        from rookery.agents.registry import extra_line, not_installed
+        from rookery.agents.registry import missing_extra
 
-        return not_installed("The terminal interface", extra_line("tui"))
+        return missing_extra("The terminal interface", "tui")
     words = "The terminal interface needs a terminal."
     if session:
         return f"{words} Elsewhere, use rookery show {session} or rookery tail {session}."

@@ -49,8 +49,7 @@ def add(name: str, where: Mapping[str, Any]) -> int:
 def require_extra() -> None:
     """Raises ClickException."""
     if importlib.util.find_spec("httpx") is None or importlib.util.find_spec("openhands") is None:
-        line = registry.extra_line("agent")
-        raise click.ClickException(registry.not_installed("Rookery's own agent", line))
+        raise click.ClickException(registry.missing_extra("Rookery's own agent", "agent"))
 
 
 def _place(where: Mapping[str, Any]) -> Place:

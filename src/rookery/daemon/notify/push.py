@@ -14,7 +14,7 @@ import time
 from typing import override
 from urllib.parse import urlsplit
 
-from rookery.agents.registry import extra_line, not_installed
+from rookery.agents.registry import missing_extra
 from rookery.core.settings.notify import Notify
 from rookery.daemon.notify import shapes
 from rookery.daemon.notify.events import ASK, News
@@ -43,7 +43,7 @@ def missing() -> str:
     """What to install; empty: nothing."""
     if importlib.util.find_spec("cryptography") is not None:
         return ""
-    return not_installed("Web Push", extra_line("push"))
+    return missing_extra("Web Push", "push")
 
 
 def keys_fault(subscription: Subscription) -> str:

@@ -34,9 +34,9 @@ def check(home: str) -> None:
     from importlib.util import find_spec
 
     if missing := [name for name in MODULES if find_spec(name) is None]:
-        from rookery.agents.registry import extra_line, not_installed
+        from rookery.agents.registry import missing_extra
 
-        words = not_installed(f"The daemon ({', '.join(missing)})", extra_line("web"))
+        words = missing_extra(f"The daemon ({', '.join(missing)})", "web")
         raise Refusal("not_installed", words)
     if guard.of_an_agent(home):
         raise Refusal(

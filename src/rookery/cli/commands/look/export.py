@@ -97,10 +97,10 @@ def export(
 
 def check_installed(form: str) -> None:
     """HTML needs the libraries that the terminal interface has, too."""
-    from rookery.agents.registry import extra_line, not_installed
+    from rookery.agents.registry import missing_extra
 
     if form == "html" and not (find_spec("markdown_it") and find_spec("pygments")):
-        raise click.ClickException(not_installed("The HTML export", extra_line("web")))
+        raise click.ClickException(missing_extra("The HTML export", "web"))
 
 
 def _directory(output: str | None, *, several: bool) -> str | None:

@@ -1,12 +1,9 @@
 """`uninstall`: shows what Rookery stores and removes it on request; projects are never touched."""
 
-import json
 import os
 import re
 import shutil
-import sys
 from contextlib import suppress
-from importlib import metadata
 from typing import NamedTuple
 
 import click
@@ -25,6 +22,8 @@ from rookery.core.view.fleet import state_of
 from rookery.daemon.options import Refusal
 from rookery.daemon.process import lifecycle, units
 from rookery.home import paths
+from rookery.installation.commands import uninstall_line
+from rookery.installation.distribution import running
 
 SESSIONS, WORKTREES = "sessions", "worktrees"
 
@@ -75,8 +74,6 @@ OF_SESSIONS = frozenset({SESSIONS, "snapshots"})
 
 TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")
 """How the name of a file ends that was not written completely."""
-
-NAME = "rookery"
 
 SHELL_FILES = (
     *("~/.bashrc", "~/.bash_profile", "~/.profile", "~/.zshrc"),
@@ -250,30 +247,21 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
 # ---------------------------------------------------------------- the package
 
 
+HOW = {
+    "uv tool": "by uv, as a tool",
+    "pipx": "by pipx",
+    "uv pip": "by uv",
+    "pip": "by pip",
+    "": "run from its source",
+}
+
+
 def package() -> Package:
+    """The package that runs now, under either name that it has had."""
+    found = running()
+    editable = ", from a checkout" if found.source.kind == "editable" else ""
     place = os.path.dirname(os.path.abspath(rookery.__file__))
-    try:
-        found = metadata.distribution(NAME)
-    except metadata.PackageNotFoundError:
-        return Package(place, "run from its source", "")
-    prefix = sys.prefix.replace(os.sep, "/")
-    if f"/pipx/venvs/{NAME}" in prefix:
-        return Package(place, "by pipx", f"pipx uninstall {NAME}")
-    if f"/uv/tools/{NAME}" in prefix:
-        return Package(place, "by uv, as a tool", f"uv tool uninstall {NAME}")
-    by_uv = (found.read_text("INSTALLER") or "").strip() == "uv"
-    installer = f"uv pip uninstall --python {sys.executable}" if by_uv else ""
-    command = f"{installer or f'{sys.executable} -m pip uninstall'} {NAME}"
-    how = "by uv" if by_uv else "by pip"
-    return Package(place, how + (", from a checkout" if _is_editable(found) else ""), command)
-
-
-def _is_editable(found: metadata.Distribution) -> bool:
-    try:
-        told = json.loads(found.read_text("direct_url.json") or "{}")
-    except ValueError:
-        return False
-    return bool(told.get("dir_info", {}).get("editable"))
+    return Package(place, HOW[found.installer] + editable, uninstall_line(found))
 
 
 def completions() -> list[str]:

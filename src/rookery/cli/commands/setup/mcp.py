@@ -263,7 +263,7 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     try:
         from rookery.cli.checkup import mcp_probe
     except ModuleNotFoundError:
-        words = registry.not_installed("The library for MCP", registry.extra_line("agent"))
+        words = registry.missing_extra("The library for MCP", "agent")
         raise click.ClickException(words) from None
 
     environment, node = cleaned(os.environ), settings.settings().config.node_path

@@ -1,0 +1,6 @@
+"""How this Rookery was installed: by which program, from where, with which extras; and the command
+lines that add an extra, update it, remove it, or move it to its present name.
+
+Standard library only, so that `scripts/install` can run it from a checkout. `importlib.metadata` is
+slow to import: nothing here is called while all goes well.
+"""

@@ -1,0 +1,123 @@
+"""The command lines that add an extra, update, install or remove a distribution of ours, each for
+the program that installed it."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable
+
+from rookery.installation.distribution import EXTRAS, NAME, Installation, Source, running
+
+type Command = list[str]
+
+SOMEWHERE = "  # in a checkout of Rookery"
+"""Ends a line whose source is unknown or gone."""
+
+
+def extra_line(extra: str) -> str:
+    """The line that adds an extra to this installation and keeps those that are there."""
+    return install_line(running(), [extra])
+
+
+def install_line(found: Installation, extras: Iterable[str] = ()) -> str:
+    """The line that adds extras to an installation. What has the old name is moved."""
+    commands = install(found, [*found.extras, *extras])
+    lost = "" if _is_there(found.source) else SOMEWHERE
+    return " && ".join(map(shlex.join, commands)) + lost
+
+
+def uninstall_line(found: Installation) -> str:
+    """The line that removes it; "": it was never installed."""
+    return shlex.join(uninstall(found)) if found.name else ""
+
+
+def update(found: Installation, source: Source | None = None) -> list[Command]:
+    """Install it anew with the extras that it has, even if the version is the same."""
+    return install(found, found.extras, source, fresh=True)
+
+
+def install(
+    found: Installation,
+    extras: Iterable[str],
+    source: Source | None = None,
+    *,
+    fresh: bool = False,
+) -> list[Command]:
+    """Install it with these extras, by the program that installed it, from where it came from or
+    from another source; what has the old name is removed first. `fresh`: also if this version is
+    installed."""
+    source = source or found.source
+    anew = ["--reinstall-package", NAME] if fresh else []
+    wanted = [*_editable(source), requirement(source, extras)]
+    before = [uninstall(found, ask=False)] if found.is_old else []
+    match found.installer:
+        case "uv tool":
+            python = ["--python", _version_of(found)] if found.is_old else []
+            return [*before, [uv(source), "tool", "install", *anew, *python, *wanted]]
+        case "pipx":
+            python = ["--python", _interpreter_of(found)]
+            return [*before, ["pipx", "install", "--force", *python, *wanted]]
+        case "uv pip":
+            line = [uv(source), "pip", "install", "--python", found.python]
+            return [*before, [*line, *anew, *wanted]]
+    line = [found.python, "-m", "pip", "install"]
+    upgrade = ["--upgrade"] if fresh and source.kind == "index" else []
+    commands = [*before, [*line, *upgrade, *wanted]]
+    if fresh and source.kind in ("file", "url", "git"):
+        # pip takes a package of the same version for the same package.
+        commands.append([*line, "--force-reinstall", "--no-deps", requirement(source, ())])
+    return commands
+
+
+def uninstall(found: Installation, *, ask: bool = True) -> Command:
+    """Remove it. Unless `ask`, nothing is asked where the installer would."""
+    match found.installer:
+        case "uv tool":
+            return [uv(found.source), "tool", "uninstall", found.name]
+        case "pipx":
+            return ["pipx", "uninstall", os.path.basename(found.prefix)]
+        case "uv pip":
+            return [uv(found.source), "pip", "uninstall", "--python", found.python, found.name]
+    yes = [] if ask else ["--yes"]
+    return [found.python, "-m", "pip", "uninstall", *yes, found.name]
+
+
+def requirement(source: Source, extras: Iterable[str]) -> str:
+    """The distribution with these extras, as pip, pipx and uv all take it."""
+    wanted = ",".join(sorted(set(extras), key=EXTRAS.index))
+    brackets = f"[{wanted}]" if wanted else ""
+    if source.is_local:
+        return (source.place if _is_there(source) else ".") + brackets
+    return NAME + brackets + (f" @ {source.place}" if source.place else "")
+
+
+def uv(source: Source) -> str:
+    """The uv on PATH, else the one that `scripts/uv` put into the checkout."""
+    own = os.path.join(source.place, ".uv", "bin", "uv")
+    known = not shutil.which("uv") and source.is_local and os.access(own, os.X_OK)
+    return own if known else "uv"
+
+
+def _is_there(source: Source) -> bool:
+    return not source.is_local or (bool(source.place) and not source.is_gone)
+
+
+def _editable(source: Source) -> list[str]:
+    return ["--editable"] if source.kind == "editable" else []
+
+
+def _version_of(found: Installation) -> str:
+    """The Python of its environment, as `3.13`."""
+    try:
+        with open(os.path.join(found.prefix, "pyvenv.cfg"), encoding="utf-8") as file:
+            settings = dict(line.split(" = ", 1) for line in file if " = " in line)
+    except OSError:
+        settings = {}
+    number = settings.get("version_info") or settings.get("version") or ""
+    return ".".join(number.split(".")[:2]) or f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def _interpreter_of(found: Installation) -> str:
+    """The interpreter that its environment was made from, which outlives it."""
+    return os.path.realpath(found.python)

@@ -1,0 +1,233 @@
+"""Which distribution owns the running code, who installed it, and from what.
+
+Rookery was first called `rookery` as a distribution. On PyPI that name is another project's, so
+ours is `rookery-acp` now. Both may be met: the author in the metadata tells ours from the other.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import rookery
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+NAME = "rookery-acp"
+OLD_NAME = "rookery"
+AUTHOR = "The Rookery authors"
+EXTRAS = ("agent", "tui", "web", "push")
+"""What users install; `dev` is for a checkout."""
+
+type Installer = Literal["uv tool", "pipx", "pip", "uv pip", ""]
+type Kind = Literal["checkout", "editable", "file", "url", "git", "index"]
+
+_WITH_EXTRA = re.compile(r"([\w.-]+).*;.*\bextra\s*==\s*['\"]([\w-]+)['\"]")
+_BRACKETS = re.compile(r"\[([\w,\s-]+)\](?:$|\s*@)")
+
+
+class Source(NamedTuple):
+    """Where a distribution was installed from."""
+
+    kind: Kind
+    place: str = ""
+    """A path or an address; of the index, nothing."""
+
+    @property
+    def is_local(self) -> bool:
+        return self.kind in ("checkout", "editable", "file")
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was a file or a folder that no longer exists."""
+        return self.is_local and not os.path.exists(self.place)
+
+
+class Installation(NamedTuple):
+    name: str
+    """Of the distribution; "": the code is run from its source."""
+    version: str
+    installer: Installer
+    python: str
+    """The interpreter of its environment."""
+    prefix: str
+    """The folder of its environment."""
+    source: Source
+    extras: tuple[str, ...]
+    foreign: bool = False
+    """Whether it is the other project called `rookery`."""
+
+    @property
+    def is_old(self) -> bool:
+        return self.name == OLD_NAME and not self.foreign
+
+
+def running() -> Installation:
+    """The installation that this process runs from."""
+    place = os.path.dirname(os.path.realpath(rookery.__file__))
+    for each in _distributions(sys.path):
+        if _is_ours(each) and place in _package_folders(each):
+            return _read(each, sys.executable, sys.prefix, sys.path)
+    root = os.path.dirname(os.path.dirname(place))
+    source = Source("checkout", root if _is_checkout(root) else "")
+    version = rookery.__version__
+    return Installation("", version, "", sys.executable, sys.prefix, source, _extras_of_modules())
+
+
+def installed_in(python: str, prefix: str, path: Sequence[str]) -> list[Installation]:
+    """Each distribution of either name in an environment, ours first."""
+    found = [_read(each, python, prefix, path) for each in _distributions(path)]
+    return sorted(found, key=lambda each: (each.foreign, each.is_old))
+
+
+def both_names() -> bool:
+    """Whether the old and the new distribution stand side by side here: removing the old one would
+    delete files of the new."""
+    return len({_name(each) for each in _distributions(sys.path) if _is_ours(each)}) > 1
+
+
+def _distributions(path: Sequence[str]) -> Iterator["Distribution"]:
+    from importlib.metadata import Distribution
+
+    for name in (NAME, OLD_NAME):
+        # The first on the path is the one that is imported.
+        yield from list(Distribution.discover(name=name, path=list(path)))[:1]
+
+
+def _name(found: "Distribution") -> str:
+    return (found.metadata["Name"] or "").lower().replace("_", "-")
+
+
+def _is_ours(found: "Distribution") -> bool:
+    return found.metadata["Author"] == AUTHOR
+
+
+def _package_folders(found: "Distribution") -> set[str]:
+    """Where its package may be: beside its metadata, or in the checkout."""
+    source = _source(found)
+    places = [str(found.locate_file("rookery"))]
+    if source.kind == "editable":
+        places.append(os.path.join(source.place, "src", "rookery"))
+    return {os.path.realpath(place) for place in places}
+
+
+def _is_checkout(root: str) -> bool:
+    return os.path.exists(os.path.join(root, "pyproject.toml"))
+
+
+def _read(found: "Distribution", python: str, prefix: str, path: Sequence[str]) -> Installation:
+    return Installation(
+        name=_name(found),
+        version=found.version,
+        installer=_installer(found, prefix),
+        python=python,
+        prefix=prefix,
+        source=_source(found),
+        extras=_extras(found, prefix, path),
+        foreign=not _is_ours(found),
+    )
+
+
+def _installer(found: "Distribution", prefix: str) -> Installer:
+    if os.path.exists(os.path.join(prefix, "uv-receipt.toml")):
+        return "uv tool"
+    if os.path.exists(os.path.join(prefix, "pipx_metadata.json")):
+        return "pipx"
+    return "uv pip" if (found.read_text("INSTALLER") or "").strip() == "uv" else "pip"
+
+
+def _source(found: "Distribution") -> Source:
+    """As `direct_url.json` says (PEP 610); without one it came from an index."""
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        direct = json.loads(found.read_text("direct_url.json") or "{}")
+    except ValueError:
+        direct = {}
+    url = _text(direct, "url")
+    if not url:
+        return Source("index")
+    if repository := _mapping(direct, "vcs_info"):
+        revision = _text(repository, "requested_revision")
+        folder = _text(direct, "subdirectory")
+        tail = (f"@{revision}" if revision else "") + (f"#subdirectory={folder}" if folder else "")
+        return Source("git", f"{_text(repository, 'vcs') or 'git'}+{url}{tail}")
+    if not url.startswith("file:"):
+        return Source("url", url)
+    path = unquote(urlsplit(url).path)
+    if "dir_info" not in direct:
+        return Source("file", path)
+    return Source("editable" if _mapping(direct, "dir_info").get("editable") else "checkout", path)
+
+
+# ---------------------------------------------------------------- extras
+
+
+def _extras(found: "Distribution", prefix: str, path: Sequence[str]) -> tuple[str, ...]:
+    """Those that were asked for, as far as the installer keeps a record, and those whose
+    requirements are all installed."""
+    needed: dict[str, list[str]] = {}
+    for line in found.metadata.get_all("Requires-Dist") or []:
+        if match := _WITH_EXTRA.match(line):
+            needed.setdefault(match[2], []).append(match[1])
+    recorded = _recorded(prefix)
+    return tuple(
+        extra
+        for extra in EXTRAS
+        if extra in recorded
+        or (needed.get(extra) and all(_is_installed(name, path) for name in needed[extra]))
+    )
+
+
+def _is_installed(name: str, path: Sequence[str]) -> bool:
+    from importlib.metadata import Distribution
+
+    return next(iter(Distribution.discover(name=name, path=list(path))), None) is not None
+
+
+def _recorded(prefix: str) -> set[str]:
+    """The extras in the record that uv or pipx keeps of a tool."""
+    import tomllib
+
+    try:
+        with open(os.path.join(prefix, "uv-receipt.toml"), "rb") as file:
+            wanted = _mapping(tomllib.load(file), "tool").get("requirements") or []
+        return {
+            extra
+            for each in wanted
+            if isinstance(each, dict) and each.get("name") in (NAME, OLD_NAME)
+            for extra in each.get("extras") or []
+        }
+    except (OSError, ValueError, AttributeError, TypeError):
+        pass
+    try:
+        with open(os.path.join(prefix, "pipx_metadata.json"), encoding="utf-8") as file:
+            asked = _text(_mapping(json.load(file), "main_package"), "package_or_url")
+    except (OSError, ValueError):
+        return set()
+    match = _BRACKETS.search(asked)
+    return {word.strip() for word in match[1].split(",")} if match else set()
+
+
+def _extras_of_modules() -> tuple[str, ...]:
+    """Of code that no distribution owns: those whose chief module is there."""
+    from importlib.util import find_spec
+
+    modules = {"agent": "openhands", "tui": "textual", "web": "fastapi", "push": "cryptography"}
+    return tuple(extra for extra in EXTRAS if find_spec(modules[extra]) is not None)
+
+
+# ---------------------------------------------------------------- foreign JSON
+
+
+def _mapping(given: object, key: str) -> Mapping[str, Any]:
+    found = given.get(key) if isinstance(given, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _text(given: object, key: str) -> str:
+    found = given.get(key) if isinstance(given, dict) else None
+    return found if isinstance(found, str) else ""
