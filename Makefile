@@ -6,7 +6,7 @@ COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 
 SOURCES := $(shell find src -name '*.py')
 TESTS := $(shell find tests -name '*.py')
 
-.PHONY: help setup run test test-all check bench vendors fmt pins clean
+.PHONY: help setup run test test-all check bench vendors pictures fmt pins clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ bench: setup ## measure against the budgets
 
 vendors: setup ## drive other vendors' agents and rewrite the table in docs/vendors.md
 	.venv/bin/python -m tools.vendors $(ARGS)
+
+pictures: setup ## redraw docs/pictures (needs chromium and tmux)
+	.venv/bin/python -m tools.pictures $(ARGS)
 
 fmt: setup ## format, and mend what ruff can
 	.venv/bin/ruff format

@@ -88,8 +88,8 @@ class Tmux:
         return self._call("capture-pane", "-p")
 
     def coloured(self) -> str:
-        """The screen with its escape sequences."""
-        return self._call("capture-pane", "-p", "-e")
+        """The screen with its escape sequences, and the spaces at the end of lines."""
+        return self._call("capture-pane", "-p", "-e", "-N")
 
     def wait_for_title(self, word: str) -> None:
         self._wait(self.title, lambda title: word in title, f"{word!r} in the title")

@@ -1,6 +1,7 @@
-"""Pictures of the web page with sessions that look like a day's work:
+"""Pictures of Rookery with sessions that look like a day's work:
 
-python -m tools.pictures FOLDER [SCREEN …] [--width N …] [--theme light|dark …]
+python -m tools.pictures                    the ones in docs/pictures
+python -m tools.pictures FOLDER [SCREEN …] [--width N …] [--theme light|dark …]    of the web page
 """
 
 import argparse
@@ -11,22 +12,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from rookery.daemon.access.gate import COOKIE
 from tests.conftest import end_all
 from tests.daemon.served import Served, serve
-from tools.pictures.scenes import Day
+from tools.pictures.drawing import animation
+from tools.pictures.recording import KEYS, SIZE, two_asks
+from tools.pictures.scenes import ABOUT_TO_ASK, SCENES, Day, Scene
 
 WIDTHS = {1440: 900, 1024: 768, 390: 844}
 THEMES = ("light", "dark")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run")
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 60_000
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+OF_THE_PAGE = {
+    "session-light.png": ("session", "light", 1440),
+    "fleet-phone.png": ("fleet", "dark", 390),
+    "inbox-phone.png": ("inbox", "dark", 390),
+}
+"""Screen, theme and width."""
+TWO_ASKS = "Two sessions ask while you read a third: F2 y F2 y answers both"
+TERMINAL = "A session in the terminal interface asks before it runs a command"
 
 
 @contextmanager
-def day() -> Iterator[tuple[Served, Day]]:
+def day(scenes: Sequence[Scene] = SCENES) -> Iterator[tuple[Served, Day]]:
     """A daemon whose home has the sessions."""
     place = Path(tempfile.mkdtemp(prefix="rkp-", dir="/tmp"))
     before = dict(os.environ)
@@ -36,7 +49,7 @@ def day() -> Iterator[tuple[Served, Day]]:
     (home / "config.toml").write_text("[agent]\nwarm = false\n")
     served = serve(home)
     try:
-        made = Day(served, place)
+        made = Day(served, place, scenes)
         made.begin()
         yield served, made
     finally:
@@ -111,13 +124,51 @@ def shoot(
         browser.close()
 
 
+def fewer_colours(picture: Image.Image) -> Image.Image:
+    """A third of the size. The most frequent colours stay as they are; the rest, at the edges of
+    letters, become their neighbours."""
+    counted = picture.getcolors(picture.width * picture.height) or []
+    kept = [colour for _, colour in sorted(counted, reverse=True)[:256]]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([value for colour in kept for value in colour])
+    return picture.quantize(palette=palette, dither=Image.Dither.NONE)
+
+
+def draw_docs() -> None:
+    """Everything in docs/pictures: of the page, of the phone, of the terminal."""
+    with day() as (served, made), tempfile.TemporaryDirectory() as folder:
+        known = screens(made)
+        for name, (screen, theme, width) in OF_THE_PAGE.items():
+            shoot(served, {screen: known[screen]}, Path(folder), [width], [theme])
+            with Image.open(Path(folder) / f"{screen}-{theme}-{width}.png") as picture:
+                fewer_colours(picture.convert("RGB")).save(PICTURES / name, optimize=True)
+    with day(ABOUT_TO_ASK) as (_, made):
+        place = os.environ["HOME"]
+        frames = two_asks(made, Path(place))
+    moment = [frame.keys for frame in frames].index(2) - 1
+    moving = animation(frames, SIZE, label=TWO_ASKS, keys=KEYS, still=moment)
+    last_ask = [frame.keys for frame in frames].index(4) - 1
+    still = animation([frames[last_ask]], SIZE, label=TERMINAL)
+    for name, picture in (("two-asks.svg", moving), ("terminal.svg", still)):
+        assert place not in picture, f"{name} names a directory of this machine"
+        (PICTURES / name).write_text(picture, encoding="utf-8")
+        print(f"{name}: {len(picture) // 1000} kB")
+
+
 def main() -> None:
-    given = argparse.ArgumentParser(prog="python -m tools.pictures", description=__doc__)
-    given.add_argument("folder", type=Path)
+    given = argparse.ArgumentParser(
+        prog="python -m tools.pictures",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    given.add_argument("folder", type=Path, nargs="?")
     given.add_argument("screens", nargs="*", metavar="SCREEN")
     given.add_argument("--width", type=int, action="append")
     given.add_argument("--theme", choices=THEMES, action="append")
     wanted = given.parse_args()
+    if wanted.folder is None:
+        draw_docs()
+        return
     wanted.folder.mkdir(parents=True, exist_ok=True)
     with day() as (served, made):
         known = screens(made)

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -162,7 +163,7 @@ class Scene(NamedTuple):
     prompt: str
     steps: list[Json]
     until: str = "end"
-    """What is waited for: its end, its ask, or that it runs."""
+    """What is waited for: its end, its ask, or that it runs; "later": it gets no prompt yet."""
 
 
 LIMIT = "You have hit your usage limit. It resets at 17:40."
@@ -201,7 +202,7 @@ SCENES = (
         _finished(DARK, 0.64, *(_read(path) for path in READS[:4])),
     ),
     Scene("leak", "opencode", "portal", "Bisect memory leak", "Find the leak.", LEAK, "running"),
-    Scene("docs", "gemini", "shop", "Write API docs", "Describe every address.", DOCS, "running"),
+    Scene("docs", "gemini", "site", "Write API docs", "Describe every address.", DOCS, "running"),
     Scene(
         "polars",
         "rookery",
@@ -227,19 +228,75 @@ SCENES = (
 )
 
 
+CHAPTERS: list[Json] = [
+    {"text": f"`{address}` has a description now, and an example.\n\n", "chunks": 7, "every": 0.2}
+    for address in (
+        "GET /orders",
+        "POST /orders",
+        "GET /orders/ID",
+        "PATCH /orders/ID",
+        "DELETE /orders/ID",
+        "GET /customers",
+        "POST /customers",
+        "GET /customers/ID",
+    )
+]
+ADD = "uv add polars && uv run pytest -q"
+ABOUT_TO_ASK = (
+    *(scene for scene in SCENES if scene.name in {"ci", "dark"}),
+    Scene(
+        "docs",
+        "gemini",
+        "site",
+        "Write API docs",
+        "Describe every address.",
+        [*CHAPTERS, FOR_EVER],
+        "later",
+    ),
+    Scene(
+        "polars",
+        "codex",
+        "etl",
+        "Port the importer to polars",
+        "Port the importer to polars.",
+        [
+            {"text": "The importer reads row by row; polars wants whole columns."},
+            {"wait": 1.2},
+            {
+                "ask": ADD,
+                "kind": "execute",
+                "rawInput": {"command": ADD},
+                "allowed": [{"text": "Added. 118 tests pass, and the import takes 4 s, not 31."}],
+            },
+        ],
+        "later",
+    ),
+    Scene("login", "claude", "shop", "Fix flaky login test", FLAKY, LOGIN, "later"),
+)
+"""For the moving picture: one session is read, and two ask when they are prompted."""
+
+
 class Day:
-    def __init__(self, served: Served, place: Path) -> None:
+    def __init__(self, served: Served, place: Path, scenes: Sequence[Scene] = SCENES) -> None:
         self.ids: dict[str, str] = {}
         self._served, self._place = served, place
+        self._scenes = {scene.name: scene for scene in scenes}
 
     def begin(self) -> None:
         """All sessions, each as far as it goes."""
         self._work_trees()
         self._setup()
-        for scene in SCENES:
-            self._play(scene)
+        for scene in self._scenes.values():
+            self._create(scene)
+            if scene.until != "later":
+                self.prompt(scene.name)
+                awaited(lambda scene=scene: self._is(self.ids[scene.name], scene.until))
 
-    def _play(self, scene: Scene) -> None:
+    def prompt(self, name: str) -> None:
+        text = self._scenes[name].prompt
+        self._ask("POST", f"/api/sessions/{self.ids[name]}/prompt", {"text": text})
+
+    def _create(self, scene: Scene) -> None:
         home = Path(self._served.home)
         script = home / f"{scene.name}.json"
         script.write_text(json.dumps({"turns": [scene.steps]}))
@@ -247,8 +304,6 @@ class Day:
         where = str(self._place / scene.folder)
         made = create_session(str(home), agent=scene.agent, argv=argv, cwd=where, title=scene.title)
         self.ids[scene.name] = made
-        self._ask("POST", f"/api/sessions/{made}/prompt", {"text": scene.prompt})
-        awaited(lambda: self._is(made, scene.until))
 
     def _is(self, session: str, state: str) -> bool:
         head = self._ask("GET", f"/api/sessions/{session}")
@@ -264,7 +319,7 @@ class Day:
         return answer.json()
 
     def _work_trees(self) -> None:
-        for folder in ("shop", "portal", "etl"):
+        for folder in ("shop", "portal", "etl", "site"):
             root = self._place / folder
             (root / "shop" / "auth").mkdir(parents=True)
             (root / "shop" / "auth" / "client.py").write_text(BEFORE)
