@@ -1,45 +1,159 @@
-"""Which build this is: the version, and in a checkout the commit, so that a rebuilt worker is told
-from an old one."""
+"""Which build this is, and which of two builds is newer.
+
+A build's name is the version and what tells its source: `0.1.0+COMMIT` in a checkout,
+`0.1.0+COMMIT.TIME` in a wheel, `0.1.0+COMMIT.TIME.DIGEST` in a wheel of a changed tree (`none` is
+the commit of one without git). TIME is that of the commit, or of the latest change to a file, as
+`20261118005500` in UTC: `hatch_build.py` writes it into the wheel. A bare version is a wheel from
+before builds had stamps, so it is older than this one. All earlier builds compare names for
+equality alone.
+
+The order of two checkouts is their history's; git is asked only where two names differ.
+"""
 
 import os
 import re
+from functools import cache
+from typing import NamedTuple
 
 import rookery
+
+STAMP = "build-stamp.txt"
+"""Beside this file, in a wheel."""
+
+SAME, OLDER, NEWER, DIFFERS = "same", "older", "newer", "differs"
+"""How another build relates to this one; the last: nothing tells their order."""
+
+UNKNOWN = "unknown"
+"""In the place of a commit: an unpacked source, without git and without a stamp."""
+
+GIT_SECONDS = 5.0
 
 _known = ""
 
 
 def build() -> str:
-    """`0.1.0` or `0.1.0+<12 hex>`; read once, from files alone: a subprocess would cost more than
-    the start."""
+    """Read once, from files alone: a subprocess would cost more than the start."""
     global _known  # noqa: PLW0603 - the same for as long as this process lives
     if not _known:
-        _known = rookery.__version__ + _checkout()
+        _known = f"{rookery.__version__}+{_source()}"
     return _known
 
 
 def installed() -> str:
     """The build on disk now: another than this one's after an update."""
     text = _read(rookery.__file__)
-    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-    return (found[1] if found else rookery.__version__) + _checkout()
+    version = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    return f"{version[1] if version else rookery.__version__}+{_source()}"
 
 
-def _checkout() -> str:
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(rookery.__file__))))
-    commit = _commit(os.path.join(root, ".git"))
-    return f"+{commit[:12]}" if commit else ""
+class Parts(NamedTuple):
+    version: str
+    commit: str = ""
+    time: str = ""
+    digest: str = ""
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The version's leading numbers."""
+        digits = re.match(r"\d+(\.\d+)*", self.version)
+        return tuple(map(int, digits[0].split("."))) if digits else ()
+
+    @property
+    def source(self) -> tuple[str, str]:
+        return self.commit, self.digest
+
+
+def parts(name: str) -> Parts:
+    version, _, rest = name.partition("+")
+    return Parts(version, *rest.split(".")[:3])
+
+
+def described(name: str) -> str:
+    """For people: `0.1.0 (65bf12990abc, 2026-11-18)`."""
+    version, commit, time, digest = parts(name)
+    day = f"{time[:4]}-{time[4:6]}-{time[6:8]}" if re.fullmatch(r"\d{14}", time) else ""
+    commit = commit if _is_commit(commit) else ""
+    told = [commit and commit + (" with changes" if digest else ""), day]
+    about = ", ".join(each for each in told if each)
+    return f"{version} ({about})" if about else version
+
+
+def compare(theirs: str, own: str = "") -> str:
+    """How another build relates to `own` (this one): SAME, OLDER, NEWER or DIFFERS."""
+    own = own or build()
+    if theirs == own:
+        return SAME
+    them, us = parts(theirs), parts(own)
+    if them.number != us.number:
+        return OLDER if them.number < us.number else NEWER
+    if not them.commit:
+        return OLDER
+    if UNKNOWN in (them.commit, us.commit):
+        return DIFFERS
+    if them.source == us.source:
+        return SAME
+    if them.time and us.time and them.time != us.time:
+        return OLDER if them.time < us.time else NEWER
+    return _by_history(them.commit, us.commit) or DIFFERS
+
+
+@cache
+def _by_history(theirs: str, own: str) -> str:
+    """By the history of this checkout; "": it does not tell."""
+    if theirs == own or not (_is_commit(theirs) and _is_commit(own)):
+        return ""
+    for older, newer, order in ((theirs, own, OLDER), (own, theirs, NEWER)):
+        if _git("merge-base", "--is-ancestor", older, newer):
+            return order
+    return ""
+
+
+def _git(*words: str) -> bool:
+    import subprocess
+
+    git = os.path.join(checkout(), ".git")
+    if not os.path.exists(git):
+        return False
+    try:
+        done = subprocess.run(
+            ["git", f"--git-dir={git}", *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
+def _is_commit(word: str) -> bool:
+    return re.fullmatch("[0-9a-f]{12,40}", word) is not None
+
+
+def checkout() -> str:
+    """The directory that is a checkout if this runs from one."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(rookery.__file__))))
+
+
+def _source() -> str:
+    stamp = _read(os.path.join(os.path.dirname(rookery.__file__), STAMP))
+    return stamp or _commit(os.path.join(checkout(), ".git"))[:12] or UNKNOWN
 
 
 def _commit(git: str) -> str:
+    """What HEAD of a repository names, or of one of its worktrees."""
+    link = _read(git)
+    if link.startswith("gitdir: "):
+        git = os.path.join(os.path.dirname(git), link[8:])
     head = _read(os.path.join(git, "HEAD"))
     if not head.startswith("ref: "):
         return head
     name = head[5:]
-    found = _read(os.path.join(git, *name.split("/")))
-    if found:
-        return found
-    packed = _read(os.path.join(git, "packed-refs")).splitlines()
+    shared = os.path.join(git, _read(os.path.join(git, "commondir")))
+    if commit := _read(os.path.join(shared, *name.split("/"))):
+        return commit
+    packed = _read(os.path.join(shared, "packed-refs")).splitlines()
     return next((line.split()[0] for line in packed if line.endswith(" " + name)), "")
 
 

@@ -12,14 +12,13 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import AbstractContextManager, suppress
 from itertools import chain
 
-from rookery.build import build
+from rookery.build import OLDER, build, compare
 from rookery.client import guard, waking
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import budgets, commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
-from rookery.core.turn import idle
 from rookery.home import paths, worker_starts
 from rookery.log.errors import Busy, Full, LogError, StoreError
 from rookery.log.lock import is_locked
@@ -261,7 +260,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         if command["do"] == "restart":
             worker_starts.forget(self.home, self.session)
         if command["do"] in ("prompt", "switch", "clear") and outcome is None:
-            await self._end_stale()
+            await self._end_older()
         while outcome is None:
             link = await Link.open(self._socket, self._name, self.log.last_seq())
             if link is not None:
@@ -329,19 +328,26 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
             return commands.wakes(command)
         return command.get("ask") in self.log.header()["asks"]
 
-    async def _end_stale(self) -> None:
-        """A worker of another build that has nothing to do makes place for one of this build. The
+    async def _end_older(self) -> None:
+        """A worker of an older build that has nothing to do makes place for one of this build. The
         worker itself sees to it that no turn is ended by that."""
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
-        if worker.get("ended") or worker.get("build", build()) == build():
+        name = worker.get("build", build())
+        if worker.get("ended") or name == build():
             return
-        if not idle.is_idle(self.log.header()):
+        # Between two checkouts, git is asked.
+        if await asyncio.to_thread(compare, str(name)) != OLDER:
+            return
+        from rookery.client.update.workers import is_replaceable  # seldom: after an update
+
+        if not is_replaceable(self.log.header(), worker):
             return
         link = await Link.open(self._socket, self._name, self.log.last_seq())
         if link is not None:
             try:
                 with suppress(TimeoutError):
-                    await self._ask(link, {"id": os.urandom(8).hex(), "do": "stop", "idle": True})
+                    stop = {"id": os.urandom(8).hex(), "do": "stop", "idle": True, "newer": True}
+                    await self._ask(link, stop)
             finally:
                 await link.close()
 

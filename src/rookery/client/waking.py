@@ -119,7 +119,7 @@ ENDS = 10.0
 
 def make_room(home: str, session: str) -> bool:
     """Put one of the others to sleep; False: none of them can be. Blocks."""
-    return any(_sleeps(directory) for directory in _idle(home, session))
+    return any(sleeps(directory, "room") for directory in _idle(home, session))
 
 
 def _idle(home: str, but: str) -> list[str]:
@@ -149,17 +149,18 @@ def _is_watched(directory: str) -> bool:
     return attached > detached
 
 
-def _sleeps(directory: str) -> bool:
-    """Ask one to stop; whether it has gone, and its place with it."""
+def sleeps(directory: str, why: str) -> bool:
+    """Ask a worker to stop if it has nothing to do; whether it has gone, and its place with it.
+    `why`: "room", or "newer" for one of an older build than this. Blocks."""
     try:
-        agreed = _agrees(paths.socket_path(directory))
+        agreed = _agrees(paths.socket_path(directory), why)
     except (OSError, ValueError, paths.PathError):  # it is hung, or has gone by itself
         agreed = False
     return agreed and becomes_free(directory, ENDS)
 
 
-def _agrees(path: str) -> bool:
-    command: Json = {"id": os.urandom(8).hex(), "do": "stop", "idle": True, "room": True}
+def _agrees(path: str, why: str) -> bool:
+    command: Json = {"id": os.urandom(8).hex(), "do": "stop", "idle": True, why: True}
     until = time.monotonic() + ANSWERS
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as link:
         link.settimeout(ANSWERS)

@@ -1,6 +1,6 @@
 """What the daemon does for sessions that nobody looks at: it ends what dead workers left, sees that
-sleeping sessions are woken in time, notifies the user, keeps our own agent warm, and the search
-index up to date.
+sleeping sessions are woken in time, puts workers of an older build to sleep, notifies the user,
+keeps our own agent warm, and the search index up to date.
 
 All of it may be left undone: clients do the same when they look.
 """
@@ -16,6 +16,7 @@ from rookery.agents import registry
 from rookery.client import leftovers, waking, warm_agent
 from rookery.client.config import in_force
 from rookery.client.start import connectable
+from rookery.client.update import workers
 from rookery.core.json import Json
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.notify.notifier import Notifier
@@ -63,6 +64,7 @@ class Upkeep:
             if heads is not self._heads or now - self._woken >= WAKING:
                 self._end_what_is_left(heads)
                 waking.look_after(self._home, heads)
+                self._replace_older(heads)
                 self._heads, self._woken = heads, now
             self._notifier.round(heads)
             self._keep_warm()
@@ -76,6 +78,12 @@ class Upkeep:
         self._seen = {head["id"]: head for head in heads}
         if changed:
             leftovers.end_leftovers(self._home, changed)
+
+    def _replace_older(self, heads: list[Json]) -> None:
+        awake = [head for head in heads if head["awake"] and head["state"] == "idle"]
+        workers.put_to_sleep(
+            self._home, [head["id"] for head in awake if workers.is_older(head["worker"])]
+        )
 
     def _keep_warm(self) -> None:
         now = time.monotonic()

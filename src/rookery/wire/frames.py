@@ -77,6 +77,15 @@ def refused(reason: str, message: str) -> bytes:
     return encode("refused", {"reason": reason, "message": message})
 
 
+def misfit(asked: object, build: str) -> str:
+    """Why a worker and a client of another protocol cannot talk, and which of them to replace."""
+    remedy = "It is older than this client; to replace it: rookery stop --now, then a prompt."
+    if isinstance(asked, int) and asked < PROTOCOL:
+        remedy = "This client is older; to update it: rookery update"
+    other = str(asked)[:20]
+    return f"The session's worker (build {build}) speaks protocol {PROTOCOL}, not {other}. {remedy}"
+
+
 def trouble(reason: str, message: str) -> bytes:
     return encode("trouble", {"reason": reason, "message": message})
 

@@ -91,8 +91,7 @@ class Connection(asyncio.Protocol):
     def _hello(self, body: object) -> None:
         asked = body if isinstance(body, dict) else {}
         if asked.get("protocol") != frames.PROTOCOL:
-            message = f"This worker speaks protocol {frames.PROTOCOL}; restart it to change that."
-            self._refuse("protocol", message)
+            self._refuse("protocol", frames.misfit(asked.get("protocol"), build()))
             return
         self._look()
         self.name = str(asked.get("client") or "client")[:100]

@@ -247,12 +247,16 @@ class Commands:
             session.stop(reason, None, by)
 
     def stop(self, command: Json, by: str) -> None:
-        """`idle`: for a worker of another build, or where another session needs its place: a turn
-        is never ended by it, nor one that is to be resumed put off."""
+        """`idle`: where another session needs the place (`room`), or for a client of a newer build
+        (`newer`): a turn is never ended by it, nor one that is to be resumed put off. A client that
+        names neither is of an older build, and does not replace this worker."""
         session = self._session
         if command.get("idle") is not True:
             session.stop("stop", command["id"], by)
-        elif session.turn.phase == "idle" and session.is_idle():
-            session.stop("idle" if command.get("room") is True else "stale", command["id"], by)
+            return
+        room, newer = command.get("room") is True, command.get("newer") is True
+        free = session.turn.phase == "idle" and session.is_idle()
+        if free and (room or (newer and not self._side.terminals.are_running())):
+            session.stop("idle" if room else "stale", command["id"], by)
         else:
             session.done(command, by, "busy")

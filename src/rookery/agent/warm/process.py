@@ -21,6 +21,7 @@ from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
 from rookery.agent.warm import child
+from rookery.build import build, installed
 from rookery.client import warm_agent
 from rookery.home import paths
 from rookery.processes import MARK, become_subreaper, cgroups, home_tag, landlock, roots, tree
@@ -148,6 +149,8 @@ class Warm:
                 self._since = time.monotonic()
             if time.monotonic() > self._since + IDLE or not os.path.exists(self._path):
                 return 0  # unused, or its socket is gone
+            if not self._agents and not ready and is_replaced():
+                return 0
             if self._woken in ready:
                 with suppress(BlockingIOError):
                     os.read(self._woken, 4096)
@@ -252,6 +255,11 @@ class Warm:
         return f"open descriptors: {strange}" if strange else ""
 
 
+def is_replaced() -> bool:
+    """Whether another build was installed since: no door of it fits this process."""
+    return installed() != build()
+
+
 def _native_threads() -> int:
     try:
         return len(os.listdir("/proc/self/task"))
@@ -271,9 +279,12 @@ def _descriptors() -> list[int]:
 
 
 def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
+    until = time.monotonic() + IDLE
     while True:
-        if not select.select([listener], [], [], IDLE)[0]:
-            return 0
+        if not select.select([listener], [], [], LOOK)[0]:
+            if time.monotonic() > until or is_replaced():
+                return 0
+            continue
         admitted = child.admit(listener)
         if admitted is None:
             continue

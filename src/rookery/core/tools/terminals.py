@@ -48,6 +48,11 @@ def running(terminals: Json) -> Json:
     return {name: known for name, known in terminals.items() if known[1] == "running"}
 
 
+def are_running(header: Json) -> bool:
+    """Whether a command has not been seen to end; one whose worker was killed never is."""
+    return bool(running(header["_terminals"]))
+
+
 def block_of(terminals: Json, name: str) -> str | None:
     """Where news of a terminal goes; None: it has no block yet, or has ended."""
     known = terminals.get(name)

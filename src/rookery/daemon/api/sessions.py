@@ -10,10 +10,10 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from rookery.build import build
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
 from rookery.client.rewind.fork import fork
+from rookery.client.update.workers import is_older
 from rookery.core import budgets
 from rookery.core.json import Json
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
@@ -133,7 +133,7 @@ def _row(head: Json) -> Json:
         "events": head["seq"],
         "parked": is_parked(head),
         "process": process if head["awake"] else None,
-        "stale": bool(head["awake"] and worker.get("build", build()) != build()),
+        "stale": bool(head["awake"] and is_older(worker)),
         "hung": False,
     }
 

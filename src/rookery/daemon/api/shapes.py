@@ -72,7 +72,7 @@ class Session(Open):
     mode: str | None = None
     usage: Usage | None = None
     process: Process | None = Field(description="Its worker, while it is awake.")
-    stale: bool = Field(description="Whether its worker is of another build than the daemon.")
+    stale: bool = Field(description="Whether its worker is of an older build than the daemon.")
     hung: bool = Field(description="Whether its worker does not respond; only if asked for.")
 
 

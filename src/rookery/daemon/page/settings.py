@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from rookery.build import build, installed
+from rookery.build import build, described
 from rookery.client.config import in_force
+from rookery.client.update.difference import since_start
 from rookery.core import units
 from rookery.daemon import assets
 from rookery.daemon.errors import Problem
@@ -113,7 +114,7 @@ def _held(home: str) -> str:
 def _daemon(daemon: State, request: Request) -> str:
     since = units.duration(time.time() - daemon.since / 1000)
     rows = {
-        "Version": build(),
+        "Version": described(build()),
         "Address": f"{daemon.options.scheme}://{request.headers.get('host', '')}",
         "Running for": since,
         "Log in by": {"token": "one-time link", "passphrase": "passphrase or one-time link"}.get(
@@ -125,11 +126,10 @@ def _daemon(daemon: State, request: Request) -> str:
     if daemon.options.auth == "none":
         rows["Log in by"] = "no login: everybody who reaches this address"
     listed = "".join(f"<dt>{key}</dt><dd>{esc_line(value)}</dd>" for key, value in rows.items())
-    newer = (
-        '<p class="note">A newer build is installed. To use it: '
+    installed = since_start()
+    newer = installed and (
+        f'<p class="note">{esc_line(installed)} To run it here: '
         "<code>rookery serve --restart</code></p>"
-        if installed() != build()
-        else ""
     )
     help_ = '<p><a href="/api/docs">API</a></p>'
     return f'<section><h2>Rookery</h2>{newer}<dl class="facts">{listed}</dl>{help_}</section>'

@@ -11,9 +11,10 @@ import sys
 import time
 from typing import NoReturn
 
-from rookery.build import build
+from rookery.build import OLDER, compare
 from rookery.client import guard
 from rookery.client.daemon import local as daemon
+from rookery.client.update.difference import between
 from rookery.core.json import Json, lenient
 from rookery.daemon.options import Options, Refusal, from_json
 from rookery.home import paths
@@ -164,7 +165,8 @@ def status(home: str) -> Json | None:
     options = from_json(lenient.mapping(found, "options"))
     return {
         **{key: found.get(key) for key in ("pid", "build", "since", "address", "background")},
-        "stale": found.get("build") != build(),
+        "stale": compare(lenient.text(found, "build")) == OLDER,
+        "difference": between(found),
         "auth": options.auth,
         "readOnly": options.read_only,
     }

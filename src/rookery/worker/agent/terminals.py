@@ -338,6 +338,9 @@ class Terminals:
             terminal.child.pid for terminal in self._open.values() if terminal.child.status is None
         ]
 
+    def are_running(self) -> bool:
+        return bool(self._processes())
+
     def waited_for(self) -> bool:
         return any(terminal.waiting for terminal in self._open.values())
 

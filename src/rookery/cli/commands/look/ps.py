@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import click
 
-from rookery.build import build
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
+from rookery.client.update.difference import of_daemon
+from rookery.client.update.workers import is_older
 from rookery.core import worktree
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import confinement, modes
@@ -67,6 +68,8 @@ def ps(everything: bool, as_json: bool) -> None:
             _say_held(screen, paths.home())
     else:
         screen.note('No sessions yet. rookery run "…" starts one.')
+    if not as_json and not rookery.url and (difference := of_daemon(paths.home())):
+        screen.note(difference)
 
 
 def _say_held(screen: Screen, home: str) -> None:
@@ -84,10 +87,10 @@ def _say_held(screen: Screen, home: str) -> None:
 
 
 def is_stale(head: Json) -> bool:
-    """Whether its worker is from another build: it is replaced when idle."""
+    """Whether its worker is of an older build: it is replaced when idle."""
     if "stale" in head:  # said by its own machine
         return bool(head["stale"])
-    return bool(head["awake"] and head["worker"] and head["worker"].get("build") != build())
+    return bool(head["awake"] and is_older(head["worker"]))
 
 
 def write_table(screen: Screen, found: list[Json], most: int | None = None) -> None:

@@ -142,6 +142,6 @@ def _status(screen: Screen, home: str, *, as_json: bool) -> int:
         words = [f"login by {found['auth']}"] if found["auth"] != options.NONE else ["no login"]
         words += ["read-only"] if found["readOnly"] else []
         screen.line("  " + ", ".join(words))
-        if found["stale"]:
-            screen.note("A newer build is installed. To use it: rookery serve --restart")
+        if found["difference"]:
+            screen.note(found["difference"])
     return exits.DONE if found else exits.FAILED

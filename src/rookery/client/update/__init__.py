@@ -1,0 +1,1 @@
+"""Updates: what becomes of the workers that an older build started."""

@@ -1,0 +1,129 @@
+"""Workers of an older build. Each is put to sleep at the first moment with nothing to do, and the
+next prompt starts one of the build that is installed then. The daemon sees to it while it runs;
+without one, `rookery update` starts this module as a small detached process, which ends with the
+last such worker.
+
+A worker of a newer build, or of one whose order is not known, is left alone.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rookery.build import NEWER, OLDER, SAME, compare
+from rookery.client import waking
+from rookery.client.daemon import local as daemon
+from rookery.client.start import is_awake
+from rookery.core.json import Json, lenient
+from rookery.core.tools import terminals
+from rookery.core.turn import idle
+from rookery.home import paths
+from rookery.log.errors import Busy, LogError
+from rookery.log.lock import Lock
+from rookery.log.reader import Reader
+from rookery.processes import tree
+from rookery.processes.lineage import unmarked
+
+LOCK = "renewal"
+EACH = 2.0
+"""Seconds between two looks: nothing tells when a worker has nothing left to do."""
+
+
+def is_older(worker: Json | None) -> bool:
+    """Whether the worker of a record (worker.json) is of an older build than this process."""
+    name = lenient.text(worker, "build")
+    return bool(name) and compare(name) == OLDER
+
+
+def older(home: str) -> list[str]:
+    """The sessions that are awake in a worker of an older build."""
+    found = []
+    for session in paths.session_ids(home):
+        directory = paths.session_dir(home, session)
+        worker = paths.read_json(os.path.join(directory, paths.WORKER))
+        if is_older(worker) and is_awake(paths.socket_path(directory)):
+            found.append(session)
+    return found
+
+
+def put_to_sleep(home: str, sessions: Iterable[str]) -> list[str]:
+    """Those that still have something to do. Blocks."""
+    return [session for session in sessions if not _sleeps(home, session)]
+
+
+def _sleeps(home: str, session: str) -> bool:
+    directory = paths.session_dir(home, session)
+    worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
+    with suppress(LogError, OSError):
+        with Reader.open(directory) as log:
+            free = is_replaceable(log.header(), worker)
+        return free and waking.sleeps(directory, "newer")
+    return False
+
+
+def is_replaceable(header: Json, worker: Json) -> bool:
+    """Whether a session has nothing to do, and runs no command that a turn left behind: it would
+    end with its worker. Earlier builds do not look at these themselves."""
+    if not idle.is_idle(header):
+        return False
+    if not terminals.are_running(header):
+        return True
+    # One whose worker was killed stays open in the log.
+    rows = tree.children(lenient.integer(worker, "pid") or 0)
+    return not [row for row in rows if not row.dead and row.pid != worker.get("agentPid")]
+
+
+# ---------------------------------------------------------------- without a daemon
+
+
+def watch(home: str) -> None:
+    """Start the process that waits for those that are busy."""
+    import subprocess
+
+    quiet = subprocess.DEVNULL
+    with suppress(OSError):
+        subprocess.run(  # it forks and ends at once
+            [sys.executable, "-P", "-m", "rookery.client.update.workers", home],
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            cwd="/",
+            env=unmarked(),
+            check=False,
+        )
+
+
+def _wait(home: str) -> None:
+    while (left := older(home)) and not _is_served(home):
+        put_to_sleep(home, left)
+        time.sleep(EACH)
+
+
+def _is_served(home: str) -> bool:
+    """Whether a daemon of this build or a newer one does the same."""
+    record = daemon.record(home)
+    return record is not None and compare(lenient.text(record, "build")) in (SAME, NEWER)
+
+
+def main(home: str) -> int:
+    if os.fork():
+        return 0
+    os.setsid()
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
+        lock = Lock.acquire(os.path.join(home, paths.SLOTS, LOCK), 0.0)
+    except (Busy, OSError):  # another one is there, or the home is gone
+        return 0
+    try:
+        with suppress(OSError, paths.PathError):
+            _wait(home)
+    finally:
+        lock.release()
+    return 0
+
+
+if __name__ == "__main__":
+    os._exit(main(sys.argv[1]))
