@@ -90,6 +90,7 @@ GROUPS = {
         "play": "Run a scripted agent on stdio.",
         "model": "Run a scripted model on localhost.",
         "completions": "Print a shell completion script.",
+        "update": "Update Rookery the way it was installed.",
         "uninstall": "Show what Rookery stores, and remove it.",
         "help": "Print the help of a command; --all lists every command.",
     },

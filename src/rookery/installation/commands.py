@@ -7,7 +7,14 @@ import shutil
 import sys
 from collections.abc import Iterable
 
-from rookery.installation.distribution import EXTRAS, NAME, Installation, Source, running
+from rookery.installation.distribution import (
+    EXTRAS,
+    NAME,
+    Installation,
+    Source,
+    former,
+    running,
+)
 
 type Command = list[str]
 
@@ -33,8 +40,39 @@ def uninstall_line(found: Installation) -> str:
 
 
 def update(found: Installation, source: Source | None = None) -> list[Command]:
-    """Install it anew with the extras that it has, even if the version is the same."""
-    return install(found, found.extras, source, fresh=True)
+    """Install it anew with the extras that it has, even if the version is the same. Where the old
+    distribution stands beside this one, it goes first, and takes files of this one with it."""
+    commands = install(found, found.extras, source, fresh=True)
+    if (old := former(found)) is None:
+        return commands
+    commands.insert(0, uninstall(old, ask=False))
+    if found.installer == "uv tool":
+        commands[-1].insert(3, "--force")  # its command is the old one's, too
+    if found.installer == "pip" and "--force-reinstall" not in commands[-1]:
+        again = [*commands[-1][:-1], "--force-reinstall", "--no-deps", commands[-1][-1]]
+        commands.append(again)
+    return commands
+
+
+def rehearsal(found: Installation, source: Source | None = None) -> Command:
+    """Resolve what `update` would install, and say it; nothing is changed."""
+    source = source or found.source
+    wanted = requirement(source, found.extras)
+    if found.installer in ("uv tool", "uv pip"):
+        newest = ["--upgrade-package", NAME] if source.kind == "index" else []
+        line = [uv(source), "pip", "install", "--dry-run", "--python", found.python]
+        return [*line, *newest, wanted]
+    newest = ["--upgrade"] if source.kind == "index" else []
+    return [found.python, "-m", "pip", "install", "--dry-run", *newest, wanted]
+
+
+def python_after(found: Installation) -> str:
+    """The interpreter of its environment once it is updated: that of a tool whose name changes
+    moves."""
+    if not found.is_old or found.installer not in ("uv tool", "pipx"):
+        return found.python
+    below = os.path.relpath(found.python, found.prefix)
+    return os.path.join(os.path.dirname(found.prefix), NAME, below)
 
 
 def install(

@@ -9,6 +9,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from glob import escape as glob_escape
+from glob import glob
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import rookery
@@ -83,10 +85,17 @@ def installed_in(python: str, prefix: str, path: Sequence[str]) -> list[Installa
     return sorted(found, key=lambda each: (each.foreign, each.is_old))
 
 
-def both_names() -> bool:
-    """Whether the old and the new distribution stand side by side here: removing the old one would
-    delete files of the new."""
-    return len({_name(each) for each in _distributions(sys.path) if _is_ours(each)}) > 1
+def former(found: Installation) -> Installation | None:
+    """Our distribution under its old name beside this one: in the same environment, or as a tool of
+    the same installer. Removing it deletes files of this one, or its command."""
+    if not found.name or found.is_old:
+        return None
+    here = installed_in(found.python, found.prefix, sys.path)
+    if found.installer in ("uv tool", "pipx"):
+        prefix = os.path.join(os.path.dirname(found.prefix), OLD_NAME)
+        path = glob(os.path.join(glob_escape(prefix), "lib", "python*", "site-packages"))
+        here += installed_in(os.path.join(prefix, "bin", "python"), prefix, path)
+    return next((each for each in here if each.is_old), None)
 
 
 def _distributions(path: Sequence[str]) -> Iterator["Distribution"]:

@@ -1,0 +1,225 @@
+"""`update`: installs the latest build the way this one was installed, then lets the workers and the
+daemon of the old one make way."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+
+import click
+
+from rookery.build import DIFFERS, NEWER, OLDER, SAME, build, described
+from rookery.cli import exits, flags
+from rookery.cli.commands.other.uninstall import HOW
+from rookery.cli.output import Screen, clean_line, standard
+from rookery.client import guard, warm_agent
+from rookery.client.daemon import local as daemon
+from rookery.client.update import workers
+from rookery.client.update.available import (
+    SHOWN,
+    Offer,
+    Unavailable,
+    look,
+    quiet_environment,
+    rehearse,
+)
+from rookery.client.update.difference import between
+from rookery.core.json import dumps
+from rookery.core.json.safe_text import count
+from rookery.daemon.options import Refusal
+from rookery.daemon.process import lifecycle
+from rookery.home import paths
+from rookery.installation import commands
+from rookery.installation.distribution import NAME, Installation, former, running
+
+ORDERS = {NEWER: "newer", OLDER: "older", DIFFERS: "another", SAME: "the same"}
+
+
+@click.command()
+@click.argument("path", default="", metavar="[PATH]")
+@flags.flag("--check", help="Only say whether there is an update, and what is new in it.")
+@flags.yes
+@flags.flag("--restart-daemon", help="Restart a --background daemon afterwards.")
+@flags.as_json("With --check: print JSON.")
+@click.option("--updated-from", "before", default="", hidden=True)
+def update(
+    path: str, check: bool, yes: bool, restart_daemon: bool, as_json: bool, before: str
+) -> int:
+    """Update Rookery with the program that installed it, keeping the extras.
+
+    It comes from where this one came from: the upstream of a checkout, a git address, an index.
+    PATH is a wheel or a checkout to take instead. Running turns go on; each session gets a worker
+    of the new build once it is idle.
+
+    \b
+    rookery update --check
+    rookery update
+    rookery update ./dist/rookery_acp-0.2.0-py3-none-any.whl
+    """
+    screen, home = standard(), paths.home()
+    guard.require_person(home, "update Rookery")
+    if before:
+        return _finish(screen, home, before, restart=restart_daemon, ask=not yes)
+    if as_json and not check:
+        raise click.UsageError("--json needs --check.")
+    found = running()
+    try:
+        offer = look(found, path)
+    except Unavailable as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        screen.line(dumps(_to_json(found, offer)))
+        return exits.DONE
+    _write(screen, found, offer)
+    if offer.order == SAME and not found.is_old and not former(found):
+        screen.note("This is the latest build.")
+        return exits.DONE
+    steps = _steps(found, offer)
+    if check:
+        screen.note("To update: " + shlex.join(["rookery", "update", *([path] if path else [])]))
+        return exits.DONE
+    for step in steps:
+        screen.note(f"  {shlex.join(step)}")
+    if not yes:
+        if not flags.in_terminal():
+            raise click.UsageError("Nothing was changed. To go ahead, pass --yes.")
+        if not click.confirm("Update now?", err=True):
+            screen.note("Nothing was changed.")
+            return exits.DONE
+    _install(found, offer, steps)
+    words = ["--yes"] if yes else []
+    words += ["--restart-daemon"] if restart_daemon else []
+    python = commands.python_after(found)
+    line = [python, "-P", "-m", "rookery", "update", "--updated-from", build(), *words]
+    try:
+        os.execv(python, line)  # what follows is the new build's
+    except OSError as error:
+        raise click.ClickException(
+            f"Updated, but {python} cannot be run ({error.strerror}). Try: rookery doctor"
+        ) from error
+
+
+def _to_json(found: Installation, offer: Offer) -> dict[str, object]:
+    return {
+        "installed": build(),
+        "installer": found.installer,
+        "source": found.source._asdict(),
+        "extras": list(found.extras),
+        "available": offer.build,
+        "order": offer.order,
+        "news": list(offer.news),
+        "commands": [shlex.join(step) for step in _steps(found, offer)],
+    }
+
+
+def _write(screen: Screen, found: Installation, offer: Offer) -> None:
+    origin = found.source.place or ("an index" if found.source.kind == "index" else "")
+    how = HOW[found.installer] + (f", from {paths.with_tilde(origin)}" if origin else "")
+    screen.line(f"{'Installed':<10} {described(build())} · {how}")
+    if offer.build and offer.order != SAME:
+        place = offer.source.place
+        other = f" · {paths.with_tilde(place)}" if place != found.source.place else ""
+        screen.line(f"{'Available':<10} {described(offer.build)}, {ORDERS[offer.order]}{other}")
+    for number, subject in enumerate(offer.news[:SHOWN]):
+        screen.line(f"{'' if number else 'New':<10} {clean_line(subject)}")
+    if len(offer.news) > SHOWN:
+        screen.line(f"{'':<10} and {count(len(offer.news) - SHOWN, 'more commit')}")
+    if found.is_old or former(found):
+        screen.line(f"{'Name':<10} the distribution is called {NAME} now; it is moved")
+
+
+def _steps(found: Installation, offer: Offer) -> list[list[str]]:
+    place = offer.source.place
+    pull = [["git", "-C", place, "pull", "--ff-only"]] if offer.pull else []
+    script = os.path.join(place, "scripts", "setup")
+    own = offer.source.kind == "editable" and found.prefix == os.path.join(place, ".venv")
+    if own and os.access(script, os.X_OK):
+        return [*pull, [script]]
+    return pull + (commands.update(found, offer.source) if found.name else [])
+
+
+def _install(found: Installation, offer: Offer, steps: Sequence[Sequence[str]]) -> None:
+    """Raises ClickException, which says what still works."""
+    # pipx and a change of name remove what is there before they install.
+    risky = found.name and (found.is_old or former(found) or found.installer == "pipx")
+    kept = "The installed build is unchanged."
+    for number, step in enumerate(steps):
+        if risky and step[0] != "git":
+            try:
+                rehearse(found, offer.source)
+            except Unavailable as error:
+                raise click.ClickException(f"{error}\n{kept}") from error
+            risky = False
+        status = _run(step)
+        if status:
+            raise click.ClickException(
+                f"{shlex.join(step)} failed (exit {status}). {_left(found, offer, steps, number)}"
+            )
+
+
+def _run(step: Sequence[str]) -> int:
+    """What it prints is the user's to read. Raises ClickException: it cannot be run."""
+    try:
+        return subprocess.run(step, env=quiet_environment(), stdout=2, check=False).returncode
+    except OSError as error:
+        raise click.ClickException(
+            f"{step[0]} cannot be run ({error.strerror}); it is what installed Rookery. "
+            f"Install it, or run this yourself: {shlex.join(step)}"
+        ) from error
+
+
+def _left(found: Installation, offer: Offer, steps: Sequence[Sequence[str]], failed: int) -> str:
+    """What is there after a step that failed, and what to do."""
+    rest = " && ".join(shlex.join(step) for step in steps[failed:])
+    if failed == 0:
+        return "The installed build is unchanged. See its output above, then run this again."
+    if steps[failed - 1][:1] == ["git"]:
+        back = f"git -C {shlex.quote(offer.source.place)} reset --keep {build_commit()}"
+        again = f"To try again: {rest}"
+        return again if found.source.kind != "editable" else f"{again}\nTo go back: {back}"
+    return f"The old distribution is removed already. To install the new one: {rest}"
+
+
+def build_commit() -> str:
+    from rookery.build import parts
+
+    return parts(build()).commit
+
+
+# ---------------------------------------------------------------- with the new build
+
+
+def _finish(screen: Screen, home: str, before: str, *, restart: bool, ask: bool) -> int:
+    """By the build that was just installed."""
+    screen.line(f"Updated: {described(before)} → {described(build())}")
+    warm_agent.end(home)
+    older = workers.older(home)
+    busy = workers.put_to_sleep(home, older)
+    if slept := len(older) - len(busy):
+        screen.line(f"{count(slept, 'idle session')} put to sleep; the next prompt wakes it.")
+    for session in busy:
+        screen.line(f"{session} is busy: it changes to the new build once it is idle.")
+    _restart_daemon(screen, home, restart=restart, ask=ask)
+    if busy:
+        workers.watch(home)
+    return exits.DONE
+
+
+def _restart_daemon(screen: Screen, home: str, *, restart: bool, ask: bool) -> None:
+    record = daemon.record(home)
+    words = between(record) if record else ""
+    if record is None or not words:
+        return
+    if not restart and ask and record.get("background") and flags.in_terminal():
+        screen.note(words)
+        restart = click.confirm("Restart the daemon now? Sessions keep running.", err=True)
+        words = "It still runs the old build."
+    if not restart:
+        screen.note(words)
+        return
+    try:
+        lifecycle.check(home)
+        lifecycle.restart(home)
+    except Refusal as refusal:
+        raise click.ClickException(f"Updated; the daemon was not restarted. {refusal}") from refusal
+    screen.line("The daemon is restarted with the new build.")

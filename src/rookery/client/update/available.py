@@ -1,0 +1,218 @@
+"""What an update would install: the build that is to be had where this one came from, or at a path,
+and what is new in it. Looking changes nothing, but that a checkout learns what its upstream has."""
+
+import os
+import re
+import subprocess
+import time
+import tomllib
+import zipfile
+from collections.abc import Mapping, Sequence
+from email.parser import HeaderParser
+from typing import NamedTuple
+
+from rookery.build import DIFFERS, SAME, STAMP, build, compare, installed, parts
+from rookery.installation import commands
+from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
+
+SECONDS = 120.0
+"""For one program that looks over a network."""
+SHOWN = 10
+"""Commits that are told one by one."""
+ADDRESS = re.compile(r"git\+(?P<url>\w+://[^/]*/[^@#]*)(?:@(?P<revision>[^#]+))?(?:#|$)")
+FIXED = re.compile(r"[0-9a-f]{7,40}")
+
+
+class Unavailable(Exception):
+    """There is nothing to update to, or it cannot be found out; the message says what to do."""
+
+
+class Offer(NamedTuple):
+    source: Source
+    build: str
+    """Its name; "": not known before it is installed."""
+    order: str
+    """How it relates to the installed build, as `build.compare` tells it."""
+    news: Sequence[str] = ()
+    """Subjects of its commits that the installed build does not have, the latest first."""
+    pull: bool = False
+    """Whether the checkout is to be brought up to its upstream first."""
+
+
+def look(found: Installation, path: str = "") -> Offer:
+    """What an installation can be updated to. Blocks. Raises Unavailable."""
+    if path:
+        return _at(os.path.abspath(path))
+    source = found.source
+    match source.kind:
+        case "editable" | "checkout":
+            if not source.place or source.is_gone:
+                raise Unavailable(f"{_was_from(source)}, which is gone. {BY_PATH}")
+            return _upstream(source)
+        case "file":
+            if source.is_gone:
+                raise Unavailable(f"{_was_from(source)}, which is gone. {BY_PATH}")
+            return _wheel(source.place)
+        case "git":
+            return _address(source)
+        case "index":
+            return _index(found)
+    return Offer(source, "", DIFFERS)
+
+
+BY_PATH = "To update from another place: rookery update PATH, a wheel or a checkout."
+
+
+def _was_from(source: Source) -> str:
+    return f"Rookery was installed from {source.place or 'a folder'}"
+
+
+def _at(path: str) -> Offer:
+    if os.path.isdir(path):
+        try:
+            with open(os.path.join(path, "pyproject.toml"), "rb") as file:
+                name = tomllib.load(file).get("project", {}).get("name")
+        except (OSError, ValueError, AttributeError):
+            name = None
+        if name != NAME:
+            raise Unavailable(f"{path} is not a checkout of Rookery ({NAME}).")
+        return _checkout(Source("checkout", path), "HEAD")
+    if not os.path.exists(path):
+        raise Unavailable(f"There is no file {path}.")
+    return _wheel(path)
+
+
+def _wheel(path: str) -> Offer:
+    """Of a file: ours by its name and its author, whatever the file is called."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = file.namelist()
+            place = next(name for name in names if name.endswith(".dist-info/METADATA"))
+            about = HeaderParser().parsestr(file.read(place).decode())
+            stamp = f"rookery/{STAMP}"
+            source = file.read(stamp).decode().strip() if stamp in names else ""
+    except (OSError, ValueError, StopIteration, zipfile.BadZipFile) as error:
+        raise Unavailable(f"{path} is not a wheel.") from error
+    if about["Name"] != NAME or about["Author"] != AUTHOR:
+        raise Unavailable(f"{path} is a wheel of {about['Name']}, not of {NAME}.")
+    name = f"{about['Version']}+{source}".rstrip("+")
+    return Offer(Source("file", path), name, compare(name))
+
+
+# ---------------------------------------------------------------- git
+
+
+def _upstream(source: Source) -> Offer:
+    """Of a checkout: what its branch follows, where that is ahead."""
+    place = source.place
+    if not os.path.exists(os.path.join(place, ".git")):
+        return Offer(source, "", compare(installed()) if source.kind == "editable" else DIFFERS)
+    if not _git(place, "rev-parse", "--abbrev-ref", "@{upstream}"):
+        return _checkout(source, "HEAD")
+    _run(["git", "-C", place, "fetch", "--quiet"])
+    behind = _git(place, "rev-list", "--count", "HEAD..@{upstream}")
+    if behind in ("", "0"):
+        return _checkout(source, "HEAD")
+    if _git(place, "status", "--porcelain", "--untracked-files=no"):
+        raise Unavailable(
+            f"{place} is {behind} commits behind its upstream and has changes that are not "
+            "committed. Commit or stash them, then run this again."
+        )
+    if _git(place, "rev-list", "--count", "@{upstream}..HEAD") != "0":
+        raise Unavailable(
+            f"{place} and its upstream have both moved on. Merge or rebase there, then run this "
+            "again."
+        )
+    return _checkout(source, "@{upstream}")._replace(pull=True)
+
+
+def _checkout(source: Source, revision: str) -> Offer:
+    """Of a checkout as it is at a revision; with its changes, where that is HEAD."""
+    place = source.place
+    commit = _git(place, "rev-parse", "--short=12", revision)
+    if not commit:
+        return Offer(source, "", DIFFERS)
+    text = _git(place, "show", f"{revision}:src/rookery/__init__.py")
+    version = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    when = time.gmtime(float(_git(place, "show", "-s", "--format=%ct", commit) or 0))
+    name = f"{version[1] if version else '0'}+{commit}.{time.strftime('%Y%m%d%H%M%S', when)}"
+    if source.kind != "editable" and revision == "HEAD":
+        changed = _git(place, "status", "--porcelain", "--", "src")
+        name += ".changed" if changed else ""
+    own = parts(build()).commit
+    log = _git(place, "log", "--no-merges", "--format=%s", f"{own}..{commit}")
+    return Offer(source, name, compare(name), log.splitlines())
+
+
+def _address(source: Source) -> Offer:
+    """Of an address like git+https://host/path@branch."""
+    match = ADDRESS.match(source.place)
+    if match is None:
+        return Offer(source, "", DIFFERS)
+    url, revision = match["url"], match["revision"] or ""
+    if FIXED.fullmatch(revision):
+        raise Unavailable(f"{_was_from(source)}: a fixed commit. {BY_PATH}")
+    lines = _run(["git", "ls-remote", url, revision or "HEAD"]).splitlines()
+    if not lines:
+        raise Unavailable(f"{url} has no {revision or 'HEAD'}.")
+    commit = lines[0].split()[0][:12]
+    own = parts(build())
+    order = SAME if own.commit == commit and not own.digest else DIFFERS
+    return Offer(source, f"{own.version}+{commit}", order)
+
+
+# ---------------------------------------------------------------- an index
+
+
+def _index(found: Installation) -> Offer:
+    """As the installer itself would choose."""
+    said = _run(commands.rehearsal(found))
+    versions = re.findall(rf"\b{NAME.replace('-', '[-_]')}(?:==|-)(\d[\w.]*)", said)
+    newest = versions[-1] if versions else found.version
+    order = SAME if newest == found.version else compare(f"{newest}+index")
+    return Offer(found.source, newest, order)
+
+
+# ---------------------------------------------------------------- programs
+
+
+def rehearse(found: Installation, source: Source) -> None:
+    """Resolve what would be installed, and install nothing. Raises Unavailable."""
+    _run(commands.rehearsal(found, source))
+
+
+def quiet_environment() -> Mapping[str, str]:
+    """Nothing asks for a password here, and pip says nothing about itself."""
+    return os.environ | {"GIT_TERMINAL_PROMPT": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+def _run(words: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=quiet_environment(),
+            timeout=SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise Unavailable(f"{words[0]} is not on your PATH, and it is needed here.") from None
+    except OSError as error:
+        raise Unavailable(f"Cannot run {words[0]}: {error.strerror}.") from error
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{' '.join(words[:2])} did not end within {SECONDS:.0f} s.") from None
+    if done.returncode:
+        end = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
+        raise Unavailable(f"{' '.join(words[:3])} failed:\n{end}")
+    return done.stdout + done.stderr
+
+
+def _git(place: str, *words: str) -> str:
+    """What git prints; "": it fails."""
+    try:
+        return _run(["git", "-C", place, *words]).strip()
+    except Unavailable:
+        return ""
