@@ -142,7 +142,8 @@ def test_a_tool_of_uv(environment: Environment, tmp_path: Path) -> None:
     (found,) = environment.read()
     assert (found.installer, found.extras) == ("uv tool", ("agent",))
     line = commands.install_line(found, ["web"])
-    assert line.endswith(f"uv tool install --editable '{tmp_path}[agent,web]'")
+    assert "uv tool install --python " in line, "the Python that it has, not uv's own choice"
+    assert line.endswith(f" --editable '{tmp_path}[agent,web]'")
     assert commands.uninstall_line(found).endswith(f"uv tool uninstall {NAME}")
     (again,) = commands.update(found)
     assert again[1:5] == ["tool", "install", "--reinstall-package", NAME]

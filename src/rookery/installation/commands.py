@@ -4,7 +4,6 @@ the program that installed it."""
 import os
 import shlex
 import shutil
-import sys
 from collections.abc import Iterable
 
 from rookery.installation.distribution import (
@@ -91,7 +90,7 @@ def install(
     before = [uninstall(found, ask=False)] if found.is_old else []
     match found.installer:
         case "uv tool":
-            python = ["--python", _version_of(found)] if found.is_old else []
+            python = ["--python", _interpreter_of(found)]  # else uv takes its own favourite
             return [*before, [uv(source), "tool", "install", *anew, *python, *wanted]]
         case "pipx":
             python = ["--python", _interpreter_of(found)]
@@ -143,17 +142,6 @@ def _is_there(source: Source) -> bool:
 
 def _editable(source: Source) -> list[str]:
     return ["--editable"] if source.kind == "editable" else []
-
-
-def _version_of(found: Installation) -> str:
-    """The Python of its environment, as `3.13`."""
-    try:
-        with open(os.path.join(found.prefix, "pyvenv.cfg"), encoding="utf-8") as file:
-            settings = dict(line.split(" = ", 1) for line in file if " = " in line)
-    except OSError:
-        settings = {}
-    number = settings.get("version_info") or settings.get("version") or ""
-    return ".".join(number.split(".")[:2]) or f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def _interpreter_of(found: Installation) -> str:
