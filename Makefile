@@ -1,15 +1,20 @@
 # Every target sets up what it needs first. ARGS="..." goes to the tool behind a target.
 
 ARGS =
+EXTRAS = agent,tui,web
+PYTHON =
 COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 3.12 \
 	--generate-hashes --no-header pyproject.toml
 SOURCES := $(shell find src -name '*.py')
 TESTS := $(shell find tests -name '*.py')
 
-.PHONY: help setup run test test-all check bench vendors pictures fmt pins clean
+.PHONY: help install setup run test test-all check bench vendors pictures fmt pins clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
+
+install: ## install the command `rookery` for yourself; EXTRAS=agent,tui,web PYTHON=3.13
+	@scripts/install --extras "$(EXTRAS)" --python "$(PYTHON)"
 
 setup: .venv/.compiled ## make the environment (.venv)
 
@@ -60,9 +65,10 @@ fmt: setup ## format, and mend what ruff can
 	.venv/bin/ruff format
 	.venv/bin/ruff check --fix
 
-pins: ## pin the newest versions in requirements/
+pins: ## pin the newest versions in requirements/, and report releases beyond the bounds
 	$(COMPILE) --output-file requirements/base.txt
 	$(COMPILE) --extra agent --extra tui --extra web --extra push --extra dev --output-file requirements/dev.txt
+	@scripts/uv run --quiet --no-project --python '>=3.12' python tools/bounds.py
 
 clean: ## remove what set-up and the tools made
 	rm -rf .venv .uv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -87,7 +87,7 @@ def install(
     source = source or found.source
     anew = ["--reinstall-package", NAME] if fresh else []
     wanted = [*_editable(source), requirement(source, extras)]
-    before = [uninstall(found, ask=False)] if found.is_old else []
+    before = [uninstall(found, source, ask=False)] if found.is_old else []
     match found.installer:
         case "uv tool":
             python = ["--python", _interpreter_of(found)]  # else uv takes its own favourite
@@ -107,15 +107,17 @@ def install(
     return commands
 
 
-def uninstall(found: Installation, *, ask: bool = True) -> Command:
-    """Remove it. Unless `ask`, nothing is asked where the installer would."""
+def uninstall(found: Installation, source: Source | None = None, *, ask: bool = True) -> Command:
+    """Remove it. Unless `ask`, nothing is asked where the installer would. `source`: what comes in
+    its place."""
+    tool = uv(source or found.source)
     match found.installer:
         case "uv tool":
-            return [uv(found.source), "tool", "uninstall", found.name]
+            return [tool, "tool", "uninstall", found.name]
         case "pipx":
             return ["pipx", "uninstall", os.path.basename(found.prefix)]
         case "uv pip":
-            return [uv(found.source), "pip", "uninstall", "--python", found.python, found.name]
+            return [tool, "pip", "uninstall", "--python", found.python, found.name]
     yes = [] if ask else ["--yes"]
     return [found.python, "-m", "pip", "uninstall", *yes, found.name]
 
