@@ -1,7 +1,7 @@
 """Our own agent and its peers, driven over stdio by the same few lines, against one scripted model.
 
-The model answers without delay; prompts are scripts themselves (`docs/scripted-model.md`). Each
-permission that is asked for is granted at once.
+The model answers without delay; prompts are scripts themselves
+(`docs/contributing/scripted-model.md`). Each permission that is asked for is granted at once.
 """
 
 import json

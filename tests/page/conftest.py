@@ -53,7 +53,7 @@ class Site:
         """Parts of errors in the console that the test brings about."""
 
     def session(self, script: Any = None, **fields: Any) -> str:
-        """A new session with a scripted agent (docs/player.md, tests/rigs/README.md)."""
+        """A new session with a scripted agent (tests/rigs/README.md)."""
         self._scripts += 1
         place = self.directory / f"agent-{self._scripts}"
         work = place / "work"

@@ -1,5 +1,6 @@
 """Links in the pages: every file, and every heading they point to, is there."""
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -58,3 +59,28 @@ def test_every_page_of_docs_is_reachable_from_the_readme() -> None:
             waiting += [target for target, _ in links_of(page)]
     docs = {page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "decisions"}
     assert docs <= reached, sorted(page.name for page in docs - reached)
+
+
+# What goes wrong, in the words that users see
+
+
+def sentences() -> set[str]:
+    """Every text in the code, with … for what is filled in."""
+    texts = set[str]()
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                parts = [getattr(part, "value", "") for part in node.values]
+                texts.add("".join(part if isinstance(part, str) else "…" for part in parts))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+    return texts
+
+
+def test_troubleshooting_quotes_what_rookery_says() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"(?m)^\| `(.+?)` \|", page)
+    assert len(quoted) > 40
+    known = "\n".join(re.sub("…+", "…", text) for text in sentences())
+    missing = [sentence for sentence in quoted if sentence not in known]
+    assert not missing, "no such words in src: quote what the code says now"

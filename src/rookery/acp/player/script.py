@@ -1,5 +1,5 @@
-"""The player's scripts (docs/player.md), checked when they are read: a typing error is reported at
-the start."""
+"""The player's scripts (docs/contributing/player.md), checked when they are read: a typing error is
+reported at the start."""
 
 import re
 from collections.abc import Collection, Mapping, Set

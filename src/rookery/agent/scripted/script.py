@@ -1,5 +1,5 @@
-"""The model's scripts (docs/scripted-model.md), checked when they are read: an error says where the
-mistake is."""
+"""The model's scripts (docs/contributing/scripted-model.md), checked when they are read: an error
+says where the mistake is."""
 
 import json
 from collections.abc import Callable, Collection, Mapping

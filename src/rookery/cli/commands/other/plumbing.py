@@ -91,7 +91,7 @@ def model(file: str, port: int | None, quiet: bool) -> int:
     """Run a scripted model on localhost: no account, no cost, always the same answers.
 
     It speaks OpenAI's API and prints the `rookery setup` line that uses it. The demo writes a note
-    about your task. Script format: docs/scripted-model.md.
+    about your task. Script format: docs/contributing/scripted-model.md.
 
     \b
     rookery model demo
