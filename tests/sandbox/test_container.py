@@ -131,7 +131,6 @@ async def test_a_killed_worker_leaves_no_container_f3(harbour: Aviary) -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"image": ""}, "needs an image"),
         (
             {"engine": "no-such-engine", "image": "x"},
             "needs no-such-engine, which is not installed",
@@ -150,7 +149,7 @@ async def test_what_is_missing_is_said_f3(
 @pytest.mark.parametrize(
     ("image", "argv", "words"),
     [
-        ("", ["no-such-agent"], "could not run no-such-agent: it is not in the image"),
+        ("", ["no-such-agent"], "cannot run no-such-agent: it is not in the image"),
         ("localhost/no-such:1", None, "has no image localhost/no-such:1"),
     ],
 )

@@ -37,9 +37,7 @@ def main(arguments: list[str]) -> int:
     waiting = Waiting()
     given = parse(arguments)
     known = isinstance(given, Arguments)  # wrong ones start nothing
-    boxed = isinstance(given, Arguments) and given.container
-    # The warm process would let it out of a domain that this one is in.
-    if known and not boxed and warm_agent.is_wanted(home):
+    if known and warm_agent.is_wanted(home):
         try:
             stand_in = _taken_in(home, arguments, waiting)
         except (OSError, paths.PathError):
@@ -47,7 +45,7 @@ def main(arguments: list[str]) -> int:
         if stand_in is not None:
             return _stand_in(stand_in)
     if MARK not in os.environ:  # an editor started us
-        status = _alone(home, free=boxed)
+        status = _alone(home)
         if status is not None:
             return status
     from rookery.agent.server import Begun
@@ -78,9 +76,9 @@ class Waiting:
         return self._greeter is not None and self._greeter.answered
 
 
-def _alone(home: str, *, free: bool) -> int | None:
+def _alone(home: str) -> int | None:
     """Keep and confine an agent that has no worker. Returns its status in the keeper, once it has
-    ended. `free`: not confined, since a rootless container could not be started."""
+    ended."""
     from rookery.agent.process import keeper
     from rookery.client.config import confinement
 
@@ -89,7 +87,7 @@ def _alone(home: str, *, free: bool) -> int | None:
         if status is not None:
             return status
     try:
-        confinement.enter(off=free or confinement.is_off(home))
+        confinement.enter(off=confinement.is_off(home))
     except OSError as error:
         sys.stderr.write(f"rookery: cannot confine the agent: {error}\n")
         return LOST

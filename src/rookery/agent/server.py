@@ -4,7 +4,6 @@ a stderr that never blocks and shows no secrets."""
 import asyncio
 import os
 import select
-import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -90,7 +89,7 @@ class Server(reception.Reception):
         """Cancel and answer turns, and end shells, within the time."""
         if self._sessions is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds + self._sessions.parting):
+                async with asyncio.timeout(seconds):
                     await self._sessions.end()
         await super().wind_down(seconds / 2)
 
@@ -200,6 +199,4 @@ def _opened(arguments: Arguments, group: asyncio.TaskGroup, begun: Begun) -> Ser
     loop = asyncio.get_running_loop()
     # More than asyncio's few: a tool that hangs holds its thread.
     loop.set_default_executor(ThreadPoolExecutor(64))
-    if arguments.container:  # which ends before us
-        loop.add_signal_handler(signal.SIGTERM, server.closed.set)
     return server

@@ -189,8 +189,9 @@ def from_command(
 def is_installed(
     agent: Agent, environment: Mapping[str, str], cwd: str, node_path: str = ""
 ) -> bool:
-    """Whether the agent's program is found as it will be started. One at an address needs none."""
-    if address_of(agent.argv):
+    """Whether the agent's program is found as it will be started. One at an address needs none, nor
+    does one that always runs in a container."""
+    if address_of(agent.argv) or image_of(agent.argv) is not None:
         return True
     found = programs.find(agent.argv[0], environment, cwd, node_path)
     return found is not None and not lacks_module(agent)
@@ -260,6 +261,43 @@ def is_own(argv: Sequence[str]) -> bool:
     words, own = tuple(argv[1:]), AGENTS[OWN].argv[1:]
     installed = os.path.basename(argv[0]) == "rookery" if argv else False
     return words[: len(own)] == own or (installed and words[:1] == own[-1:])
+
+
+CONTAINER, IMAGE = "--container", "--image"
+"""Options of our own agent: it runs in the sandbox `container`, from this image."""
+
+
+def image_of(argv: Sequence[str]) -> str | None:
+    """The image of an agent of ours that always runs in a container; "": the usual one. None: it
+    runs wherever its session says."""
+    if not is_own(argv) or CONTAINER not in argv:
+        return None
+    words = [part for word in argv for part in word.split("=", 1)]
+    return words[words.index(IMAGE) + 1] if IMAGE in words[:-1] else ""
+
+
+def in_image(argv: Sequence[str]) -> list[str]:
+    """The command in a container. Of this machine's Python nothing is there, but an image that has
+    Rookery has it on its PATH."""
+    words, own = list(argv), AGENTS[OWN].argv[1:-1]
+    if tuple(words[1 : 1 + len(own)]) == own:
+        words = ["rookery", *words[1 + len(own) :]]
+    elif is_own(words):
+        words[0] = "rookery"
+    return bare(words)
+
+
+def bare(argv: Sequence[str]) -> list[str]:
+    """Without the options that put an agent of ours into a container."""
+    if image_of(argv) is None:
+        return list(argv)
+    kept, rest = list[str](), iter(argv)
+    for word in rest:
+        if word == IMAGE:
+            next(rest, "")
+        elif word != CONTAINER and not word.startswith(f"{IMAGE}="):
+            kept.append(word)
+    return kept
 
 
 def is_cold(argv: Sequence[str]) -> bool:

@@ -1,6 +1,5 @@
 """`rookery` without a command: its flags, and the way into the terminal interface or --headless."""
 
-import os
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TextIO
@@ -155,9 +154,9 @@ def _open(given: Given, task: str) -> int:
 def _is_ready(agent: str) -> bool:
     """Whether an agent can be used: checked before anything opens. False: `help`, and the agents
     are listed instead. Raises UnknownAgent, NotInstalled."""
-    from rookery.agents import registry
     from rookery.cli import settings as cli_settings
     from rookery.home import paths
+    from rookery.models.choice import chosen_agent
 
     settings = cli_settings.load()
     if agent == "help":
@@ -166,8 +165,7 @@ def _is_ready(agent: str) -> bool:
 
         write_table(standard(), listed(settings))
         return False
-    found = registry.resolve(agent, settings.agents)
-    registry.check_installed(found, os.environ, paths.work_directory(), settings.node_path)
+    chosen_agent(paths.home(), settings, paths.work_directory(), agent)
     return True
 
 

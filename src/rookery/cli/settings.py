@@ -1,12 +1,18 @@
 """The settings as commands use them: those in force, with a warning on stderr about the rest."""
 
+from rookery.agents import registry
 from rookery.cli import errors
 from rookery.client.config import in_force
+from rookery.client.guard import of_an_agent
 from rookery.core.settings.held import WAITS
 from rookery.home import paths
 from rookery.home.config import Config, ConfigError
 from rookery.home.config import load as load_file
 
+CARRIED = (
+    "rookery: {name} now runs in the sandbox container, with all of the agent inside, and needs "
+    "an image that has it: {line}"
+)
 _told: set[str] = set()
 """One command may need the settings more than once."""
 
@@ -19,8 +25,32 @@ def load() -> Config:
 def settings() -> in_force.InForce:
     """Raises ConfigError."""
     found = in_force.settings(paths.home())
+    if _carried_over(found.config):
+        found = in_force.settings(paths.home())
     tell(found)
     return found
+
+
+def _carried_over(config: Config) -> bool:
+    """Whether agents of an earlier version were changed: it ran them on a server in a container,
+    and had to leave them unconfined. They run in the sandbox now, with or without this."""
+    images = {name: registry.image_of(config.agents.get(name, ())) for name in config.unconfined}
+    old = {name: each for name, each in images.items() if each is not None}
+    if not old or of_an_agent(paths.home()):
+        return False
+    from rookery.agents import image
+    from rookery.client.config import edit, own_agents
+
+    for name in sorted(old):
+        try:
+            table = own_agents.table_of(paths.home(), name)
+            table.pop("confined", None)
+            own_agents.put(paths.home(), name, table)
+        except (*edit.REFUSED, OSError):
+            return False
+        line = image.make_line(config.agents[name], old[name] or image.NAME)
+        errors.say(CARRIED.format(name=name, line=line))
+    return True
 
 
 def tell(found: in_force.InForce) -> None:

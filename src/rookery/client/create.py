@@ -17,7 +17,7 @@ from rookery.core.json import Draft, Json, dumps, notice
 from rookery.core.policy.modes import EVERY
 from rookery.core.policy.unattended import Order
 from rookery.core.settings.agent_tables import Extras
-from rookery.core.settings.sandbox import NONE
+from rookery.core.settings.sandbox import CONTAINER, NONE
 from rookery.core.view.fleet import head_of
 from rookery.home import config, last_choices, paths
 from rookery.log.errors import Busy, LogError
@@ -85,7 +85,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "created": time.time_ns() // 1_000_000,
         }
         said: Json = {"title": title.strip() and title, "race": race, "budget": dict(budget)} | tree
-        said |= _in_sandbox(sandbox or default_sandbox(home, agent, argv))
+        said |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
         update |= {key: value for key, value in {**said, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write(directory, [*_first_events(home, update, confirm, order), *history])
@@ -187,12 +187,13 @@ def _in_sandbox(kind: str) -> Json:
     return {} if kind == NONE else {"sandbox": kind}
 
 
-def default_sandbox(home: str, agent: str, argv: Sequence[str]) -> str:
-    """What a new session runs in that does not say it. Raises ConfigError: what a file that cannot
-    be read would have kept in is not let out."""
-    found = in_force.load(home)
-    if address_of(argv or found.agents.get(agent, ())):
+def default_sandbox(found: config.Config, agent: str, argv: Sequence[str]) -> str:
+    """What a new session runs in that does not say it."""
+    words = argv or found.agents.get(agent, ())
+    if address_of(words):
         return NONE  # it runs on another machine
+    if registry.image_of(words) is not None:
+        return CONTAINER
     return found.extras.get(agent, Extras()).sandbox or found.sandbox.kind
 
 

@@ -154,7 +154,7 @@ def _tell(
             remote = settings.extras.get(agent, Extras()).remote
             _run(agent_address.forgotten(url, remote, environment, ids, START))
             return ""
-        argv = programs.located(argv, environment, settings.node_path)
+        argv = programs.located(registry.bare(argv), environment, settings.node_path)
         _run(_told(argv, programs.beside(argv, environment), ids))
     except TimeoutError:
         return f"{agent} did not answer in time"

@@ -4,18 +4,23 @@ import os
 from collections.abc import Mapping
 
 from rookery.agents import registry
+from rookery.client.create import default_sandbox
+from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import overriding
 from rookery.home.config import Config
 
 
 def chosen_agent(
-    home: str, settings: Config, cwd: str, name: str = "", line: str = ""
+    home: str, settings: Config, cwd: str, name: str = "", line: str = "", sandbox: str = ""
 ) -> registry.Agent:
-    """The one that a command line starts, else by its name, else the default. Raises ValueError
-    (the line is wrong), UnknownAgent, NotInstalled."""
+    """The one that a command line starts, else by its name, else the default. It has to be
+    installed, unless its session runs in a container. Raises ValueError (the line is wrong),
+    UnknownAgent, NotInstalled."""
     name = name or default_agent(home, settings.default_agent, os.environ)
     found = registry.from_command(line) if line else registry.resolve(name, settings.agents)
-    registry.check_installed(found, os.environ, cwd, settings.node_path)
+    argv = found.argv if line else []
+    if (sandbox or default_sandbox(settings, found.name, argv)) != CONTAINER:
+        registry.check_installed(found, os.environ, cwd, settings.node_path)
     return found
 
 

@@ -1,6 +1,8 @@
 """What is known about the providers of models."""
 
 import ipaddress
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -48,6 +50,19 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+PRIVILEGED = 1024
+"""Ports below are not for a container's user."""
+
+
+def loopback_ports(urls: Iterable[str]) -> list[int]:
+    """The ports of this machine that these addresses name."""
+    found = set[int]()
+    for url in filter(is_loopback, urls):
+        with suppress(ValueError):
+            found.add(urlsplit(url if "//" in url else f"//{url}").port or 0)
+    return sorted(port for port in found if port >= PRIVILEGED)
 
 
 # ---------------------------------------------------------------- who can be chosen

@@ -16,19 +16,15 @@ from typing import TYPE_CHECKING
 from rookery.core.settings.sandbox import LISTED, ON
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import LINUX, home_tag
-from rookery.sandbox import git, keeper
+from rookery.sandbox import engine, git, keeper
 from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
 from rookery.sandbox.visible import check_roots, is_in
 
 if TYPE_CHECKING:
     from rookery.sandbox.proxy import Proxy
+    from rookery.sandbox.relay import Relay
 
-ENGINES = ("podman", "docker")
-INSTALL = (
-    "To install it: sudo apt install podman (Debian, Ubuntu), sudo dnf install podman (Fedora), "
-    "brew install podman (macOS)."
-)
 SEALED = (
     *("--cap-drop=all", "--security-opt=no-new-privileges", "--security-opt=label=disable"),
     *("--pull=never", "--rm", "-i"),
@@ -43,19 +39,13 @@ MISSING = (125, 126, 127)
 
 
 class Container(Sandbox):
-    called = "The sandbox container"
-    """In messages, which begin with it."""
-
     def __init__(self, wish: Wish, place: Place) -> None:
         super().__init__(wish, place)
-        self._engine = find_engine(wish.engine, place.roots, self.called)
-        if not wish.image:
-            raise SandboxError(
-                "The sandbox container needs an image with the agent's program in it: "
-                "rookery config set sandbox.image NAME (docs/sandbox.md says how to make one)."
-            )
+        self._engine = engine.find(wish.engine, place.roots)
+        self._image = wish.image
         check_roots(place)
         self._proxy: Proxy | None = None
+        self._relays: list[Relay] = []
         self._session = f"{home_tag(place.hidden[0])}-{place.mark.partition('.')[0]}"
         self._name = f"rookery-{self._session}"
         self._roots = _roots(place, wish.workspace)
@@ -72,7 +62,13 @@ class Container(Sandbox):
         listed = self.wish.network == LISTED
         _write(files, self._inside(environment) | (TOWARDS if listed else {}))
         words = [*self._engine, "exec", "-i", f"--env-file={files}", "--workdir"]
-        forward = ("python3", "-I", "-S", FORWARD, DOOR, PORT) if first and listed else ()
+        doors = {PORT: DOOR} if listed else {}
+        doors |= {str(port): _door(port) for port in self.place.ports}
+        forward = [
+            word
+            for port in (doors if first else ())
+            for word in ("python3", "-I", "-S", FORWARD, doors[port], port)
+        ]
         command = [*words, self.to_agent(cwd), self._name, *forward, *argv]
         if first:
             self._program = argv[0]
@@ -87,8 +83,9 @@ class Container(Sandbox):
         return Spawn(command, outer, "/", wrapped=True, fenced=False)
 
     def close(self) -> None:
-        if self._proxy is not None:
-            self._proxy.close()
+        for leading in (self._proxy, *self._relays):
+            if leading is not None:
+                leading.close()
         if os.path.exists(self._running):  # the keeper was killed before it was done
             subprocess.run(self._remove(), capture_output=True, check=False)
         if self._placeholders is not None:
@@ -104,25 +101,19 @@ class Container(Sandbox):
         said = [line.strip() for line in stderr if line.strip()]
         told = [line for line in said if line.startswith(("Error:", "docker:"))] or said[-1:]
         last = told[0].removeprefix("Error: ") if told else f"status {status}"
-        image, engine = self.wish.image, os.path.basename(self._engine[0])
         if status not in MISSING:
             return ""
-        if any("not known" in line or "No such image" in line for line in said):
-            return (
-                f"{self.called} has no image {image} here. Make or fetch it: "
-                f"{engine} pull {image}, or {engine} build."
-            )
+        if any(words in line for line in said for words in engine.MISSING):
+            return engine.missing(self._image, self._engine, self.place.make_image)
         if status == MISSING[-1] and "python3" in last and self.wish.network == LISTED:
             return (
-                f"{self.called} needs python3 in the image {image} for a network of "
+                f"The sandbox container needs python3 in the image {self._image} for a network of "
                 "listed hosts. Add it, or set sandbox.network to on or off."
             )
         if status == MISSING[-1]:
-            return (
-                f"{self.called} could not run {self._program}: it is not in the image "
-                f"{image} ({last}). Add it to the image, or correct the agent's command."
-            )
-        return f"{self.called} could not be started by {engine}: {last}"
+            return f"{engine.lacking(self._image, self._program, self.place.make_image)} ({last})"
+        name = os.path.basename(self._engine[0])
+        return f"The sandbox container could not be started by {name}: {last}"
 
     # --- arguments -------------------------------------------------------------------------------
 
@@ -154,18 +145,26 @@ class Container(Sandbox):
             *(f"--tmpfs={place.user}:rw,exec,mode=1777", f"--env=HOME={place.user}"),
             *(_mount(bind) for bind in sorted(self._binds, key=lambda bind: len(bind.inside))),
             *(_mount(bind) for bind in self._doors()),
-            *(*shlex.split(wish.args), "--entrypoint=/bin/sh", wish.image, "-c", keeper.WAITING),
+            *(*shlex.split(wish.args), "--entrypoint=/bin/sh", self._image, "-c", keeper.WAITING),
         ]
 
     def _doors(self) -> list[Bind]:
-        """The proxy's socket, where the network is a list, and what leads to it from inside."""
-        if self.wish.network != LISTED:
-            return []
-        from rookery.sandbox.proxy import Proxy
+        """The sockets of the proxy, where the network is a list, and of ports on this machine; and
+        what leads to them from inside."""
+        found, scratch = list[Bind](), self.place.scratch
+        if self.wish.network == LISTED:
+            from rookery.sandbox.proxy import Proxy
 
-        self._proxy = Proxy(self.place.scratch, "proxy", self.wish.allow)
+            self._proxy = Proxy(scratch, "proxy", self.wish.allow)
+            found.append(Bind(self._proxy.path, DOOR, writable=True))
+        for port in self.place.ports:
+            from rookery.sandbox.relay import Relay, listening, port_here
+
+            name = f"port-{port}"
+            self._relays.append(Relay(listening(scratch, name), port_here(port)))
+            found.append(Bind(os.path.join(scratch, name), _door(port), writable=True))
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward.py")
-        return [Bind(self._proxy.path, DOOR, writable=True), Bind(source, FORWARD)]
+        return [*found, Bind(source, FORWARD)] if found else []
 
     def _inside(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Without the user's own places: where the agent itself sets such a variable, it counts."""
@@ -177,18 +176,9 @@ class Container(Sandbox):
         }
 
 
-def find_engine(words: str, roots: Sequence[str], called: str = Container.called) -> list[str]:
-    """The command of the engine; one that an agent could have written is not taken. Raises
-    SandboxError."""
-    wanted = shlex.split(words)
-    for name in wanted[:1] or ENGINES:
-        for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
-            found = os.path.join(place, name)
-            usable = os.path.isabs(found) and os.path.isfile(found) and os.access(found, os.X_OK)
-            if usable and not is_in(os.path.realpath(found), [*map(os.path.realpath, roots)]):
-                return [found, *wanted[1:]]
-    named = wanted[0] if wanted else "podman or docker"
-    raise SandboxError(f"{called} needs {named}, which is not installed. {INSTALL}")
+def _door(port: int) -> str:
+    """The socket inside that leads to a port of this machine."""
+    return f"/run/rookery-{port}.s"
 
 
 def _roots(place: Place, workspace: str) -> list[Bind]:

@@ -1,5 +1,5 @@
-"""Inside a sandbox whose network is `listed`: a port of its loopback interface that leads to the
-proxy outside, then the command.
+"""Inside a sandbox: a port of its loopback interface that leads out to the proxy, or to a model on
+this machine; then the command.
 
     python -I -S forward.py SOCKET PORT COMMAND…
 
@@ -7,6 +7,7 @@ The command takes the place of this process; what forwards is no child of it. Of
 library, and of that little before the command runs: every start waits for it.
 """
 
+import errno
 import os
 import socket
 import sys
@@ -15,7 +16,12 @@ MISSING = 127
 
 
 def main(path: str, port: str, *argv: str) -> int:
-    listener = socket.create_server(("127.0.0.1", int(port)), backlog=128)
+    try:
+        listener = socket.create_server(("127.0.0.1", int(port)), backlog=128)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return _run(argv)  # the network is this machine's own, where the port is what it leads to
     first = os.fork()
     if first == 0:
         if os.fork() == 0:
@@ -23,6 +29,10 @@ def main(path: str, port: str, *argv: str) -> int:
         os._exit(0)
     os.waitpid(first, 0)
     listener.close()
+    return _run(argv)
+
+
+def _run(argv: tuple[str, ...]) -> int:
     try:
         os.execvp(argv[0], argv)
     except OSError as error:

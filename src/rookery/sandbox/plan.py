@@ -49,6 +49,10 @@ class Place(NamedTuple):
     """The directories of PATH, as the session was made: an agent may name others for a terminal."""
     programs: Sequence[str] = ()
     """The agent's program, and what else its command names by a whole path."""
+    ports: Sequence[int] = ()
+    """Of this machine's loopback interface: a container's lead there, whatever its network."""
+    make_image: str = ""
+    """The command that makes the container's image with this agent in it; "": none does."""
 
 
 def readable(wish: Wish, user: str) -> list[Bind]:

@@ -4,9 +4,10 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 
+from rookery.agents import image
 from rookery.core.settings.sandbox import BWRAP, CONTAINER
 from rookery.processes import LINUX
-from rookery.sandbox import bwrap, container
+from rookery.sandbox import bwrap, engine
 from rookery.sandbox.plan import SandboxError, Wish
 
 SECONDS = 30.0
@@ -24,12 +25,16 @@ def _bwrap(_wish: Wish) -> str:
 
 
 def _container(wish: Wish) -> str:
-    engine = container.find_engine(wish.engine, [])
-    code, said = _ran([*engine, "--version"])
+    program = engine.find(wish.engine, [])
+    code, said = _ran([*program, "--version"])
     if code:
-        raise SandboxError(f"{' '.join(engine)} does not run: {said}")
-    image = f"image {wish.image}" if wish.image else "no image is set: sandbox.image"
-    return f"{said} found; {image}"
+        raise SandboxError(f"{' '.join(program)} does not run: {said}")
+    name = wish.image or image.NAME
+    found = engine.contents(program, name)
+    if found is None:
+        return f"{said} found; no image {name} yet: {image.MAKE}"
+    agents = f" has {', '.join(found.agents)}" if found.agents else ""
+    return f"{said} found; image {name}{agents}"
 
 
 TRIALS: Mapping[str, Callable[[Wish], str]] = {BWRAP: _bwrap, CONTAINER: _container}

@@ -382,7 +382,8 @@ def _made(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[str,
     try:
         name = agent  # another machine knows its own
         if not rookery.url:
-            name = chosen_agent(home, in_force.load(home), given["cwd"], agent).name
+            where = {"sandbox": given["sandbox"]}
+            name = chosen_agent(home, in_force.load(home), given["cwd"], agent, **where).name
         return rookery.create(agent=name, **given), ""
     except NoWorktree as error:
         return "", f"{error} {error.remedy}".strip()

@@ -3,12 +3,12 @@ the agent's start, from what the session was made with and the settings in force
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.agents import programs, registry
 from rookery.core import worktree
 from rookery.core.json import Json, lenient
-from rookery.core.settings.sandbox import NONE
+from rookery.core.settings.sandbox import CONTAINER, NONE
 from rookery.core.settings.sandbox import Sandbox as Settings
 from rookery.core.vendors.detection import is_player
 from rookery.core.vendors.profiles import Profile
@@ -52,10 +52,12 @@ class SessionSandbox:
         directory: str,
         environment: Mapping[str, str],
         header: Callable[[], Json],
+        argv: Callable[[], list[str]],
         subject: Callable[[], Subject],
     ) -> None:
         self._directory = directory
         self._header = header
+        self._argv = argv
         self._environment = environment
         self._subject = subject
         self._made: Sandbox | None = None
@@ -63,7 +65,21 @@ class SessionSandbox:
 
     @property
     def kind(self) -> str:
-        return lenient.text(self._header(), "sandbox") or NONE
+        """What the session was made with. An agent that always runs in a container does so in any
+        session."""
+        made = lenient.text(self._header(), "sandbox") or NONE
+        return made if registry.image_of(self._argv()) is None else CONTAINER
+
+    def moves(self) -> bool:
+        """Whether it is another than the session's log says."""
+        return self.kind != (lenient.text(self._header(), "sandbox") or NONE)
+
+    @property
+    def image(self) -> str:
+        """Of a container: the agent's own, the settings', or the one that Rookery makes."""
+        from rookery.agents.image import NAME
+
+        return registry.image_of(self._argv()) or self._subject().settings.image or NAME
 
     def begin(self) -> list[str]:
         """The agent starts, with the settings of this moment. What the user is to know of it, in
@@ -130,11 +146,11 @@ class SessionSandbox:
             from rookery.sandbox.kinds import prepare
 
             subject = self._subject()
-            wish = subject.settings._replace(kind=kind)
-            self._made = prepare(wish, self._place(subject))
+            wish = subject.settings._replace(kind=kind, image=self.image)
+            self._made = prepare(wish, self._place(subject, wish))
         return self._made
 
-    def _place(self, subject: Subject) -> "Place":
+    def _place(self, subject: Subject, wish: Settings) -> "Place":
         from rookery.sandbox.plan import Place, readable
         from rookery.sandbox.visible import settled
 
@@ -154,6 +170,7 @@ class SessionSandbox:
             path=subject.environment.get("PATH", os.defpath).split(os.pathsep),
             programs=_programs(subject, header["cwd"]),
             mark=os.environ.get(MARK, ""),
+            **(_for_container(subject, wish, home) if wish.kind == CONTAINER else {}),
         )
 
 
@@ -167,6 +184,29 @@ def _programs(subject: Subject, cwd: str) -> list[str]:
     words = [*subject.argv[1:], *(word for each in first for word in each)]
     named = [word for word in words if os.path.isabs(word) and os.path.isfile(word)]
     return [os.path.join(cwd, each) for each in (*found, *named) if each]
+
+
+def _for_container(subject: Subject, wish: Settings, home: str) -> dict[str, Any]:
+    from rookery.agents.image import make_line
+
+    make = make_line(subject.argv, wish.image)
+    return {"make_image": make, "ports": _model_ports(subject, home)}
+
+
+def _model_ports(subject: Subject, home: str) -> list[int]:
+    """Of the models on this machine that our own agent may ask: inside, `localhost` is another."""
+    if not registry.is_own(subject.argv):
+        return []
+    from rookery.models import documents, profiles, providers
+    from rookery.sandbox.bwrap import PORT
+
+    try:
+        saved = list(profiles.load(home).profiles.values())
+    except documents.SettingsError:
+        saved = []  # the agent says what is wrong
+    urls = [each.base_url or providers.api_of(each.model, "") for each in saved]
+    found = providers.loopback_ports([*urls, subject.environment.get(profiles.BASE_URL, "")])
+    return [port for port in found if str(port) != PORT]
 
 
 def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[Bind]":

@@ -67,9 +67,8 @@ class Session:
         """The settings in force."""
         self.journal = Journal(writer, Chunks(found.config.policy.chunk_window))
         self.surroundings = environment.of_session(directory)
-        self.sandbox = SessionSandbox(
-            directory, self.surroundings.environment, lambda: self.header, self._subject
-        )
+        about = (lambda: self.header), self.argv, self._subject
+        self.sandbox = SessionSandbox(directory, self.surroundings.environment, *about)
         self.fence = Fence(self.home, confined=self._is_confined())
         self.surroundings = self.surroundings._replace(fence=self.fence)
         self.servers = environment.Servers(directory, self.surroundings)

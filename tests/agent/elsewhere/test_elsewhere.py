@@ -161,9 +161,7 @@ def _add(home: Path, *words: str, key: str) -> subprocess.CompletedProcess[str]:
         (["--remote", "http://me:secret@x"], "rookery agents add"),
         (["--directory", "/w"], "only for --remote"),
         (["--remote", "http://x", "--directory", "w"], "absolute path"),
-        (["--container", "--cloud"], "cannot be combined with --cloud"),
-        (["--container", "--image", "--rm"], "not the name of an image"),
-        (["--image", "x"], "only for --container"),
+        (["--container", "--image", "x"], "rookery acp --agent NAME"),
     ],
 )
 async def test_I17_4_wrong_words(given: list[str], said: str) -> None:

@@ -1,1 +1,1 @@
-"""Conversations that run elsewhere: on an agent server, in OpenHands Cloud, or in a container."""
+"""Conversations that run elsewhere: on an agent server, or in OpenHands Cloud."""

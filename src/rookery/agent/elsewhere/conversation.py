@@ -375,11 +375,6 @@ class AwayConversation:
         """This side's copy, for a fork."""
         self._kept.copy(folder, last)
 
-    def drop(self, id: str) -> None:
-        """A fork that was taken elsewhere."""
-        with suppress(Told):
-            self.link.drop(id)
-
     def last_before(self, moment: float) -> str | None:
         return self._kept.last_before(moment)
 

@@ -33,8 +33,6 @@ from rookery.core.json import Json, lenient
 if TYPE_CHECKING:
     from openhands.sdk import LLM
 
-    from rookery.agent.elsewhere.workspace import Workspace
-
 type Heard = Callable[[Event], None]
 
 MOST_STEPS = 500
@@ -146,10 +144,6 @@ class Link:
         uses that it was switched to."""
         self._model = llm
 
-    def drop(self, id: str) -> None:
-        """Delete another conversation. Raises Told."""
-        self._server.ask("DELETE", f"/api/conversations/{id}", missing=True)
-
     def stats(self) -> ConversationStats:
         return self._remote.state.stats
 
@@ -172,8 +166,8 @@ SHOWN = {"expose_secrets": True}
 
 
 class Linker:
-    """Makes the links of one session. `keep` stores where it runs; `tell` is for the user; `box` is
-    the container that its server is in, if it is in one."""
+    """Makes the links of one session. `keep` stores where it runs; `tell` is for the
+    user."""
 
     def __init__(
         self,
@@ -183,7 +177,6 @@ class Linker:
         place: Place,
         keep: Callable[[Place], None],
         tell: Callable[[str], None],
-        box: "Workspace | None" = None,
     ) -> None:
         self._home = home
         self._session = session
@@ -191,7 +184,6 @@ class Linker:
         self._place = place
         self._keep = keep
         self._tell = tell
-        self._box = box
         self._told_version = False
         self._unknown: set[str] = set()
 
@@ -210,10 +202,7 @@ class Linker:
         return found
 
     def check(self) -> None:
-        """Whether the key is good or a container can be made, before anything is begun. Blocks.
-        Raises Told."""
-        if self._box is not None:
-            self._box.check()
+        """Whether the key is good, before anything is begun. Blocks. Raises Told."""
         if self._place.cloud:
             cloud = self._cloud()
             try:
@@ -223,7 +212,7 @@ class Linker:
 
     def reach(self, agent: Agent, heard: Heard, past: Sequence[Event]) -> Link:
         """Blocks. Raises Told."""
-        server, info = self._answering()
+        server, info = self._checked()
         link: Link | None = None
         try:
             self._compare_versions(info)
@@ -256,15 +245,8 @@ class Linker:
         link.give_model(agent.llm)
         return link
 
-    def close(self) -> None:
-        """A container ends with its session. Blocks."""
-        if self._box is not None:
-            self._box.close()
-
     def release(self) -> None:
         """What nobody needs now: the conversation, and a sandbox of its own. Blocks."""
-        if self._place.container:
-            return  # its conversation is in the session's folder
         with suppress(Told):
             if not self._place.cloud:
                 server = self._server()
@@ -277,17 +259,8 @@ class Linker:
 
     # --- servers ---------------------------------------------------------------------------------
 
-    def _answering(self) -> tuple[AgentServer, Json]:
-        """With what it says about itself. Raises Told."""
-        try:
-            return self._checked()
-        except Unreachable:
-            if self._box is None:
-                raise
-            self._box.end()  # it is dying, or deaf
-        return self._checked()
-
     def _checked(self) -> tuple[AgentServer, Json]:
+        """With what it says about itself. Raises Told."""
         server = self._server()
         try:
             return server, server.check()
@@ -296,8 +269,6 @@ class Linker:
             raise
 
     def _server(self) -> AgentServer:
-        if self._box is not None:
-            return AgentServer(self._place, *self._box.server())
         key = keys.key_of(self._home, self._place, os.environ)
         if not self._place.cloud:
             return AgentServer(self._place, self._place.url, key)

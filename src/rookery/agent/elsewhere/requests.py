@@ -113,8 +113,6 @@ def _remedy(place: Place, detail: str) -> str:
         return "It does not seem to speak TLS. If it is yours, try http:// instead of https://."
     if place.cloud:
         return "Check the network, then try again."
-    if place.container:
-        return "The next prompt starts another container."
     return "Start it or check the address, then try again."
 
 

@@ -5,7 +5,7 @@ import asyncio
 import os
 import uuid
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast, override
+from typing import Any, cast, override
 
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
 from openhands.sdk import LLM, Agent, AgentContext, Tool
@@ -41,9 +41,6 @@ from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
 from rookery.core.policy.danger import PATH_KEYS
 
-if TYPE_CHECKING:
-    from rookery.agent.elsewhere.workspace import Workspace
-
 TOOLS = (*(TerminalTool.name, FileEditorTool.name, GREP, GLOB), TaskTrackerTool.name)
 """No sub-agents: nobody could judge what they do over there before it is done."""
 LEFT_OPEN = "The agent server does not respond: a call stays open until your next prompt.\n"
@@ -62,9 +59,8 @@ class RemoteSession(Session, Hearing):
         assert place is not None
         self._place = place
         keep = partial(self.on_loop, self._keep_place)
-        self._box = self._workspace() if place.container else None
         where = self.models.home, self.record.id, self.record.cwd
-        self._linker = Linker(*where, place, keep, self.tell_user, self._box)
+        self._linker = Linker(*where, place, keep, self.tell_user)
         self._unheard: list[Event] = []
         """What it said while no turn was there to tell it: a run may outlive our process."""
         self._asked: set[str] = set()
@@ -90,9 +86,8 @@ class RemoteSession(Session, Hearing):
         self.conversation = cast(Any, away)
         try:
             await asyncio.to_thread(self._linker.check)
-            if self._box is None:  # a container is started while the user types, or by a prompt
-                await asyncio.to_thread(away.connect)
-                self._counted_for = away.id
+            await asyncio.to_thread(away.connect)
+            self._counted_for = away.id
         except Told as error:
             if not self.record.prompted or error.failure.data.get("errorKind") == "auth":
                 raise error.failure from error
@@ -106,17 +101,6 @@ class RemoteSession(Session, Hearing):
         ]
         if left_out:
             self.notice(HERE_ONLY.format(names=", ".join(left_out)))
-
-    def _workspace(self) -> "Workspace":
-        from rookery.agent.elsewhere.workspace import Around, Workspace
-
-        record, home = self.record, self.models.home
-        roots = (record.cwd, *record.roots)
-        around = Around(home, record.id, self.folder, roots, self._place.image)
-        return Workspace(around, self._may_be_asked, self.tell_user)
-
-    def _may_be_asked(self) -> list[Profile]:
-        return [*self.models.settings().profiles.values(), self._chosen()]
 
     def _chosen(self, wanted: Wanted | None = None) -> Profile:
         chosen = self.models.chosen((wanted or self.choices.wanted).model)
@@ -158,8 +142,6 @@ class RemoteSession(Session, Hearing):
     @override
     def warm_up(self) -> None:
         """A server did."""
-        if self._box is not None:
-            super().warm_up()
 
     @override
     def make_ready(self) -> None:
@@ -167,8 +149,6 @@ class RemoteSession(Session, Hearing):
         sdk_import.load_rest()
         self._streaming = False
         try:
-            if self._box is not None:
-                self._box.refit(self._chosen())
             self.away.connect()
             if self._counted_for != self.away.id:  # it was away before, or is another
                 self._counted_for = self.away.id
@@ -199,16 +179,9 @@ class RemoteSession(Session, Hearing):
         self._unheard.clear()
 
     @override
-    async def end(self) -> None:
-        if self._box is not None:
-            self._box.leave()
-        await super().end()
-
-    @override
     def _close(self) -> None:
         if self.conversation is not None:
             self.away.close()
-        self._linker.close()
         if not self.record.prompted:
             self._linker.release()
             self._home.delete(self.record.id)
@@ -376,8 +349,5 @@ class RemoteSession(Session, Hearing):
         )
         os.makedirs(self._home.folder(id), mode=0o700)
         self.away.copy_kept(self._home.folder(id), last)
-        if self._box is not None:
-            self._box.take_along(id, self._home.folder(id))
-            self.away.drop(id)
         self._home.write(made)
         return made

@@ -7,7 +7,11 @@ from rookery.core import argv
 USAGE = (
     "Usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]\n"
     "                     [--always-approve | --llm-approve]\n"
-    "                     [--remote URL] [--cloud] [--directory DIR] [--container [--image NAME]]"
+    "                     [--remote URL] [--cloud] [--directory DIR]"
+)
+BOXED = (
+    "--container is for agents of Rookery's sessions. Add one with `rookery agents add NAME "
+    "--container`; an editor then starts: rookery acp --agent NAME"
 )
 OVERRIDE = "override-with-envs"
 
@@ -28,10 +32,6 @@ class Arguments(NamedTuple):
     """The working directory over there."""
     confirm: str = ""
     """How much is asked in new sessions and the one that is continued: all (is approved), risky."""
-    container: bool = False
-    """On an agent server in a container, with the session's directories."""
-    image: str = ""
-    """Of that container; "": the usual one."""
 
 
 def parse(words: list[str]) -> Arguments | str:
@@ -48,19 +48,12 @@ def parse(words: list[str]) -> Arguments | str:
     if fault := _fault_of_place(found):
         return f"{fault}\n{USAGE}"
     own = found.get("resume", ""), "last" in found, OVERRIDE in found
-    boxed = "container" in found, found.get("image", "")
-    return Arguments(*own, remote.rstrip("/"), cloud, directory, argv.confirm(found), *boxed)
+    return Arguments(*own, remote.rstrip("/"), cloud, directory, argv.confirm(found))
 
 
 def _fault_of_place(found: dict[str, str]) -> str:
-    if "container" in found:
-        from rookery.agent.process.place import fault_of_image
-
-        if others := [f"--{name}" for name in ("remote", "cloud", "directory") if name in found]:
-            return f"--container cannot be combined with {others[0]}"
-        return fault_of_image(found["image"]) if "image" in found else ""
-    if "image" in found:
-        return "--image is only for --container"
+    if "container" in found or "image" in found:
+        return BOXED
     if "remote" not in found and "cloud" not in found:
         return "--directory is only for --remote and --cloud" if "directory" in found else ""
     from rookery.agent.process.place import CLOUD, fault_of

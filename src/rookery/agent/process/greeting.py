@@ -5,6 +5,7 @@ import os
 import select
 
 from rookery.agent.process.arguments import SETUP
+from rookery.core.vendors.environment import IMAGE_BUILD
 from rookery.wire import greeting
 from rookery.wire.params import Json, offers
 
@@ -23,7 +24,9 @@ def welcome(client: Json) -> Json:
     if offers(client, "auth", "terminal"):
         more = {"type": "terminal", "args": ["--setup"]}
         methods.append({"id": TERMINAL_SETUP, "name": "Set up a model here", **more})
-    meta = {"steering": {"supported": True}, "rookery": {"continue": True, "forkAt": True}}
+    meta: Json = {"steering": {"supported": True}, "rookery": {"continue": True, "forkAt": True}}
+    if build := os.environ.get(IMAGE_BUILD):
+        meta["rookery"]["imageBuild"] = build
     return {"authMethods": methods, "_meta": meta}
 
 

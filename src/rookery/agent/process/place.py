@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 from rookery.core.json import Json, lenient
 
 CLOUD = "https://app.all-hands.dev"
-IMAGE = "localhost/rookery-agent-server"
-"""What containers are made of, with the server's version behind it."""
 CLOUD_DIRECTORY = "/workspace/project"
 """Where a sandbox has its files."""
 
@@ -21,7 +19,7 @@ OVER_THERE = "agent-server"
 
 class Place(NamedTuple):
     url: str
-    """The agent server's address, or the cloud's; "": it is in a container."""
+    """The agent server's address, or the cloud's."""
     cloud: bool = False
     directory: str = ""
     """The working directory over there; "": the session's."""
@@ -31,18 +29,12 @@ class Place(NamedTuple):
     """The server's id of it; "": the session's."""
     began: float = 0.0
     """When the server was started at the latest, as it was last seen; 0: it never was."""
-    container: bool = False
-    """The server is in a container that we start, with the session's directories."""
-    image: str = ""
-    """Of that container; "": the usual one."""
 
     def plain(self) -> Json:
         return {key: value for key, value in self._asdict().items() if value}
 
     def name(self) -> str:
         """As the user knows it."""
-        if self.container:
-            return "The agent server in the container"
         return f"OpenHands Cloud ({self.url})" if self.cloud else f"The agent server at {self.url}"
 
     def where(self, cwd: str) -> str:
@@ -50,16 +42,14 @@ class Place(NamedTuple):
 
 
 def place_in(kept: Mapping[str, Any]) -> Place | None:
-    """None: here."""
-    container = lenient.flag(kept, "container")
-    if not lenient.text(kept, "url") and not container:
+    """None: here, or in a container of an earlier version's."""
+    if not lenient.text(kept, "url"):
         return None
     names = ("directory", "sandbox", "conversation")
     directory, sandbox, conversation = (lenient.text(kept, name) for name in names)
     cloud = lenient.flag(kept, "cloud")
     began = float(lenient.number(kept, "began") or 0)
-    own = lenient.text(kept, "url"), cloud, directory, sandbox, conversation, began
-    return Place(*own, container, lenient.text(kept, "image"))
+    return Place(lenient.text(kept, "url"), cloud, directory, sandbox, conversation, began)
 
 
 def as_here(path: str, there: str, here: Sequence[str]) -> str:
@@ -93,12 +83,6 @@ def fault_of(url: str, directory: str = "") -> str:
     if directory and not directory.startswith("/"):
         return f"--directory {directory} must be an absolute path on the server"
     return ""
-
-
-def fault_of_image(name: str) -> str:
-    """What is wrong with an image's name; "": nothing."""
-    known = name and not name.startswith("-") and name.isprintable() and " " not in name
-    return "" if known else f"{name!r} is not the name of an image"
 
 
 def plain_url(url: str) -> str:

@@ -42,12 +42,10 @@ MODE_OF = {"risky": RISK_BASED, "all": ALWAYS_APPROVE}
 """By the command line's words for it."""
 
 
-PARTING = 15.0
-"""Seconds until a container is gone; usually one."""
-
 UNREADABLE = (
     "This conversation cannot be read: it is damaged, or a newer version of OpenHands wrote it."
 )
+IN_CONTAINER = "An earlier version ran this conversation in a container, where it cannot go on."
 LONGEST_REASON = 120
 
 
@@ -124,12 +122,6 @@ class Sessions:
         if session is not None and session.turn is not None:
             session.turn.cancel(person=_wish(params or {}).get("by") != "watchdog")
 
-    @property
-    def parting(self) -> float:
-        """Seconds that their end may take longer than usual."""
-        places = [session.record.remote for session in self._open.values()]
-        return PARTING if any(lenient.flag(each, "container") for each in places) else 0.0
-
     async def end(self) -> None:
         """With the process: nothing more is written."""
         shutdown.begin()
@@ -166,12 +158,10 @@ class Sessions:
     def _elsewhere(self) -> Json:
         """Where new sessions run; empty: here."""
         given = self._arguments
-        if not given.remote and not given.cloud and not given.container:
+        if not given.remote and not given.cloud:
             return {}
         from rookery.agent.process.place import CLOUD, Place
 
-        if given.container:
-            return Place("", container=True, image=given.image).plain()
         return Place(given.remote or CLOUD, given.cloud, given.directory).plain()
 
     def _wished(self, cwd: str) -> store.Record | None:
@@ -255,10 +245,10 @@ class Sessions:
             await asyncio.to_thread(kind.forget, self._models.home, record)
 
     def _kind_of(self, record: store.Record) -> "type[Session]":
+        if lenient.flag(record.remote, "container"):
+            raise RpcError(NOT_FOUND, IN_CONTAINER)
         if record.remote:
             return self._away()
-        if self._arguments.container:  # not confined, since its commands run in the container
-            raise invalid(f"Session {record.id} is not in a container. Open it without --container")
         from rookery.agent.session.session import Session
 
         return Session

@@ -5,17 +5,21 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+from rookery.agents import registry
+from rookery.build import build
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
 from rookery.client.offline import damage_of, way_out
 from rookery.core.json.files import Unusable
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import WAITS
+from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import overriding
 from rookery.home import config, mcp, paths
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
 from rookery.models import documents, profiles
+from rookery.models.choice import default_agent
 from rookery.processes import LINUX, landlock
 
 type Found = Iterator[tuple[Verdict, str]]
@@ -158,7 +162,31 @@ def _sandbox(home: str) -> list[Row]:
             verdict: Verdict = NOT_OK if kind in wanted else NOT_TOLD
             missing.append(Row("sandbox", verdict, str(error)))
     wrong = [row for row in missing if row.verdict == NOT_OK]
+    wrong += [] if wrong else _images(home, settings)
     return [*found, *wrong] or (missing[:1] if LINUX else missing[1:])
+
+
+def _images(home: str, settings: config.Config) -> list[Row]:
+    """What the images lack of agents that run in containers."""
+    from rookery.sandbox import engine
+    from rookery.sandbox.plan import SandboxError
+
+    names = {name for name, each in settings.extras.items() if each.sandbox == CONTAINER}
+    names |= {name for name, argv in settings.agents.items() if registry.image_of(argv) is not None}
+    if settings.sandbox.kind == CONTAINER:
+        names.add(default_agent(home, settings.default_agent, os.environ))
+    rows = []
+    for name in sorted(names & {*registry.names(settings.agents)}):
+        argv = registry.resolve(name, settings.agents).argv
+        try:
+            found = engine.check(settings.sandbox, argv, deep=True)
+        except SandboxError as error:
+            rows.append(Row("sandbox", NOT_OK, f"{name}: {error}"))
+        else:
+            if found.build not in ("", build()) and registry.is_own(argv):
+                words = engine.older(found.name, found.build)
+                rows.append(Row("sandbox", NOT_TOLD, f"{name}: {words}"))
+    return rows
 
 
 def _sessions(home: str, most: int | None) -> list[Row]:

@@ -11,6 +11,7 @@ from rookery.agents import registry
 from rookery.cli import flags, target
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.client.create import default_sandbox
 from rookery.core import budgets
 from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import OVERRIDE, overriding
@@ -152,12 +153,27 @@ def wanted(  # noqa: PLR0913 - each is an option
         if line is not None
         else _chosen(screen, settings, agent, model)
     )
-    if sandbox != CONTAINER:  # in which the image has it
-        registry.check_installed(made, os.environ, cwd, settings.node_path)
     argv = [] if line is None else made.argv
+    if sandbox not in (None, CONTAINER) and registry.image_of(made.argv) is not None:
+        raise click.UsageError(f"{made.name} always runs in the sandbox container.")
+    if (sandbox or default_sandbox(settings, made.name, argv)) == CONTAINER:
+        _check_image(settings, made.argv)
+    else:
+        registry.check_installed(made, os.environ, cwd, settings.node_path)
     critic = False if no_critic else None
     chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree, picked)
     return Wanted(made, argv, cwd, roots, title, *chosen)
+
+
+def _check_image(settings: config.Config, argv: list[str]) -> None:
+    """Raises ClickException."""
+    from rookery.sandbox import engine
+    from rookery.sandbox.plan import SandboxError
+
+    try:
+        engine.check(settings.sandbox, argv)
+    except SandboxError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _elsewhere(

@@ -1,41 +1,97 @@
-"""`rookery agents image`: the image of containers that Rookery's own agent works in."""
+"""`rookery agents image`: the image for `--sandbox container`, with the agents asked for."""
 
+import os
 import shlex
 import subprocess
+import tempfile
+from collections.abc import Sequence
 
 import click
 
+from rookery.agents import image, registry
+from rookery.build import build
 from rookery.cli import exits, flags, settings
-from rookery.cli.output import standard
-from rookery.cli.setup.agent_server import require_extra
+from rookery.cli.output import Screen, standard
 from rookery.client.guard import require_person
 from rookery.home import paths
+from rookery.home.config import Config
+from rookery.installation import wheel as own_wheel
+from rookery.sandbox import engine
+from rookery.sandbox.plan import SandboxError
+
+FILE = "Containerfile"
 
 
-def make(*, shown: bool, yes: bool) -> int:
-    from rookery.agent.elsewhere import image
-    from rookery.sandbox.container import find_engine
-    from rookery.sandbox.plan import SandboxError
-
-    require_extra()
-    screen, text = standard(), image.containerfile()
+def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str, yes: bool) -> int:
+    """`folder`: what is built is written there, and nothing is built."""
+    screen, config = standard(), settings.load()
+    for name in filter(None, (base, tag)):
+        check_name(name)
+    tag = tag or image.NAME
+    try:
+        wanted = image.chosen(names or [registry.OWN], config.agents)
+        program = [] if shown or folder else engine.find(config.sandbox.engine, [])
+        before = engine.contents(program, tag) if program else None
+        before = before or engine.Contents()
+        wanted = [name for name in registry.AGENTS if name in (*wanted, *before.agents)]
+        base = base or before.base
+        wheel = own_wheel.name() if {registry.OWN, registry.DEMO} & {*wanted} else ""
+    except (image.ImageError, own_wheel.WheelError, SandboxError) as error:
+        raise click.ClickException(str(error)) from None
+    text = image.containerfile(wanted, base, wheel, build())
     if shown:
         screen.line(text.rstrip("\n"))
         return exits.DONE
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+        _write(folder, text, wheel)
+        screen.note(f"Written to {folder}: {' and '.join(filter(None, (FILE, wheel)))}.")
+        return exits.DONE
     require_person(paths.home(), "make images")
-    try:
-        line = image.build_line(find_engine(settings.load().sandbox.engine, [], "The image"))
-    except SandboxError as error:
-        raise click.ClickException(str(error)) from None
-    screen.note(f"Builds {image.usual()}:")
-    screen.note(f"  {shlex.join(line)}")
+    screen.note(f"Builds {tag} with {_listed(wanted)}, in their latest versions:")
     for each in text.splitlines():
         screen.note(f"    {each}")
     if not (yes or flags.confirmed(screen, "Go ahead?", "built", as_json=False)):
         return exits.CANCELLED
-    done = subprocess.run(line, input=text.encode(), check=False)
-    if done.returncode:
-        words = f"The image was not made: {line[0]} ended with status {done.returncode}."
-        raise click.ClickException(words)
-    screen.note("Made. To use it: rookery agents add box --container")
+    _build(screen, program, tag, text, wheel)
+    screen.note(f"Made {tag}. {_use(config, tag, wanted)}")
     return exits.DONE
+
+
+def check_name(name: str) -> None:
+    """Raises UsageError."""
+    if name.startswith("-") or not name.isprintable() or set(name) & set(" \"'$\\"):
+        raise click.UsageError(f"{name!r} is not the name of an image.")
+
+
+def _build(screen: Screen, program: list[str], tag: str, text: str, wheel: str) -> None:
+    """Raises ClickException."""
+    with tempfile.TemporaryDirectory(prefix="rookery-image-") as folder:
+        _write(folder, text, wheel)
+        line = [*program, "build", "--no-cache", "--tag", tag, "--file", f"{folder}/{FILE}", folder]
+        screen.note(shlex.join(line))
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=2, check=False)
+    if done.returncode:
+        raise click.ClickException(
+            f"The image was not made: {program[0]} ended with status {done.returncode}; see above. "
+            "If a base image could not be fetched, name one that you have: --from IMAGE."
+        )
+
+
+def _write(folder: str, text: str, wheel: str) -> None:
+    with open(os.path.join(folder, FILE), "w", encoding="utf-8") as file:
+        file.write(text)
+    if wheel:
+        own_wheel.write(folder)
+
+
+def _use(config: Config, tag: str, names: Sequence[str]) -> str:
+    if tag != (config.sandbox.image or image.NAME):
+        value = "''" if tag == image.NAME else tag
+        return f"To use it: rookery config set sandbox.image {value}"
+    return f'To use it: rookery run --sandbox container --agent {names[0]} "…"'
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -25,23 +25,21 @@ from rookery.models.secrets import Secret
 
 def add(name: str, where: Mapping[str, Any]) -> int:
     """`where`: the options of the command."""
-    place = _place(where)
+    place = None if where["container"] else _place(where)
     if not NAME.fullmatch(name) or name in registry.AGENTS:
         words = "must be letters, digits, - and _, at most 40, and not a known agent's"
         raise click.UsageError(f"The name {words}.")
     home, screen = paths.home(), standard()
     require_person(home, "add agents")
-    require_extra()
-    table: dict[str, Any] = {"command": _command(where)}
-    if place.container:
-        _try_container(place)
-        table["confined"] = False  # a rootless engine could not start; its commands are inside
+    if place is None:
+        _try_container(where)
     else:
+        require_extra()
         key = _key(screen, place)
         said = _tried(place, Secret(key))
         path = keys.save(home, place.url, key)
         screen.note(f"{said} The key is in {paths.with_tilde(path)}." if key else said)
-    own_agents.put(home, name, table)
+    own_agents.put(home, name, {"command": _command(where)})
     screen.note(f'Added {name}. To use it: rookery run --agent {name} "…"')
     return exits.DONE
 
@@ -54,26 +52,29 @@ def require_extra() -> None:
 
 def _place(where: Mapping[str, Any]) -> Place:
     """Raises UsageError."""
-    if not (where["remote"] or where["cloud"] or where["container"]):
+    if where["image"]:
+        raise click.UsageError("--image is only for --container.")
+    if not (where["remote"] or where["cloud"]):
         raise click.UsageError("Say where it runs: --remote URL, --cloud or --container.")
     found = parse(_options(where))
     if isinstance(found, str):
         fault = found.partition("\n")[0]
         raise click.UsageError(fault[0].upper() + fault[1:] + ".")
-    url = "" if found.container else plain_url(found.remote or CLOUD)
-    return Place(url, found.cloud, container=found.container, image=found.image)
+    return Place(plain_url(found.remote or CLOUD), found.cloud)
 
 
-def _try_container(place: Place) -> None:
-    """Raises ClickException."""
-    from rookery.agent.elsewhere import image, workspace
-    from rookery.agent.provider.told import Told
+def _try_container(where: Mapping[str, Any]) -> None:
+    """Raises UsageError, ClickException."""
+    from rookery.cli.setup.agent_image import check_name
+    from rookery.sandbox import engine
     from rookery.sandbox.plan import SandboxError
 
-    wish = settings.load().sandbox._replace(image=place.image or image.usual())
+    if others := [f"--{name}" for name in ("remote", "cloud", "directory") if where[name]]:
+        raise click.UsageError(f"--container cannot be combined with {others[0]}.")
+    check_name(where["image"] or "")
     try:
-        workspace.check(wish, [])
-    except (Told, SandboxError) as error:
+        engine.check(settings.load().sandbox, _command(where))
+    except SandboxError as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -8,7 +8,7 @@ NONE, BWRAP, CONTAINER = KINDS = ("none", "bwrap", "container")
 CHOICES = (
     (NONE, "None", "the agent can do what you can do"),
     (BWRAP, "bwrap", "it writes in its directories only and sees nothing else of your home"),
-    (CONTAINER, "Container", "it runs in an image of yours"),
+    (CONTAINER, "Container", "it runs from an image: rookery agents image"),
 )
 """Of a session: value, title, and what it means. In one, to approve everything is a sane choice."""
 ON, LISTED, OFF = NETWORKS = ("on", "listed", "off")
@@ -66,7 +66,7 @@ class Sandbox(NamedTuple):
     image: str = setting(
         "",
         "image for containers; it has the agent's program in it",
-        unit="the name of an image",
+        unit="the name of an image; empty: the one that `rookery agents image` makes",
         example='"localhost/agents:latest"',
         effect=NEXT_AGENT,
         runs=True,

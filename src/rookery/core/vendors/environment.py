@@ -11,10 +11,13 @@ LACKING = "ROOKERY_ENVS_LACKING"
 TERMINAL = "ROOKERY_TERMINAL"
 """Names the terminal that a process was started in: by it, what left its process group is found."""
 
+IMAGE_BUILD = "ROOKERY_IMAGE_BUILD"
+"""In an image: which build of Rookery it has."""
+
 OURS = frozenset(
     {
         *("ROOKERY_TOKEN", "ROOKERY_PASSPHRASE", "ROOKERY_NONCE", "ROOKERY_SOCKET"),
-        *("ROOKERY_MARK", "ROOKERY_CONFINED", TERMINAL, LACKING),
+        *("ROOKERY_MARK", "ROOKERY_CONFINED", TERMINAL, LACKING, IMAGE_BUILD),
     }
 )
 

@@ -189,7 +189,7 @@ def _create_once(daemon: State, new: New, key: str) -> str:
 def created(daemon: State, new: New, session: str = "") -> str:
     cwd = _directory(new.cwd)
     settings = in_force.load(daemon.home)
-    agent = chosen_agent(daemon.home, settings, cwd, new.agent)
+    agent = chosen_agent(daemon.home, settings, cwd, new.agent, sandbox=new.sandbox)
     given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
     given |= {"confirm": new.confirm, "session": session}
     given["picks"] = {name: getattr(new, name) for name in ("model", "mode") if getattr(new, name)}

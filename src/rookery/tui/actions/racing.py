@@ -83,7 +83,8 @@ def _start(app: Shell, names: list[str], task: str) -> None:
                 from rookery.client.config import in_force
                 from rookery.models.choice import chosen_agent
 
-                known = chosen_agent(home, in_force.load(home), cwd, agent).name
+                sandbox = app.start.sandbox
+                known = chosen_agent(home, in_force.load(home), cwd, agent, sandbox=sandbox).name
             given: dict[str, Any] = {"agent": known, "cwd": cwd, "confirm": confirm}
             given["sandbox"] = app.start.sandbox
             return rookery.create(**given, worktree=f"{name}-{label}", race=name)

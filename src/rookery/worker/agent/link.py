@@ -67,7 +67,7 @@ class AgentLink:
         """With the whole path of a program that only a version manager of Node has."""
         session = self._session
         if session.sandbox.kind == CONTAINER:  # which has programs of its own
-            return argv
+            return registry.in_image(argv)
         return programs.located(argv, session.surroundings.environment, session.config.node_path)
 
     def spawn(self, argv: list[str], cwd: str, more: Mapping[str, str]) -> Child:

@@ -4,6 +4,7 @@ from base64 import b64encode
 from functools import partial
 
 from rookery.agents import registry
+from rookery.build import build
 from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
 from rookery.core.agent.addresses import address_of
@@ -12,7 +13,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import auto_answer
-from rookery.core.settings.sandbox import NONE
+from rookery.core.settings.sandbox import CONTAINER, NONE
 from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
 from rookery.core.turn.calls import TurnCalls
@@ -32,6 +33,10 @@ from rookery.worker.policy.kept_asks import WORKS, KeptAsks
 from rookery.worker.process.records import Records
 from rookery.worker.session import Effect, Session
 
+MOVED = (
+    "From now on this session runs in the sandbox container: the agent itself is inside, with the "
+    "session's directories (docs/sandbox.md)."
+)
 STEERING = "_session/steering"
 CHANGES = (
     *("fs/write_text_file", "terminal/create", "session/request_permission"),
@@ -166,6 +171,15 @@ class AgentSide:
             for draft in session.servers.untaken(session.header, session.agent.capabilities):
                 session.append(draft)
 
+    def _tell_other_build(self, result: object) -> None:
+        """An agent of ours in a container is that of its image."""
+        session, meta = self._session, lenient.mapping(lenient.mapping(result, "_meta"), "rookery")
+        theirs = lenient.text(meta, "imageBuild")
+        if session.sandbox.kind == CONTAINER and theirs not in ("", build()):
+            from rookery.sandbox.engine import older
+
+            session.append(Draft(notice(older(session.sandbox.image, theirs))))
+
     def _spawn(self) -> None:
         session, header = self._session, self._session.header
         self._privileges.begin()
@@ -188,6 +202,9 @@ class AgentSide:
                 self._dial(name, address)
             return
         try:
+            if session.sandbox.moves():
+                session.append(Draft({"sessionUpdate": "_session", "sandbox": CONTAINER}))
+                session.append(Draft(notice(MOVED, "info")))
             for words in session.sandbox.begin():
                 session.append(Draft(notice(words)))
             more = self._extras.environment(session.config, name, profile)
@@ -228,6 +245,7 @@ class AgentSide:
     def _handshake_answered(self, result: object, error: Json | None) -> None:
         match self._session.agent.phase:
             case "initializing":
+                self._tell_other_build(result)
                 self._session.feed_agent(messages.Initialized(result, error))
             case "applying":
                 self._session.feed_agent(messages.Applied(result, error))

@@ -58,15 +58,14 @@ def acp(
 @click.option("--remote", metavar="URL", help="Run new sessions on this OpenHands agent server.")
 @click.option("--cloud", is_flag=True, help="Run them in OpenHands Cloud (or the one at --remote).")
 @click.option("--directory", metavar="DIR", help="Their working directory over there.")
-@click.option("--container", is_flag=True, help="Run each in a container with its directories.")
-@click.option("--image", metavar="NAME", help="The image for --container (default: Rookery's).")
+@click.option("--container", is_flag=True, hidden=True)
+@click.option("--image", hidden=True)
 def agent(setup: bool, **given: str | bool | None) -> int:
     """Run Rookery's own agent on stdio, for any client that speaks ACP.
 
     An editor or a worker starts this. docs/agent.md explains what it does and how to set it up. In
     a terminal, use `rookery run "…"` instead. With --remote or --cloud the conversation, its
-    commands and its files are on another machine; `rookery agents add` saves the key for it. With
-    --container they are in a container of podman's, whose image `rookery agents image` makes.
+    commands and its files are on another machine; `rookery agents add` saves the key for it.
 
     \b
     rookery setup

@@ -129,15 +129,16 @@ def remove(name: str, yes: bool) -> int:
 @click.option("--remote", metavar="URL", help="The address of an OpenHands agent server.")
 @click.option("--cloud", is_flag=True, help="In OpenHands Cloud (or the one at --remote).")
 @click.option("--directory", metavar="DIR", help="Its working directory over there.")
-@click.option("--container", is_flag=True, help="In a container of podman's on this machine.")
+@click.option("--container", is_flag=True, help="Here, always in the sandbox `container`.")
 @click.option("--image", metavar="NAME", help="The image for --container (default: Rookery's).")
 def add(name: str, **where: str | bool | None) -> int:
     """Add Rookery's own agent elsewhere, under a name: its conversation and commands are on an
     OpenHands agent server, in a sandbox of OpenHands Cloud, or in a container.
 
     The key is read from the terminal or from stdin, tried, and saved where only you can read it.
-    Run it again to change the key. A container has the session's directories at their own paths,
-    and needs no key. For other agents, see [agents.NAME] in `rookery help config`.
+    Run it again to change the key. With --container, its sessions always run in the sandbox
+    `container`, whose image `rookery agents image` makes. For other agents, see [agents.NAME] in
+    `rookery help config`.
 
     \b
     rookery agents add build --remote http://build:8000 < key
@@ -151,22 +152,28 @@ def add(name: str, **where: str | bool | None) -> int:
 
 
 @agents.command()
+@click.argument("names", metavar="[NAME]…", nargs=-1, shell_complete=flags.complete_agents)
+@flags.text("--from", "base", metavar="IMAGE", help="Build on this image instead of the usual one.")
+@flags.text("--tag", metavar="IMAGE", help="The new image's name (default: the one that is used).")
 @click.option("--print", "shown", is_flag=True, help="Print the Containerfile, and build nothing.")
+@flags.text("--write", "folder", metavar="DIR", help="Write all that is needed to build it there.")
 @flags.yes
-def image(shown: bool, yes: bool) -> int:
-    """Make the image for `--container`, with podman or docker: Python, git, tmux and the OpenHands
-    agent server of PyPI, in the version of this agent's SDK.
+def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str, yes: bool) -> int:
+    """Make the image for `--sandbox container`, with podman or docker: these agents, git, and a few
+    tools. Without a name: Rookery's own agent, as it is installed here.
 
-    It downloads some hundred MB. A terminal asks first; a script has to pass --yes. For more
-    programs, make an image of your own from it and name it with --image.
+    Agents that are in the image already stay, and are updated. It downloads some hundred MB. A
+    terminal asks first; a script has to pass --yes. With --from, the image is built on one of
+    yours, or a mirror's; it needs Python 3.12 with pip, and npm for agents from there.
 
     \b
-    rookery agents image
-    rookery agents image --print > Containerfile
+    rookery agents image claude codex
+    rookery run --sandbox container --agent claude "Fix the test"
+    rookery agents image --from localhost/our-tools --tag localhost/our-agents
     """
     from rookery.cli.setup.agent_image import make
 
-    return make(shown=shown, yes=yes)
+    return make(names, base, tag, shown=shown, folder=folder, yes=yes)
 
 
 # ---------------------------------------------------------------- the public registry

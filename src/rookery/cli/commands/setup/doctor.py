@@ -9,7 +9,7 @@ import click
 from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli import settings as cli_settings
-from rookery.cli.checkup.card import NOT_OK, Card, Row
+from rookery.cli.checkup.card import NOT_OK, OK, Card, Row
 from rookery.cli.output import Screen, clean_line, clean_output, cut, standard
 from rookery.client.config import in_force
 from rookery.core import units
@@ -99,6 +99,8 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
         card = Card(agent.name, agent.argv)
         address_probe.examine(card, cli_settings.load(), timeout)
         return card
+    if registry.image_of(agent.argv) is not None:
+        return _boxed(agent)
     program, *rest = agent.argv
     # It is started elsewhere: what was named from here is found from there.
     argv = [os.path.abspath(program) if "/" in program else program, *rest]
@@ -121,6 +123,21 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
         card.say("acp-I1", NOT_OK, f"{program} did not start: {error.strerror or error}")
     finally:
         screen.status("")
+    return card
+
+
+def _boxed(agent: registry.Agent) -> Card:
+    """Of one that always runs in a container: whether its image has it."""
+    from rookery.sandbox import engine
+    from rookery.sandbox.plan import SandboxError
+
+    card = Card(agent.name, agent.argv)
+    try:
+        found = engine.check(cli_settings.load().sandbox, agent.argv, deep=True)
+        card.say("image", OK, f"{found.name} has the agent")
+        card.usable = True
+    except SandboxError as error:
+        card.say("image", NOT_OK, str(error))
     return card
 
 

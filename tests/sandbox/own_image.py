@@ -1,5 +1,5 @@
-"""An image with the agent server of PyPI, made of this machine's own programs: nothing is fetched
-but the package itself."""
+"""A base image with all that Rookery's own agent needs but Rookery itself, made of this machine's
+own programs and this environment's packages: nothing is fetched, and pip finds nothing missing."""
 
 import fcntl
 import hashlib
@@ -13,8 +13,6 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tests.acp.packages import python_with
-from tests.agent.elsewhere.agent_server import PACKAGE
 from tests.sandbox import images
 
 VERSION = "1"
@@ -36,27 +34,30 @@ LEFT_OUT = (
         "litellm/proxy/_experimental/out",
         "botocore/data",
     ),
-    *("site-packages/pip", "python3.13/test", "python3.13/idlelib", "python3.13/ensurepip"),
-    *("python3.13/site-packages/playwright", "libpython3.13.a", "config-3.13-"),
+    *("python3.13/test", "python3.13/idlelib", "python3.13/ensurepip", "site-packages/mypy"),
+    *("site-packages/playwright", "libpython3.13.a", "config-3.13-", "__mypyc"),
+    *("site-packages/rookery", "site-packages/_rookery", "bin/rookery"),
 )
+LIBRARY = Path("lib", f"python3.{sys.version_info.minor}", "site-packages")
+PACKAGES = sys.prefix / LIBRARY
 PASSWD = "root:x:0:0::/root:/bin/bash\nme:x:{uid}:{gid}::/home/me:/bin/bash\n"
 
 
 @cache
-def image() -> str:
+def base() -> str:
     """Its name; made once on a machine. Raises CalledProcessError."""
-    server = python_with(PACKAGE).parent.parent
-    files = _files()
-    parts = [VERSION, str(server), sys.version, str(os.getuid()), *LEFT_OUT, *files]
+    files, packages = _files(), sorted(path.name for path in PACKAGES.glob("*.dist-info"))
+    parts = [VERSION, sys.prefix, sys.version, str(os.getuid()), *LEFT_OUT, *files, *packages]
     tag = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
-    name = f"localhost/rookery-test-server:{tag}"
-    with open(Path(tempfile.gettempdir(), f"rookery-server-{os.getuid()}.lock"), "w") as lock:
+    name = f"localhost/rookery-test-base:{tag}"
+    with open(Path(tempfile.gettempdir(), f"rookery-base-{os.getuid()}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if images.engine("image", "exists", name, check=False).returncode:
             with tempfile.NamedTemporaryFile(suffix=".tar") as packed:
-                _pack(packed.name, server, files)
-                path = f"{server}/bin:/usr/bin:/bin"
-                images.engine("import", "--quiet", f"--change=ENV PATH={path}", packed.name, name)
+                _pack(packed.name, files)
+                set_ = ("ENV PIP_NO_INDEX=1", f"ENV PATH={sys.prefix}/bin:/usr/bin:/bin")
+                changes = [f"--change={each}" for each in set_]
+                images.engine("import", "--quiet", *changes, packed.name, name)
     return name
 
 
@@ -73,15 +74,16 @@ def _files() -> list[str]:
     return sorted({*found, *libraries})
 
 
-def _pack(path: str, server: Path, files: list[str]) -> None:
+def _pack(path: str, files: list[str]) -> None:
     def wanted(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
         return None if any(part in info.name for part in LEFT_OUT) else info
 
     base = os.path.realpath(sys.base_prefix)
     with tarfile.open(path, "w") as archive:
-        archive.add(server, filter=wanted)
+        archive.add(sys.prefix, filter=wanted)
         for part in ("bin", "lib"):
             archive.add(os.path.join(base, part), filter=wanted)
+        archive.add(base / LIBRARY / "pip", str(PACKAGES / "pip"))
         known = set(archive.getnames())
         for each in files:
             if each.lstrip("/") in known:
