@@ -81,7 +81,8 @@ def test_I13_15_an_npm_agent_is_installed_here_found_used_and_removed(
     home: Path, npm_registry: None
 ) -> None:
     refused = rookery("agents", "install", "claude")
-    assert "pass --yes" in refused.err
+    assert refused.code == 2
+    assert "Re-run with --yes" in refused.err
     assert not (home / "agents").exists(), "it asks first"
     done = rookery("agents", "install", "claude", "--yes")
     assert done.code == 0, done.err

@@ -128,7 +128,7 @@ def test_a_reason_and_a_deferral(home: Path) -> None:
         later = rookery("answer", "House", "--defer")
         assert (later.code, "Left open" in later.err) == (0, True)
         done = running.end()
-        assert done.code == 1
+        assert done.code == 6
         assert "waiting for your answer: rookery answer" in done.err
     said = rookery("answer", "House", "reject", "--reason", play({"text": "because"}))
     assert said.code == 0

@@ -33,7 +33,7 @@ def agent(home: Path) -> str:
 def test_the_demo_where_no_model_is_set_up(home: Path) -> None:
     done = rookery("run", play({"text": "Hi"}))
     assert done.code == 0
-    assert "demo agent: no model is set up" in done.err
+    assert "no model yet (rookery setup)" in done.err
     assert "rookery setup" in done.err
     assert agent(home) == "demo"
 
@@ -42,9 +42,9 @@ def test_rookerys_own_where_one_is(home: Path, monkeypatch: pytest.MonkeyPatch) 
     save(home, "ollama/bird")
     monkeypatch.setenv("LLM_MODEL", "ollama/other")
     done = rookery("new")
-    assert "LLM_MODEL is set, but only used with --override-with-envs" in done.err
+    assert "LLM_MODEL is ignored without --override-with-envs" in done.err
     assert done.code == 0, done.err
-    assert "Using Rookery's own agent with ollama/bird (bird)" in done.err
+    assert "model ollama/bird (bird)" in done.err
     assert agent(home) == "rookery"
 
 
@@ -106,7 +106,7 @@ def test_the_environment_names_a_model(home: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LLM_MODEL", "ollama/env")
     assert "demo agent" in rookery("new").err
     done = rookery("new", "--override-with-envs")
-    assert "with ollama/env" in done.err
+    assert "model ollama/env" in done.err
     assert agent(home) == "rookery"
     session = heads(str(home))[0]["id"]
     kept = json.loads((home / "sessions" / session / "env.json").read_text())["environment"]
@@ -206,7 +206,7 @@ def test_the_walkthrough_without_an_account(home: Path, tmp_path: Path) -> None:
         finally:
             model.terminate()
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "Using Rookery's own agent with openai/scripted (scripted)" in run.stderr
+    assert "model openai/scripted (scripted)" in run.stderr
     assert "Done: your task is in rookery-demo.md" in run.stdout
     assert "Count the birds" in (tmp_path / "rookery-demo.md").read_text()
     assert agent(home) == "rookery"

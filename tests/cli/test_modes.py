@@ -130,5 +130,5 @@ def test_I9_2_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -
     done = rookery("run", "--agent", "claude", "--yolo", play(LS))
     assert (done.code, "<not>" in done.out) == (3, True)
     assert "Denied by rule no-ls" in done.err
-    assert "approving everything, except destructive commands" in told(done.err)
+    assert "Auto-approving (destructive commands are refused)" in told(done.err)
     assert json.loads(rookery("ps", "--json").out)["mode"] == "default"

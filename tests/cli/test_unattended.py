@@ -184,17 +184,17 @@ def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path
     done = rookery("prompt", session, "--wait", "--approve", "all", play(run("make")))
     assert (done.code, "<ran make>" in done.out) == (0, True)
     told = " ".join(done.err.split())
-    assert "From now on: approving everything, except destructive" in told
+    assert "Auto-approving (destructive commands are refused) from now on." in told
     assert f"rookery set {session} confirm every" in told
     again = rookery("prompt", session, "--wait", play(run("make"), run("rm -rf x")))
     assert (again.code, "<ran make>" in again.out) == (3, True)
-    assert "From now on" not in again.err
+    assert "from now on" not in again.err
     assert "(prompt --approve all)" in again.err
     same = rookery("prompt", session, "--wait", "--approve", "all", play({"text": "hi"}))
-    assert "From now on" not in same.err
+    assert "from now on" not in same.err
     with Running("prompt", session, "--wait", "--approve", "ask", play(run("make"))) as client:
         told = client.read_err_until("  1  ")
-        assert "From now on: Confirm every action" in told
+        assert "Asks you about every action from now on." in told
         assert rookery("answer", session, "reject").code == 0
         assert client.end().code == 0
 
@@ -214,7 +214,7 @@ def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) ->
     session = rookery("new").out.strip()
     done = rookery("--headless", "--resume", session, "-t", play(run("make")))
     assert (done.code, "<ran make>" in done.out) == (0, True)
-    assert "From now on: approving everything" in done.err
+    assert "Auto-approving (destructive commands are refused) from now" in done.err
     rookery("prompt", session, "--wait", "--approve", "reject", play({"text": "hi"}))
     done = rookery("--headless", "--resume", session, "-t", play(run("make")))
     assert (done.code, "<not make>" in done.out) == (3, True)

@@ -32,7 +32,7 @@ def test_I14_hits_with_their_words_marked_and_the_way_there(
     assert (hit["session"], hit["seq"], hit["role"]) == ("aaaa", 2, "answer")
     assert hit["command"] == "rookery show aaaa --at 2"
     assert (
-        run(["search", "robin", "--role", "prompt", "--limit", "1", "--since", "2030-01-01"]) == 0
+        run(["search", "robin", "--role", "prompt", "--limit", "1", "--since", "2030-01-01"]) == 1
     )
     assert "Nothing found." in capsys.readouterr().err
     assert run(["search", "robin", "--since", "yesterday"]) == 2

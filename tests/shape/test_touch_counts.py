@@ -77,7 +77,7 @@ def test_a_setting_takes_two_files(scratch: Scratch) -> None:
     [shown] = [line for line in scratch.run("config", "show").splitlines() if ".nap" in line]
     assert shown.split() == ["worker.nap", "7", "config.toml,", "line", "2"]
     assert "Naps for 7 s." in scratch.run("config", "path")
-    refused = scratch.run("config", "set", "worker.nap", "soon", status=1)
+    refused = scratch.run("config", "set", "worker.nap", "soon", status=2)
     assert "worker.nap must be a number (1 to 60 seconds)" in " ".join(refused.split())
     assert "Naps for 7 s." in scratch.run("config", "path")
     assert len(scratch.touched) <= 2

@@ -188,8 +188,8 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
 
     Name a session by its id, the start of its id, or its title.
 
-    Exit codes: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 rate limited, 5 waiting for
-    disk space, 130 cancelled.
+    Exit codes: 0 done, 1 failed or nothing found, 2 usage (also: --yes is missing), 3 refused by
+    policy, 4 rate limited, 5 waiting for disk space, 6 waiting for your answer, 130 cancelled.
     """
     if version:
         from rookery import __version__

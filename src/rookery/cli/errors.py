@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import time
 import traceback
@@ -42,21 +43,58 @@ def report(error: BaseException) -> int:
 
 
 def show(error: "click.ClickException") -> None:
-    """An error of the command line: how it is used, and what is wrong, as everywhere."""
+    """An error of the command line: what is wrong, as everywhere, then how it is used."""
     from click import UsageError
+    from click.exceptions import NoArgsIsHelpError
 
-    if isinstance(error, UsageError) and error.ctx is not None:
-        place = error.ctx
+    place = error.ctx if isinstance(error, UsageError) else None
+    if isinstance(error, NoArgsIsHelpError):
+        say(f"rookery: {error.ctx.command_path} needs a command.\n{error.message}")
+        return
+    say(f"rookery: {_message(error)}")
+    if place is not None:
         say(place.get_usage())
-        say(f"Try '{place.command_path} {place.help_option_names[0]}' for help.\n")
-    say(f"rookery: {error.format_message()}")
+        say(f"Try '{place.command_path} {place.help_option_names[0]}' for help.")
+
+
+LOOSENING = frozenset(
+    {
+        *("--always-allow", "--always-approve", "--approve", "--confirm", "--confirm-destructive"),
+        *("--force", "--keep-sessions", "--llm-approve", "--now", "--replace", "--yes", "--yolo"),
+        *("--destructive", "--override-with-envs", "--no-critic", "--no-test", "--no-guard"),
+    }
+)
+"""Options that are never suggested: they approve, delete or check less. Whoever means one spells
+it."""
+
+NEAR = 0.75
+"""How much of a word has to be the same for another one to be suggested."""
+
+
+def _message(error: "click.ClickException") -> str:
+    """With a suggestion only where one is near, and harmless."""
+    from difflib import get_close_matches
+
+    from click import NoSuchOption
+
+    if not isinstance(error, NoSuchOption) or error.ctx is None:
+        return error.format_message()
+    known = [word for each in error.ctx.command.params for word in each.opts]
+    harmless = [word for word in known if word.startswith("--") and word not in LOOSENING]
+    near = get_close_matches(error.option_name, harmless, 3, NEAR)
+    guess = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"There is no option {error.option_name}.{guess}"
+
+
+_LONG = re.compile(r"(\S{1000})\S+")
+"""A word that nobody wants back whole."""
 
 
 def say(text: str) -> None:
     from rookery.cli.output import clean
 
     try:
-        print(clean(text), file=sys.stderr, flush=True)
+        print(clean(_LONG.sub(r"\1…", text)), file=sys.stderr, flush=True)
     except (BrokenPipeError, UnicodeEncodeError):
         return
 
@@ -73,22 +111,26 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
+    from rookery.client.work_tree.changes import NoDiff
     from rookery.client.worktrees.repository import NoWorktree
     from rookery.core.json.files import Unusable
     from rookery.home.confirmed import Busy
     from rookery.log.errors import LogError
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
-    of_files = (Busy, Changed, LogError, NotEdited, Unusable, UnusableLogins)
+    of_files = (Busy, Changed, LogError, NoDiff, NotEdited, Unusable, UnusableLogins)
     return (*ours, *of_files, NoWorktree, RemoteError, BadUrl, paths.PathError, OSError)
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
     """A known error's message and exit code; None: a bug."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
+    from rookery.client.config.edit import BadSetting
+    from rookery.client.daemon.logins import BadUrl
     from rookery.client.fleet import Ambiguous, UnknownSession
     from rookery.client.session import Trouble
     from rookery.client.start import StartError
+    from rookery.client.worktrees.drop import Unmerged
     from rookery.client.worktrees.repository import NoWorktree
     from rookery.home.mcp import BadServer
 
@@ -103,10 +145,11 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return f"{error}\n{_ways_out(error.name)}", exits.FAILED
         case StartError():
             return f"The session's worker did not start. {error.message}", exits.FAILED
-        case BadServer():
+        case BadServer() | BadUrl() | BadSetting():
             return str(error), exits.USAGE
-        case NoWorktree():
-            return f"{error}\n{error.remedy}".strip(), exits.FAILED
+        case NoWorktree():  # without --force, of work that would be lost
+            code = exits.USAGE if isinstance(error, Unmerged) else exits.FAILED
+            return f"{error}\n{error.remedy}".strip(), code
         case Trouble():
             return str(error), exits.DISK_FULL
         case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):

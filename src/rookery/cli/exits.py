@@ -7,6 +7,8 @@ REFUSED = 3
 RATE_LIMITED = 4
 DISK_FULL = 5
 """The session's worker has the command and cannot write: it waits for room on the disk."""
+WAITING = 6
+"""The session waits for the user: for an answer, or for a word on how to go on."""
 CANCELLED = 130
 PIPE_CLOSED = 141
 """As any program that SIGPIPE ends."""
@@ -19,6 +21,5 @@ def of_turn(reason: str, *, rejected: bool = False, poor: bool = False) -> int:
         return REFUSED
     if poor and reason == "end_turn":
         return FAILED
-    return {"end_turn": DONE, "cancelled": CANCELLED, "rate_limited": RATE_LIMITED}.get(
-        reason, FAILED
-    )
+    known = {"end_turn": DONE, "cancelled": CANCELLED, "rate_limited": RATE_LIMITED}
+    return (known | {"waiting": WAITING}).get(reason, FAILED)

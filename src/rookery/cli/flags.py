@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from rookery.cli import target
+from rookery.cli import exits, target
 from rookery.core.settings.sandbox import KINDS
 from rookery.home import paths
 
@@ -61,6 +61,13 @@ def critic(command: Command) -> Command:
     return off(on(command))
 
 
+def elsewhere(command: Command) -> Command:
+    """Where the conversations of Rookery's own agent are."""
+    remote = click.option("--remote", metavar="URL", help="Run on this OpenHands agent server.")
+    cloud = flag("--cloud", help="Run in OpenHands Cloud (or the one at --remote).")
+    return remote(cloud(command))
+
+
 def first_thread(command: Command) -> Command:
     """Which session an ACP client's first thread continues."""
     resume = text("--resume", metavar="ID", help="Continue this session in the first thread.")
@@ -90,15 +97,20 @@ def in_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def confirmed(screen: "Screen", question: str, done: str, *, as_json: bool) -> bool:
-    """Ask in a terminal; a script has to pass --yes. `done`: deleted, removed."""
+class Unconfirmed(click.ClickException):
+    """Nothing was changed: a script has to say that it means it."""
+
+    exit_code = exits.USAGE
+
+
+def confirm(screen: "Screen", question: str, verb: str, *, as_json: bool = False) -> None:
+    """Ask in a terminal; a script has to pass --yes. `verb`: remove, install. Raises Unconfirmed,
+    Exit."""
     if as_json or not in_terminal():
-        screen.note(f"Nothing was {done}. To go ahead, pass --yes.")
-        return False
-    if click.confirm(question, err=True):
-        return True
-    screen.note(f"Nothing was {done}.")
-    return False
+        raise Unconfirmed(f"Dry run. Re-run with --yes to {verb}.")
+    if not click.confirm(question, err=True):
+        screen.note("Nothing was changed.")
+        raise click.exceptions.Exit(exits.CANCELLED)
 
 
 # ---------------------------------------------------------------- names

@@ -42,6 +42,8 @@ class Given(NamedTuple):
     verbose: bool = False
     override: bool = False
     leave_at_once: bool = False
+    remote: str | None = None
+    cloud: bool = False
 
 
 ALL = "Approve all in this session (same as `rookery set SESSION confirm all`)."
@@ -71,6 +73,7 @@ OPTIONS = (
     flags.flag("--headless", help="No interface, like `rookery run`. Needs a task."),
     flags.as_json("With --headless: print one JSON event per line."),
     flags.verbose("With --headless, in a pipe: print the whole transcript."),
+    flags.elsewhere,
     flags.override,
     flags.flag("--exit-without-confirmation", "leave_at_once", help=AT_ONCE),
 )
@@ -110,13 +113,13 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     if not session:
         from rookery.cli.commands.start.run import run
 
-        names = ("agent", "always", "risky", "as_json", "verbose")
+        names = ("agent", "always", "risky", "as_json", "verbose", "remote", "cloud")
         same = {name: getattr(given, name) for name in names}
         return int(context.invoke(run, text=(task,), **same))
-    if given.agent:
-        raise click.UsageError(
-            "--agent is for new sessions only; rookery switch-agent changes the agent of this one."
-        )
+    if given.agent or given.cloud or given.remote is not None:
+        option = "--agent" if given.agent else "--cloud" if given.cloud else "--remote"
+        words = "is for new sessions only; rookery switch-agent changes the agent of this one."
+        raise click.UsageError(f"{option} {words}")
     from rookery.cli.output import standard
     from rookery.cli.session.approval_flags import Policy, hand_over
     from rookery.cli.session.prompt_input import Message
@@ -132,14 +135,16 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
 
 
 def _open(given: Given, task: str) -> int:
-    from rookery.cli import tui_launch
+    from rookery.cli import elsewhere, tui_launch
 
+    own = elsewhere.own_agent(given.remote, given.cloud, agent=given.agent)
     if given.agent and not target.url() and not _is_ready(given.agent):
         return exits.DONE
     if tui_launch.can_open():
         session = tui_launch.session_of(given.resume, given.last)
         return tui_launch.open_screen(
-            agent=given.agent or "",
+            agent=own.name if own else given.agent or "",
+            argv=tuple(own.argv) if own else (),
             session=session,
             task=task,
             choose=given.resume == "" and not session,

@@ -103,14 +103,16 @@ class Store:
 
     # --- git -----------------------------------------------------------------------------------
 
-    def start(self, *words: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    def start(
+        self, *words: str, stdin: int = subprocess.DEVNULL, index: str = ""
+    ) -> subprocess.Popen[bytes]:
         """Git in this store, with nothing of the user's but the ignore rules."""
         keep = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LD_LIBRARY_PATH")
         env = {name: self._environment[name] for name in keep if name in self._environment}
         env |= {
             "LC_ALL": "C",
             "GIT_DIR": self.place,
-            "GIT_INDEX_FILE": self._at("index"),
+            "GIT_INDEX_FILE": index or self._at("index"),
             "GIT_WORK_TREE": self.scope.top,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -132,9 +134,12 @@ class Store:
             pass_fds=(self._lock,),
         )
 
-    def git(self, *words: str, given: bytes = b"", fine: Sequence[int] = (0,)) -> bytes:
-        """Raises Unfit."""
-        return self._end(self.start(*words, stdin=subprocess.PIPE), words, given, fine)
+    def git(
+        self, *words: str, given: bytes = b"", fine: Sequence[int] = (0,), index: str = ""
+    ) -> bytes:
+        """`index`: another file for it. Raises Unfit."""
+        started = self.start(*words, stdin=subprocess.PIPE, index=index)
+        return self._end(started, words, given, fine)
 
     def _end(
         self,

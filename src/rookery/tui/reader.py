@@ -184,10 +184,12 @@ class ReaderThread:
         confirm: str = "",
         worktree: str | None = None,
         sandbox: str = "",
+        argv: Sequence[str] = (),
     ) -> None:
         """A new session, and its first prompt if there is one."""
         command: Json = {"do": "prompt", "prompt": prompt}
-        given = {"cwd": cwd, "confirm": confirm, "worktree": worktree, "sandbox": sandbox}
+        given: Json = {"cwd": cwd, "confirm": confirm, "worktree": worktree, "sandbox": sandbox}
+        given |= {"argv": argv} if argv else {}
 
         async def make() -> None:
             session, why = await asyncio.to_thread(_made, self.rookery, self.home, agent, **given)

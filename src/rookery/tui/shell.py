@@ -33,6 +33,8 @@ class Start:
     home: str
     cwd: str = field(default_factory=os.getcwd)
     agent: str = ""
+    argv: Sequence[str] = ()
+    """What starts it, where its name does not say it all."""
     session: str = ""
     at: int = 0
     """The event of that session to begin at; 0: at its end."""

@@ -81,6 +81,7 @@ def main(words: list[str]) -> int:
         rest, variables = _variables(words)
         given = parse(rest)
         _check_url(given, variables)
+        _check_place(given)
     except argv.Misused as error:
         print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
         return 2
@@ -97,23 +98,28 @@ def main(words: list[str]) -> int:
 
 
 USAGE = (
-    'Usage: rookery acp [--agent NAME | --cmd "…"] [--resume ID | --last] [--override-with-envs]\n'
+    'Usage: rookery acp [--agent NAME | --cmd "…" | --remote URL | --cloud]\n'
+    "                   [--resume ID | --last] [--override-with-envs]\n"
     "                   [--always-approve | --llm-approve]\n"
     "       rookery acp --url wss://HOST/acp [--token-file FILE] [--header-env NAME=VARIABLE]\n"
     "                   [--ca FILE | --fingerprint sha256:…]"
 )
 OF_URL = ("token-file", "ca", "fingerprint")
-OF_SESSIONS = ("agent", "cmd", "resume", "last", "override-with-envs", *argv.APPROVING)
+OF_SESSIONS = (
+    *("agent", "cmd", "remote", "cloud", "resume", "last", "override-with-envs"),
+    *argv.APPROVING,
+)
 
 
 def parse(words: list[str]) -> dict[str, str]:
     """Raises argv.Misused."""
     return argv.read(
         words,
-        values=("agent", "cmd", "resume", "url", *OF_URL),
-        flags=("last", "override-with-envs", *argv.APPROVING),
+        values=("agent", "cmd", "remote", "resume", "url", *OF_URL),
+        flags=("cloud", "last", "override-with-envs", *argv.APPROVING),
         either=[
             *(("agent", "cmd"), ("resume", "last"), ("ca", "fingerprint")),
+            *((one, other) for one in ("remote", "cloud") for other in ("agent", "cmd")),
             *(("url", each) for each in OF_SESSIONS),
             *argv.EITHER_APPROVING,
         ],
@@ -123,6 +129,14 @@ def parse(words: list[str]) -> dict[str, str]:
 def _check_url(given: dict[str, str], variables: list[str]) -> None:
     if "url" not in given and (variables or any(key in given for key in OF_URL)):
         raise argv.Misused("--token-file, --header-env, --ca and --fingerprint need --url")
+
+
+def _check_place(given: dict[str, str]) -> None:
+    if "remote" in given:
+        from rookery.agents.elsewhere import fault_of
+
+        if fault := fault_of(given["remote"]):
+            raise argv.Misused(fault)
 
 
 def _variables(words: list[str]) -> tuple[list[str], list[str]]:

@@ -12,6 +12,7 @@ from rookery.acp.bridge import prompts
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.agents import registry
+from rookery.agents.elsewhere import own_agent
 from rookery.client import fleet, offline
 from rookery.client.config import in_force
 from rookery.client.create import create_session
@@ -77,7 +78,7 @@ class Sessions:
         session = create_session(
             self._editor.home,
             agent=agent.name,
-            argv=agent.argv if self._given.get("cmd") else [],
+            argv=agent.argv if self._has_command else [],
             cwd=cwd,
             roots=roots,
             mcp_servers=given,
@@ -151,6 +152,11 @@ class Sessions:
 
     # --- what they share -------------------------------------------------------------------------
 
+    @property
+    def _has_command(self) -> bool:
+        """Whether a name alone does not say what its sessions run."""
+        return bool({"cmd", "remote", "cloud"} & self._given.keys())
+
     def _settings(self) -> config.Config:
         try:
             return in_force.load(self._editor.home)
@@ -159,8 +165,12 @@ class Sessions:
 
     def _agent(self, settings: config.Config, cwd: str, name: str = "") -> registry.Agent:
         """As the command line says, else the configuration. Raises RpcError."""
+        given = self._given
         try:
-            line = "" if name else self._given.get("cmd", "")
+            if not name and (own := own_agent(given.get("remote"), cloud="cloud" in given)):
+                registry.check_installed(own, os.environ, cwd, settings.node_path)
+                return own
+            line = "" if name else given.get("cmd", "")
             name = name or self._given.get("agent", "")
             return chosen_agent(self._editor.home, settings, cwd, name, line)
         except ValueError as error:
@@ -172,7 +182,7 @@ class Sessions:
 
     def _attach(self, session: str, settings: config.Config) -> Attached:
         agents = registry.installed(settings.agents, "/", settings.node_path)
-        offered = Offered(self._editor.client, [] if self._given.get("cmd") else agents)
+        offered = Offered(self._editor.client, [] if self._has_command else agents)
         try:
             attached = Attached(self._editor, session, offered)
         except (LogError, paths.PathError):

@@ -7,8 +7,9 @@ from typing import Any
 
 import httpx
 
-from rookery.agent.process.place import CLOUD, Place
+from rookery.agent.process.place import Place
 from rookery.agent.provider.told import Told
+from rookery.agents.elsewhere import CLOUD
 from rookery.core.json import Json
 from rookery.models.secrets import Secret
 from rookery.wire.params import AUTH_REQUIRED

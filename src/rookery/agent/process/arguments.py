@@ -56,6 +56,6 @@ def _fault_of_place(found: dict[str, str]) -> str:
         return BOXED
     if "remote" not in found and "cloud" not in found:
         return "--directory is only for --remote and --cloud" if "directory" in found else ""
-    from rookery.agent.process.place import CLOUD, fault_of
+    from rookery.agents.elsewhere import CLOUD, fault_of
 
     return fault_of(found.get("remote", CLOUD), found.get("directory", ""))

@@ -4,11 +4,9 @@ import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from rookery.core.json import Json, lenient
 
-CLOUD = "https://app.all-hands.dev"
 CLOUD_DIRECTORY = "/workspace/project"
 """Where a sandbox has its files."""
 
@@ -67,22 +65,6 @@ def as_here(path: str, there: str, here: Sequence[str]) -> str:
 
 def _is_in(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
-
-
-def fault_of(url: str, directory: str = "") -> str:
-    """What is wrong with an address or a directory; "": nothing."""
-    try:
-        parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return f"{url!r} is not an address"
-    if not known:
-        return f"{url!r} is not an address such as http://127.0.0.1:8000"
-    if parts.username or parts.password or parts.query or parts.fragment:
-        return "the address may have no password, ? or #; save the key with `rookery agents add`"
-    if directory and not directory.startswith("/"):
-        return f"--directory {directory} must be an absolute path on the server"
-    return ""
 
 
 def plain_url(url: str) -> str:

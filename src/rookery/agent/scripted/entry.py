@@ -29,9 +29,11 @@ def main(words: list[str]) -> int:
         return 2
     try:
         asyncio.run(serve(script, port, quiet="quiet" in given))
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a port"
-        print(f"rookery: port {port}: {reason}.", file=sys.stderr)
+    except OverflowError:
+        print(f"rookery: {port} is not a port: use 0 to 65535.\n{USAGE}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"rookery: port {port}: {error.strerror}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         pass

@@ -160,7 +160,8 @@ class Sessions:
         given = self._arguments
         if not given.remote and not given.cloud:
             return {}
-        from rookery.agent.process.place import CLOUD, Place
+        from rookery.agent.process.place import Place
+        from rookery.agents.elsewhere import CLOUD
 
         return Place(given.remote or CLOUD, given.cloud, given.directory).plain()
 

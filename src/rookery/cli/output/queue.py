@@ -1,6 +1,7 @@
 """The queued prompts, in a few lines."""
 
 from rookery.cli.output.safe import clean_line, cut
+from rookery.core.asks import kept_asks
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 
@@ -9,6 +10,20 @@ def is_held(header: Json) -> bool:
     """The last turn failed: what is queued is sent by hand."""
     waits = [item for item in header["queue"] if not item.get("placeless")]
     return header["state"] == "idle" and bool(waits)
+
+
+def waits_for_user(header: Json) -> bool:
+    """What is queued is not sent before the user says something."""
+    ended_well = header["reason"] in ("", "end_turn")
+    return is_held(header) and (not ended_well or kept_asks.unanswered(header) > 0)
+
+
+def why_held(session: str, header: Json) -> str:
+    """With the command that sends it."""
+    if kept_asks.unanswered(header):
+        return f"An open question comes first: rookery answer {session}"
+    lines = ["The previous turn did not end well: the prompt is held.", *strip(header)]
+    return "\n".join([*lines, f"rookery queue {session} send"])
 
 
 def strip(header: Json, width: int = 76) -> list[str]:

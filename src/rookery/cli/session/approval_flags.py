@@ -7,7 +7,8 @@ import click
 
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.session.send import header_of, send
-from rookery.core.policy import modes, unattended
+from rookery.core.json import Json
+from rookery.core.policy import modes, planning, unattended
 from rookery.core.policy.unattended import Order
 
 
@@ -29,6 +30,26 @@ class Policy(NamedTuple):
             return None
         also = self.destructive and self.approve == unattended.ALL
         return Order(self.approve, also, self.told + (" --confirm-destructive" if also else ""))
+
+
+def summary(header: Json) -> str:
+    """How a session answers for the user, or what it asks, in a few words."""
+    order, agent = unattended.order_of(header["unattended"]), clean_line(header["agent"])
+    if header["neverAsks"]:
+        return f"{agent} never asks"
+    if header["decides"]:
+        return f"{agent} decides on its own"
+    if header["confirm"] == planning.MODE:
+        return "Plan mode: nothing is changed"
+    if order is None:
+        said = {modes.RISKY: "Asks you about risky actions", modes.ALL: "Asks you if destructive"}
+        return said.get(header["confirm"], "Asks you about every action")
+    if unattended.allows_destructive(order):
+        return "Auto-approving everything, even destructive commands"
+    return {
+        unattended.ALL: "Auto-approving (destructive commands are refused)",
+        unattended.RISKY: "Auto-approving (risky actions are refused)",
+    }.get(order.approve, "Refusing whatever needs approval")
 
 
 def check_destructive(approve: str | None, destructive: bool) -> None:
@@ -62,4 +83,4 @@ def hand_over(screen: Screen, session: str, policy: Policy) -> None:
     else:
         _order(session, wanted)
     back = "" if wanted is None else f" To undo: rookery set {session} confirm every"
-    screen.note(clean_line(f"From now on: {modes.said(header_of(session))}.{back}"))
+    screen.note(f"{summary(header_of(session))} from now on.{back}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, override
 import click
 
 from rookery.agents import registry
-from rookery.cli import flags, target
+from rookery.cli import elsewhere, flags, target
 from rookery.cli import settings as cli_settings
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.client.create import default_sandbox
@@ -37,10 +37,13 @@ class Wanted(NamedTuple):
     budget: Mapping[str, str] = MappingProxyType({})
     worktree: str | None = None
     picks: Mapping[str, str] = MappingProxyType({})
+    about: str = ""
+    """What was chosen for the user, for whoever may wonder."""
 
     def create(self, order: "Order | None" = None, race: str = "") -> str:
         """The session's id. `order`: how asks are answered if the user is not asked."""
         given = self._asdict() | {"agent": self.agent.name, "race": race}
+        del given["about"]
         return target.rookery().create(order=order, told=_say, **given)
 
 
@@ -65,7 +68,11 @@ class Directory(click.Path):
 
     @override
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if target.url() else super().convert(value, param, ctx)
+        if target.url():
+            return value
+        if value == "":  # an empty variable of a script, not the directory that it runs in
+            self.fail("The directory's name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Budget(click.ParamType[tuple[str, str]]):
@@ -109,10 +116,10 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def picks(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What a single agent is to begin with; of several, each has its own."""
+    """What a single agent is to begin with, and where; of several, each has its own."""
     model = flags.text("--model", metavar="NAME", help=MODEL)
     mode = flags.text("--mode", metavar="NAME", help="Its mode, such as plan.")
-    return model(mode(command))
+    return model(mode(flags.elsewhere(command)))
 
 
 def wanted(  # noqa: PLR0913 - each is an option
@@ -129,11 +136,16 @@ def wanted(  # noqa: PLR0913 - each is an option
     sandbox: str | None,
     budgets_: tuple[tuple[str, str], ...],
     worktree: str | None = None,
+    remote: str | None = None,
+    cloud: bool = False,
     **picked: str,
 ) -> Wanted | None:
     """None for `--agent help`: the agents are listed instead. `picked`: its mode and model."""
     if agent and line:
         raise click.UsageError("--agent and --cmd cannot be combined.")
+    if agent is not None and not agent.strip():
+        raise click.BadParameter("a name is missing; `help` lists them.", param_hint="--agent")
+    own = elsewhere.own_agent(remote, cloud, agent=agent, cmd=line, sandbox=sandbox)
     picked = {name: value.strip() for name, value in picked.items() if value.strip()}
     if target.url():
         found = _elsewhere(screen, agent, line, cwd, roots, title, no_critic, refine)
@@ -147,13 +159,13 @@ def wanted(  # noqa: PLR0913 - each is an option
 
         write_table(screen, listed(settings))
         return None
-    model = picked.get("model", "")
-    made = (
-        flags.agent_of_command(line)
-        if line is not None
-        else _chosen(screen, settings, agent, model)
-    )
-    argv = [] if line is None else made.argv
+    if own is not None:
+        made, about = own, _whereabouts(remote, picked.get("model", ""))
+    elif line is not None:
+        made, about = flags.agent_of_command(line), ""
+    else:
+        made, about = _chosen(settings, agent, picked.get("model", ""))
+    argv = [] if line is None and own is None else made.argv
     if sandbox not in (None, CONTAINER) and registry.image_of(made.argv) is not None:
         raise click.UsageError(f"{made.name} always runs in the sandbox container.")
     if (sandbox or default_sandbox(settings, made.name, argv)) == CONTAINER:
@@ -162,7 +174,14 @@ def wanted(  # noqa: PLR0913 - each is an option
         registry.check_installed(made, os.environ, cwd, settings.node_path)
     critic = False if no_critic else None
     chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree, picked)
-    return Wanted(made, argv, cwd, roots, title, *chosen)
+    return Wanted(made, argv, cwd, roots, title, *chosen, about)
+
+
+def _whereabouts(remote: str | None, model: str) -> str:
+    """Of Rookery's own agent elsewhere, which gets the model of here. Raises ClickException."""
+    said = _model(paths.home(), checked_model(model) if model else "")
+    where = f"agent server {clean_line(remote)}" if remote else "OpenHands Cloud"
+    return f"model {said} · {where}"
 
 
 def _check_image(settings: config.Config, argv: list[str]) -> None:
@@ -201,24 +220,21 @@ def _elsewhere(
     return Wanted(named, [], cwd, roots, title, False if no_critic else None, refine or None)
 
 
-def _chosen(
-    screen: Screen, settings: config.Config, named: str | None, model: str
-) -> registry.Agent:
-    """By its name, else the default; `model`: what it is to begin with. Raises UnknownAgent,
-    SettingsError, ClickException."""
+def _chosen(settings: config.Config, named: str | None, model: str) -> tuple[registry.Agent, str]:
+    """By its name, else the default, and what is to be said of that; `model`: what it is to begin
+    with. Raises UnknownAgent, SettingsError, ClickException."""
     home = paths.home()
     name = named or default_agent(home, settings.default_agent, os.environ)
     agent = registry.resolve(name, settings.agents)
-    silent = bool(named or settings.default_agent)
+    silent, about = bool(named or settings.default_agent), list[str]()
     if name == registry.DEMO and not silent:
-        screen.note("Using the demo agent: no model is set up (rookery setup).")
+        about.append("demo agent, no model yet (rookery setup)")
     if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
         said = _model(home, checked_model(model) if model else "")
-        if not silent:
-            screen.note(f"Using Rookery's own agent with {said}.")
+        about += [] if silent else [f"model {said}"]
         if os.environ.get("LLM_MODEL", "").strip() and not overriding(os.environ):
-            screen.note("LLM_MODEL is set, but only used with --override-with-envs.")
-    return agent
+            about.append("LLM_MODEL is ignored without --override-with-envs")
+    return agent, " · ".join(about)
 
 
 def checked_model(model: str, environment: Mapping[str, str] = os.environ) -> str:

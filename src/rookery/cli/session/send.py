@@ -11,6 +11,8 @@ import click
 from rookery.cli import errors, exits, target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.output.queue import strip, waits_for_user, why_held
+from rookery.core.asks import kept_asks
 from rookery.core.json import Event, Json, kind_of, lenient
 
 if TYPE_CHECKING:
@@ -95,6 +97,16 @@ def tell_left_running(say: Say, session: str, since: int) -> None:
     for event in events:
         if kind_of(event.update) == "_notice" and event.update.get("left"):
             say(clean_line(lenient.text(event.update, "text")))
+
+
+def tell_queued(say: Say, session: str) -> int:
+    """What a queued prompt waits for; the exit code."""
+    header = header_of(session)
+    if waits_for_user(header) or kept_asks.unanswered(header):
+        say(why_held(session, header))
+        return exits.WAITING
+    say("\n".join(["Queued: a turn is running.", *strip(header)]))
+    return exits.DONE
 
 
 def tell_resumption(say: Say, session: str) -> None:

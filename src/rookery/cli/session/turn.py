@@ -9,9 +9,9 @@ from typing import NamedTuple
 from rookery.cli import exits, target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.answer import Answer
-from rookery.cli.output.queue import placeless, strip
+from rookery.cli.output.queue import placeless, waits_for_user, why_held
 from rookery.cli.output.transcript import Transcript
-from rookery.cli.session.approval_flags import Policy
+from rookery.cli.session.approval_flags import Policy, summary
 from rookery.cli.session.follow import Watch, attend, farewell
 from rookery.cli.session.prompt_input import Message
 from rookery.cli.session.send import say_silent
@@ -19,11 +19,12 @@ from rookery.cli.settings import shows_durations
 from rookery.client.reading import excerpt
 from rookery.client.start import StartError
 from rookery.client.transport.interface import Session
+from rookery.core import worktree
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import Document
 from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import Event, Json, kind_of, lenient
-from rookery.core.policy import go_asks, modes, unattended
+from rookery.core.policy import go_asks, unattended
 from rookery.core.units import duration
 from rookery.log.errors import StoreError
 
@@ -60,15 +61,15 @@ class Wish(NamedTuple):
         return "cli" if self.policy.approve == "ask" else HEADLESS
 
 
-def run_turn(screen: Screen, create: Callable[[], str], wish: Wish) -> int:
-    """A new session with one prompt; the exit code."""
+def run_turn(screen: Screen, create: Callable[[], str], wish: Wish, about: str = "") -> int:
+    """A new session with one prompt; the exit code. `about`: what was chosen for the user."""
     progress = Progress()
 
     async def main() -> int:
         progress.session = create()
         with target.rookery().open(progress.session, wish.name) as client:
             turn = _Turn(client, screen, Document(), wish)
-            turn.introduce()
+            turn.introduce(about)
             try:
                 code = await turn.play(0, progress)
             except (StartError, StoreError):  # the prompt was not taken: a full disk, say
@@ -117,12 +118,14 @@ class _Turn:
         self._poor = False
         """The critic's last word on it, where that counts."""
 
-    def introduce(self) -> None:
-        log = self.client.log
-        said = modes.said(log.header())
-        self.screen.note(clean_line(f"session {self.client.session} · {said}"))
-        if not self.wish.policy.stated:
-            self.screen.note("To be asked: --approve ask. Also --approve reject, --llm-approve.")
+    def introduce(self, about: str) -> None:
+        """One line: how it answers, its id, and what else was chosen (`about`)."""
+        header = self.client.log.header()
+        said = [summary(header), f"session {self.client.session}"]
+        if branch := worktree.brief(header["worktree"]):
+            said.append(f"branch {branch}")
+        said += [about] if about else []
+        self.screen.note(clean_line(" · ".join(said)))
 
     async def play(self, since: int, progress: Progress) -> int:
         name, steer = progress.command, {"steer": True} if self.wish.steer else {}
@@ -133,6 +136,7 @@ class _Turn:
             self.screen.note(placeless())
         elif kind_of(outcome.update) == "_queue" and not steer:
             self.screen.note("A turn is running: the prompt is queued.")
+            self._tell_first()
         async with aclosing(self.watch.events(since)) as events:
             async for event in events:
                 if self._begins(event, name):
@@ -144,9 +148,9 @@ class _Turn:
                     self._note_denial(event)
                 elif self._is_over(event):
                     break
-                elif not self._n and self._is_held(name):
+                if not self._n and self._is_held(name):
                     self._tell_held()
-                    return exits.FAILED
+                    return exits.WAITING
         self._conclude(self._ended)
         return exits.of_turn(self._ended, rejected=self.rejected, poor=self._poor)
 
@@ -173,17 +177,15 @@ class _Turn:
         return False
 
     def _is_held(self, command: str) -> bool:
-        header = self.document.header
-        queue = header["queue"]
+        queue = self.document.header["queue"]
         waits = any(item["id"] == command and not item.get("placeless") for item in queue)
-        return waits and header["state"] == "idle" and header["reason"] not in ("", "end_turn")
+        return waits and waits_for_user(self.document.header)
 
     def _hear_ask(self, event: Event) -> None:
         """The session's worker answers; what it leaves open waits for the user."""
         update, name = event.update, lenient.text(event.update, "id")
         if not self._n:
-            if kept_asks.unanswered(self.document.header):
-                self._tell_first()
+            self._tell_first()
             return
         if lenient.text(update, "danger"):
             self._dangerous.add(name)
@@ -204,15 +206,13 @@ class _Turn:
         self.screen.note(f"{what}: rookery answer {self.client.session}")
 
     def _tell_first(self) -> None:
-        self.screen.note(f"An open question comes first: rookery answer {self.client.session}")
+        """That a running turn waits for the user, as long as the prompt waits for that turn."""
+        header = self.document.header
+        if header["state"] != "idle" and kept_asks.unanswered(header):
+            self.screen.note(why_held(self.client.session, header))
 
     def _tell_held(self) -> None:
-        if self.document.header["asks"]:
-            self._tell_first()
-            return
-        self.screen.note("The previous turn did not end well: the prompt is held.")
-        self.screen.note("\n".join(strip(self.document.header)))
-        self.screen.note(f"rookery queue {self.client.session} send")
+        self.screen.note(why_held(self.client.session, self.document.header))
 
     def _denial(self, update: Json, by_order: bool) -> str:
         said, why = lenient.text(update, "ruled"), lenient.text(update, "reason")

@@ -51,8 +51,8 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
     screen.note(f"Builds {tag} with {_listed(wanted)}, in their latest versions:")
     for each in text.splitlines():
         screen.note(f"    {each}")
-    if not (yes or flags.confirmed(screen, "Go ahead?", "built", as_json=False)):
-        return exits.CANCELLED
+    if not yes:
+        flags.confirm(screen, "Go ahead?", "build it")
     _build(screen, program, tag, text, wheel)
     screen.note(f"Made {tag}. {_use(config, tag, wanted)}")
     return exits.DONE

@@ -1,7 +1,6 @@
 """`rookery agents add`: Rookery's own agent on an agent server, in OpenHands Cloud or in a
 container, under a name. It is tried before it is added; a key is saved."""
 
-import importlib.util
 import shutil
 import sys
 from collections.abc import Mapping
@@ -11,9 +10,11 @@ import click
 
 from rookery.agent.elsewhere import keys
 from rookery.agent.process.arguments import parse
-from rookery.agent.process.place import CLOUD, Place, plain_url
+from rookery.agent.process.place import Place, plain_url
 from rookery.agents import registry
+from rookery.agents.elsewhere import CLOUD
 from rookery.cli import exits, flags, settings
+from rookery.cli.elsewhere import require_extra
 from rookery.cli.output import Screen, standard
 from rookery.client.config import own_agents
 from rookery.client.guard import require_person
@@ -42,12 +43,6 @@ def add(name: str, where: Mapping[str, Any]) -> int:
     own_agents.put(home, name, {"command": _command(where)})
     screen.note(f'Added {name}. To use it: rookery run --agent {name} "…"')
     return exits.DONE
-
-
-def require_extra() -> None:
-    """Raises ClickException."""
-    if importlib.util.find_spec("httpx") is None or importlib.util.find_spec("openhands") is None:
-        raise click.ClickException(registry.missing_extra("Rookery's own agent", "agent"))
 
 
 def _place(where: Mapping[str, Any]) -> Place:

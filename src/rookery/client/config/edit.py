@@ -14,6 +14,10 @@ type Value = float | int | str | bool | None
 """None: the key is removed, and the default applies."""
 
 
+class BadSetting(config.ConfigError):
+    """A value that a setting cannot have; nothing was changed."""
+
+
 def change(home: str, wanted: Mapping[str, Value]) -> None:
     """Set each dotted key of definitions.SINGLE. Raises ConfigError, NotEdited; then nothing is
     written."""
@@ -54,7 +58,7 @@ def _check(key: str, value: Value) -> None:
     try:
         limits.checked(known, value, exact=True)
     except limits.BadValue as error:
-        raise config.ConfigError(f"Not changed: {key} {error}.") from None
+        raise BadSetting(f"Not changed: {key} {error}.") from None
 
 
 def _without_older(wanted: Mapping[str, Value]) -> dict[str, Value]:

@@ -42,7 +42,7 @@ def turns(home: str, session: str) -> list[Json]:
     ]
 
 
-def _cap(home: str) -> int:
+def snapshot_file_bytes(home: str) -> int:
     """Bytes of a file that is kept; a configuration that cannot be read has the usual ones."""
     try:
         return in_force.load(home).policy.snapshot_file_bytes
@@ -65,7 +65,7 @@ def preview(home: str, session: str, turn: int) -> list[tuple[str, str]]:
             }
         )
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
-    most = _cap(home)
+    most = snapshot_file_bytes(home)
     asked = {"do": "compare", "target": target}
     request = job.request(directory, cwd, kept_of(saved), most, **asked)
     if request is None:

@@ -150,9 +150,7 @@ def _read(cwd: str, against: str, settings: dict[str, str]) -> Changes:
     output = git.run(cwd, words, most=NAME_BYTES + PATCH_BYTES, more=settings)
     if output is None:
         raise NoDiff("no_diff", "git could not compare the files in time.")
-    files, patch, whole = _records(output.data)
-    cut = output.cut or not whole or len(patch) > PATCH_BYTES
-    files = _with_hunks(files[:MOST_FILES], patch[:PATCH_BYTES], cut=cut)
+    files, patch, cut = _files_of(output.data, cut=output.cut)
     unmerged = _unmerged(cwd)
     files = [
         file._replace(note=CONFLICT) if file.change.path in unmerged else file for file in files
@@ -168,7 +166,20 @@ def _read(cwd: str, against: str, settings: dict[str, str]) -> Changes:
     return Changes("", files, cut)
 
 
+def parsed(data: bytes) -> Changes:
+    """Those of a difference that git printed, with the records of all files first."""
+    files, _, cut = _files_of(data, cut=False)
+    return Changes("", files, cut)
+
+
 # --- what git knows ------------------------------------------------------------------------------
+
+
+def _files_of(data: bytes, *, cut: bool) -> tuple[list[File], bytes, bool]:
+    """The files, the patch of all, and whether there is more than that."""
+    files, patch, whole = _records(data)
+    cut = cut or not whole or len(patch) > PATCH_BYTES or len(files) > MOST_FILES
+    return _with_hunks(files[:MOST_FILES], patch[:PATCH_BYTES], cut=cut), patch, cut
 
 
 def _records(data: bytes) -> tuple[list[File], bytes, bool]:

@@ -204,6 +204,8 @@ class Diff(BaseModel):
     files: list[Change]
     patch: str = Field(description="A unified diff, new files included; at most 2 MiB.")
     cut: bool = Field(description="Whether there is more than is shown.")
+    of: Literal["session", "worktree", "directory"] = Field(description="Whose changes these are.")
+    note: str = Field(description="What to know about that: no snapshots, others at work.")
 
 
 class Hunk(BaseModel):

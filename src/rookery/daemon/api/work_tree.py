@@ -5,7 +5,7 @@ its changes."""
 import asyncio
 import os
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from rookery.client import fleet
 from rookery.client.branches import session as branch
+from rookery.client.branches.changed import changed
 from rookery.client.work_tree import commit, undo
 from rookery.client.work_tree.changes import NoDiff, changes
 from rookery.client.work_tree.diff import as_patch, diff
@@ -101,19 +102,25 @@ async def read_diff(
     daemon: Daemon,
     session: SessionId,
     base: InQuery = "",
+    of: Annotated[Literal["", "session", "directory"], Query()] = "",
 ) -> Response:
-    """What changed in the session's directory, new files included, compared with a commit."""
+    """What changed in the session's directory, new files included, compared with a commit; with
+    `of=session`, what its own turns changed, as far as snapshots tell."""
 
     def read() -> Json:
         head = fleet.head_of_session(daemon.home, session)
+        told = {"of": "directory", "note": ""}
         try:
-            if base or not head or not head.get("worktree"):
+            if of == "session" and head:
+                changes, whose, note = changed(daemon.home, head)
+                found, told = as_patch(changes), {"of": whose, "note": note}
+            elif base or of or not head or not head.get("worktree"):
                 found = diff(directory_of(daemon, session), base)
             else:
-                found = as_patch(branch.changes_of(head))
+                found, told["of"] = as_patch(branch.changes_of(head)), "worktree"
         except NoDiff as error:
             raise problem_of(error) from error
-        return {**found._asdict(), "files": [each._asdict() for each in found.files]}
+        return {**found._asdict(), "files": [each._asdict() for each in found.files], **told}
 
     return Masked(await asyncio.to_thread(read))
 

@@ -79,7 +79,7 @@ class ComposerActions:
             self._app.send(command, session, files)
         else:
             start = self._app.start
-            chosen = (start.confirms(""), start.worktree, start.sandbox)
+            chosen = (start.confirms(""), start.worktree, start.sandbox, start.argv)
             self._app.reader.make(start.agent, start.cwd, prompt, files, *chosen)
 
     def give_back(self, command: Json, session: str, files: "list[Attachment]") -> None:

@@ -148,7 +148,7 @@ class Windows(Parts):
 
         def chosen(name: str) -> None:
             if not session:
-                self.start.agent = name
+                self.start.agent, self.start.argv = name, ()
                 self.look_around()
                 self.notify(f"{name} answers your first prompt.", markup=False)
                 return

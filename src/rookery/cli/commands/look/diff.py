@@ -11,6 +11,7 @@ from rookery.cli.session.here import session_here
 from rookery.core import worktree
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.json.safe_text import count
+from rookery.home import paths
 
 COLOURS = {"+": "done", "-": "failed", "@": "running"}
 
@@ -20,54 +21,72 @@ class Found(NamedTuple):
     files: list[Json]
     patch: str
     cut: bool
+    of: str
+    """session, worktree or directory."""
+    note: str = ""
 
 
 @click.command()
 @click.argument("session", required=False, shell_complete=flags.complete_sessions)
 @flags.flag("--stat", help="Only the files, with the number of lines added and removed.")
+@flags.flag("--all", "everything", help="All changes in its directory since the last commit.")
 @flags.as_json("Print one JSON object.")
-def diff(session: str | None, stat: bool, as_json: bool) -> None:
+def diff(session: str | None, stat: bool, everything: bool, as_json: bool) -> None:
     """Print what a session changed, new files included, as a patch.
 
-    With a worktree: everything since the commit it was made from, committed or not. Without one:
-    all changes in its directory since the last commit.
+    Only what its own turns changed, by their snapshots (docs/rewind.md): not what you did between
+    them, nor what other sessions did in the same directory. With a worktree: everything since the
+    commit it was made from, committed or not. Without snapshots, it says so and prints what --all
+    does.
 
     SESSION: by default, the latest one of this directory.
 
     \b
     rookery diff
     rookery diff 3f2a --stat
+    rookery diff 3f2a --all
     rookery diff 3f2a | git apply
     """
     screen, rookery = standard(), target.rookery()
     name = rookery.find(session) if session else session_here()
     head = rookery.head(name)
-    found = _read(name, head or {})
+    found = _read(name, head or {}, everything=everything)
     if as_json:
         screen.line(dumps(found._asdict()))
         return
+    if found.note:
+        screen.note(clean_line(found.note))
     if not found.files:
         screen.note("Nothing changed.")
     if stat:
         write_stat(screen, found.files)
     else:
         _write_patch(screen, found.patch)
-    if words := worktree.brief((head or {}).get("worktree")):
+    words = worktree.brief((head or {}).get("worktree"))
+    if words and found.of == "worktree":
         screen.note(clean_line(f"{words}, since {found.base[:12]}"))
     if found.cut:
         screen.note("There is more than is shown: it is too large.")
 
 
-def _read(session: str, head: Json) -> Found:
-    if (door := target.door()) is not None:
-        said = door.json("GET", f"/api/sessions/{session}/diff")
-        return Found(*(said[key] for key in Found._fields))
-    from rookery.client.branches.session import changes_of
+OLDER = "The daemon is of an earlier version: these are all changes in the session's directory."
 
-    changed = changes_of(head)
-    patch = b"".join(file.patch for file in changed.files).decode("utf-8", "replace")
-    files = [file.change._asdict() for file in changed.files]
-    return Found(changed.base, files, patch, changed.cut)
+
+def _read(session: str, head: Json, *, everything: bool) -> Found:
+    if (door := target.door()) is not None:
+        of = "directory" if everything else "session"
+        said = door.json("GET", f"/api/sessions/{session}/diff?of={of}")
+        older = {"of": "directory", "note": "" if everything else OLDER}
+        return Found(**{key: (older | said)[key] for key in Found._fields})
+    from rookery.client.branches.changed import Changed, changed
+    from rookery.client.work_tree.changes import changes
+    from rookery.client.work_tree.diff import as_patch
+
+    cwd = str(head["cwd"])
+    found = Changed(changes(cwd), "directory") if everything else changed(paths.home(), head)
+    whole = as_patch(found.changes)
+    files = [change._asdict() for change in whole.files]
+    return Found(whole.base, files, whole.patch, whole.cut, found.of, found.note)
 
 
 def write_stat(screen: Screen, files: Sequence[Json]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, override
 
 import click
 
-from rookery.cli import flags, target
+from rookery.cli import exits, flags, target
 from rookery.cli.flags import complete_agents
 from rookery.cli.output import Screen, clean_line, cut, standard
 from rookery.cli.output.units import AGE
@@ -75,11 +75,12 @@ class Since(click.ParamType[float]):
     help="Print at most this many hits.",
 )
 @flags.as_json("Print one JSON object per hit.")
-def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted: Any) -> None:
+def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted: Any) -> int:
     """Search prompts, answers, thoughts, commands, their output and paths in all sessions.
 
     Finds what has all the words, newest first. Case and accents do not matter. Put words that
-    belong together in quotes; end a word with * to find all that begin with it.
+    belong together in quotes; end a word with * to find all that begin with it. The exit code is 1
+    if nothing is found.
 
     \b
     rookery search disk full
@@ -111,6 +112,7 @@ def search(words: tuple[str, ...], since: float | None, as_json: bool, **wanted:
         else:
             _write(screen, hit, now, first=number == 0)
     _say(screen, answer, progress, wanted["limit"])
+    return exits.DONE if answer.hits else exits.FAILED
 
 
 def _text(words: tuple[str, ...]) -> str:

@@ -62,8 +62,10 @@ def prune(yes: bool, as_json: bool, **filters: Any) -> None:
     these = "this session" if len(meant) == 1 else f"these {len(meant)} sessions"
     if not meant:
         screen.note("No matching sessions.")
-    elif yes or flags.confirmed(screen, f"Permanently delete {these}?", "deleted", as_json=as_json):
-        _delete(screen, home, meant)
+        return
+    if not yes:
+        flags.confirm(screen, f"Permanently delete {these}?", "delete them", as_json=as_json)
+    _delete(screen, home, meant)
 
 
 def _meant(

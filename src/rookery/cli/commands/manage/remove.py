@@ -29,16 +29,13 @@ def remove(sessions: tuple[str, ...], yes: bool, force: bool) -> int:
     screen, rookery = standard(), target.rookery()
     heads = {session: rookery.head(session) for session in sessions}
     if not yes:
-        if not flags.in_terminal():
-            raise click.UsageError("Not a terminal: pass --yes.")
         for session, head in heads.items():
             screen.note(f"  {session}  {clean_line(head['title']) if head else ''}")
             if words := _at_stake(session):
                 screen.note(f"    its worktree has work that was not merged: {words}")
                 force = True
         these = "this session" if len(sessions) == 1 else f"these {len(sessions)} sessions"
-        if not click.confirm(f"Permanently delete {these}?", err=True):
-            return exits.CANCELLED
+        flags.confirm(screen, f"Permanently delete {these}?", "delete them")
     for session in sessions:
         said = rookery.remove(
             session, lambda words: screen.note(f"  {clean_line(words)}"), force=force

@@ -11,6 +11,7 @@ from rookery.cli import flags
     "--agent", metavar="NAME", shell_complete=flags.complete_agents, help="Agent for new sessions."
 )
 @flags.line
+@flags.elsewhere
 @flags.first_thread
 @flags.approving
 @flags.override
@@ -41,6 +42,7 @@ def acp(
     \b
     rookery acp --agent claude
     rookery acp --cmd "my-agent --acp"
+    rookery acp --remote http://build:8000
     rookery acp --url wss://build.example/acp
     """
     from rookery.acp.bridge.door import main

@@ -109,9 +109,10 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
     what = "everything except" if keep_sessions else "everything, including"
     if not found.mine:
         screen.note("There is no data to remove.")
-    elif yes or flags.confirmed(
-        screen, f"Permanently remove {what} the sessions?", "removed", as_json=as_json
-    ):
+    else:
+        if not yes:
+            question = f"Permanently remove {what} the sessions?"
+            flags.confirm(screen, question, "remove it", as_json=as_json)
         _end_daemon(found.home)
         _end_workers(screen, found)
         _remove(found, keep_sessions=keep_sessions)
@@ -120,8 +121,6 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
             screen.note(f"Remove the service, too: {units.undoing()}")
         for place in found.shells:
             screen.note(f"Remove this from your shell's files: {paths.with_tilde(place)}")
-    else:
-        return
     if found.package.command and not as_json:
         screen.note(f"The program itself: {found.package.command}")
 

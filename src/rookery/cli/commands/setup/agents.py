@@ -84,8 +84,8 @@ def install(name: str, yes: bool) -> int:
     _refuse_other(home, name, node_path)
     plan = installing.plan(home, name, os.environ, node_path)
     _tell(screen, plan)
-    if not (yes or flags.confirmed(screen, "Go ahead?", "installed", as_json=False)):
-        return exits.CANCELLED
+    if not yes:
+        flags.confirm(screen, "Go ahead?", "install it")
     paths.ensure_home(home)
     installing.install(plan, os.environ)
     place = paths.with_tilde(plan.place)
@@ -116,9 +116,8 @@ def remove(name: str, yes: bool) -> int:
     if awake and program.startswith(place + os.sep):
         words = f"{name} is in use. First: rookery stop {' '.join(awake)}, then try again."
         raise click.ClickException(words)
-    question = f"Remove {paths.with_tilde(place)}?"
-    if not (yes or flags.confirmed(screen, question, "removed", as_json=False)):
-        return exits.CANCELLED
+    if not yes:
+        flags.confirm(screen, f"Remove {paths.with_tilde(place)}?", "remove it")
     installing.remove(home, name)
     screen.note(f"Removed {name}. Its sessions are kept.")
     return exits.DONE
@@ -217,8 +216,8 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
         screen.note(f"{len(added)} to add." if dry_run else "Nothing to add.")
         return exits.DONE
     require_person(home, "add agents")
-    if not (yes or flags.confirmed(screen, f"Add {len(added)}?", "added", as_json=False)):
-        return exits.CANCELLED
+    if not yes:
+        flags.confirm(screen, f"Add {len(added)}?", "add them")
     for offer in added:
         own_agents.put(home, offer.name, offer.table)
     screen.note(f"Added {len(added)}. To test one: rookery doctor {added[0].name}")

@@ -38,6 +38,8 @@ def new(**of_session: Any) -> None:
         if words := worktree.brief(header["worktree"]):
             screen.note(f"worktree of {clean_line(header['worktree']['origin'])}: {words}")
         screen.note(clean_line(modes.sentence(header)))
+        if wanted.about:
+            screen.note(wanted.about)
         for event in log.page(0):
             if kind_of(event.update) == "_notice":
                 screen.note(clean_line(lenient.text(event.update, "text")))

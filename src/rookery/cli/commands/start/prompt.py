@@ -4,9 +4,9 @@ import click
 
 from rookery.cli import exits, flags
 from rookery.cli.output import standard
-from rookery.cli.output.queue import placeless, strip
+from rookery.cli.output.queue import placeless
 from rookery.cli.session.prompt_input import message_of
-from rookery.cli.session.send import awaited, header_of, renew_environment, send
+from rookery.cli.session.send import awaited, renew_environment, send, tell_queued
 from rookery.core.json import Event, Json, kind_of, lenient
 
 STEERED_WITHIN = 2.0
@@ -71,8 +71,7 @@ def prompt(
     elif steer and _is_taken(session, outcome):
         screen.note(f"Sent into the running turn. rookery tail {session}")
     else:
-        screen.note("Queued: a turn is running.")
-        screen.note("\n".join(strip(header_of(session))))
+        return tell_queued(screen.note, session)
     return exits.DONE
 
 

@@ -139,8 +139,8 @@ class _Running:
             for head in heads:
                 self._tell(head)
             left = [head for head in heads if not races.has_ended(head)]
-            if not left:
-                return
+            if all(head["asks"] and head["state"] == "idle" for head in left):
+                return  # no turn runs any more: what is left waits for the user
             took = units.duration(time.monotonic() - self._began)
             self.screen.status(f"{len(left)} of {len(heads)} still at work · {took}")
             await asyncio.sleep(LOOKS)
@@ -173,7 +173,7 @@ def show(name: str, as_json: bool) -> int:
 
 
 def show_race(screen: Screen, name: str, *, as_json: bool) -> int:
-    """The exit code: whether one of them got to its end."""
+    """The exit code: whether one of them got to its end, or waits for the user."""
     from rookery.client.branches import anywhere
 
     race, rows = anywhere.race(target.rookery(), name)
@@ -183,7 +183,10 @@ def show_race(screen: Screen, name: str, *, as_json: bool) -> int:
     else:
         _write(screen, rows)
         _say_next(screen, race, rows)
-    return exits.DONE if any(row.state in ("done", "merged") for row in rows) else exits.FAILED
+    states = {row.state for row in rows}
+    if states & {"done", "merged"}:
+        return exits.DONE
+    return exits.WAITING if "needs-you" in states else exits.FAILED
 
 
 def _write(screen: Screen, rows: Sequence[Runner]) -> None:
@@ -232,8 +235,7 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
 
     _, rows = anywhere.race(target.rookery(), head["race"])
     rest = [row for row in rows if row.session != session and row.files is not None]
-    if not _agreed(screen, rest, yes=yes):
-        return exits.CANCELLED
+    _confirm(screen, rest, yes=yes)
     how = how or "merge"
     message = merging.asked_message(session, how, message, head)
     said = anywhere.pick(target.rookery(), session, how, message)
@@ -255,24 +257,21 @@ def drop(name: str, yes: bool) -> int:
     if not left:
         screen.note("Its worktrees are gone already.")
         return exits.DONE
-    if not _agreed(screen, left, yes=yes):
-        return exits.CANCELLED
+    _confirm(screen, left, yes=yes)
     _say_dropped(screen, rows, anywhere.drop_race(target.rookery(), name))
     return exits.DONE
 
 
-def _agreed(screen: Screen, rows: Sequence[Runner], *, yes: bool) -> bool:
+def _confirm(screen: Screen, rows: Sequence[Runner], *, yes: bool) -> None:
     if yes or not rows:
-        return True
+        return
     for row in rows:
         work = f"{count(row.files or 0, 'file')}, +{row.added} −{row.removed}"
         screen.note(
             f"  {row.session}  {clean_line(row.agent)}  {work if row.files else 'no changes'}"
         )
     worktrees = count(len(rows), "worktree")
-    return flags.confirmed(
-        screen, f"Delete {worktrees} with all changes?", "deleted", as_json=False
-    )
+    flags.confirm(screen, f"Delete {worktrees} with all changes?", "delete them")
 
 
 def _say_dropped(screen: Screen, rows: Sequence[Runner], dropped: Sequence[str]) -> None:

@@ -2,13 +2,14 @@
 
 import click
 
-from rookery.cli.session.send import Say, for_each, header_of, send
-from rookery.core.json import lenient
+from rookery.cli import exits
+from rookery.cli.session.send import Say, for_each, header_of, send, tell_queued
+from rookery.core.json import kind_of, lenient
 
 
 @click.command()
 @for_each
-def retry(session: str, say: Say) -> None:
+def retry(session: str, say: Say) -> int:
     """Send a prompt again that hit a rate limit, without waiting for the reset. If the limit still
     applies, the agent says so.
 
@@ -20,5 +21,8 @@ def retry(session: str, say: Say) -> None:
         raise click.ClickException(
             f"It has no prompt that hit a rate limit. To send one: rookery prompt {session}"
         )
-    send(session, {"do": "prompt", "prompt": blocks})
+    outcome = send(session, {"do": "prompt", "prompt": blocks})
+    if kind_of(outcome.update) == "_queue" and outcome.update.get("placeless") is not True:
+        return tell_queued(say, session)
     say(f"Sent. rookery tail {session}")
+    return exits.DONE

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rookery.cli import exits, flags
-from rookery.cli.output import clean_line, standard
+from rookery.cli.output import standard
 from rookery.cli.session import new_session, prompt_input
 from rookery.cli.session.prompt_input import message_of
 
@@ -65,13 +65,12 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     rookery run --worktree "Rewrite the parser"
     rookery run --worktree=parser "Rewrite the parser"
     rookery run --agent claude --approve ask "Tidy up the build scripts"
+    rookery run --remote http://build:8000 "Fix the failing test"
     git diff | rookery run "Review this change:" - > review.md
     """
     screen = standard()
     flags.check_output(as_json=as_json, verbose=verbose)
     of_session["worktree"], text = prompt_input.after_name(of_session["worktree"], text)
-    if of_session["worktree"]:
-        screen.note(f"Its worktree's branch: rookery/{clean_line(of_session['worktree'])}")
     wanted = new_session.wanted(screen, **of_session)
     if wanted is None:
         return exits.DONE
@@ -83,7 +82,7 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     told = f"run {flag}" if flag else "rookery run"
     policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)
     wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop)
-    return run_turn(screen, lambda: wanted.create(policy.order), wish)
+    return run_turn(screen, lambda: wanted.create(policy.order), wish, wanted.about)
 
 
 def _said(approve: str | None, always: bool, risky: bool) -> tuple[str, str]:
