@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 
 from rookery.client.daemon import local
 from rookery.daemon import options
+from rookery.daemon.access.hosts import address_for_others
 from rookery.daemon.options import Options, Refusal, chosen
 from rookery.daemon.process import lifecycle
 from rookery.daemon.process.server import Sockets
@@ -90,6 +93,25 @@ def test_D1_background_status_stop(home: Path) -> None:
     assert "Sessions keep running" in stopped.stderr
     assert rookery("serve", "--status").returncode == 1
     assert "No daemon is running" in rookery("serve", "--stop").stderr
+
+
+def test_the_link_for_a_phone_leads_to_this_machine(home: Path) -> None:
+    started = rookery("serve", "--background", "--host", EVERY, "--port", "0")
+    link = re.search(r"http://(\S+):\d+/login\?code=\S+", started.stdout)
+    assert link is not None, started.stderr
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        way.connect(("192.0.2.7", 9))
+        assert link[1] == way.getsockname()[0]
+    with urllib.request.urlopen(link[0]) as page:  # noqa: S310 - it is our own
+        assert page.status == 200
+    assert rookery("serve", "--stop").returncode == 0
+
+
+def test_the_link_has_the_name_of_the_certificate() -> None:
+    every = Options(EVERY, tls_cert="cert.pem", allowed_hosts=("box.example.org",))
+    assert address_for_others(every) == "https://box.example.org:7433"
+    assert address_for_others(every._replace(behind_proxy=True)) == every.address
+    assert address_for_others(Options()) == "http://127.0.0.1:7433"
 
 
 def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) -> None:

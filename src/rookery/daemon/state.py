@@ -7,6 +7,7 @@ from fastapi import Depends, Path, Request
 
 from rookery.client import fleet as sessions
 from rookery.daemon.access.devices import Devices
+from rookery.daemon.access.hosts import address_for_others
 from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
@@ -31,7 +32,7 @@ class State(NamedTuple):
     def login_link(self) -> str:
         """Good once, for ten minutes; the page asks before it is used up."""
         code = self.devices.new_code(time.monotonic())
-        return f"{self.options.address}/login?code={code}"
+        return f"{address_for_others(self.options)}/login?code={code}"
 
 
 def _of(request: Request) -> State:

@@ -1,6 +1,7 @@
 """Under which names the daemon answers, and which pages may speak to it: no DNS rebinding, no
 cross-site request."""
 
+import socket
 from collections.abc import Sequence
 
 from rookery.daemon.options import Options, is_loopback
@@ -35,6 +36,25 @@ class Hosts:
 
     def names(self) -> Sequence[str]:
         return sorted(self._names)
+
+
+def address_for_others(options: Options) -> str:
+    """The address as another device, such as a phone, has to write it."""
+    if options.host not in EVERY or options.behind_proxy:
+        return options.address
+    name = next(iter(options.allowed_hosts), "") or _in_the_network(options.host)
+    return options._replace(host=name).address
+
+
+def _in_the_network(host: str) -> str:
+    """This machine's own address on the way out; nothing is sent to find it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as way:
+        try:
+            way.connect(("2001:db8::1" if ":" in host else "192.0.2.1", 9))
+        except OSError:  # no network
+            return host
+        return str(way.getsockname()[0])
 
 
 def _name(host: str) -> str:
