@@ -26,14 +26,29 @@ LOCAL = frozenset({"play", "acp"})
 def main() -> None:
     """The script `rookery`. Ends the process with a meaningful status."""
     arguments = sys.argv[1:]
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed: what is said there goes nowhere
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - kept open
     if arguments and arguments[0] in VERSION:
-        sys.stdout.write(f"rookery {__version__}\n")
-        return
+        sys.exit(_print_version())
     gc.set_threshold(SELDOM)
     try:
         sys.exit(_run(arguments))
     except KeyboardInterrupt:  # also while modules are being loaded
         sys.exit(130)
+
+
+def _print_version() -> int:
+    try:
+        print(f"rookery {__version__}", flush=True)
+    except OSError as error:
+        from rookery.cli import errors, exits
+
+        if isinstance(error, BrokenPipeError):
+            errors.give_up_stdout()
+            return exits.PIPE_CLOSED
+        return errors.report(error)
+    return 0
 
 
 def _run(arguments: list[str]) -> int:

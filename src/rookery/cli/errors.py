@@ -6,6 +6,7 @@ import re
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rookery.cli import exits
@@ -152,14 +153,33 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return f"{error}\n{error.remedy}".strip(), code
         case Trouble():
             return str(error), exits.DISK_FULL
-        case OSError() if error.errno in FULL and error.filename not in ("stdout", "stderr"):
-            return f"No space left on the disk of {paths.home()}. Free some.", exits.FAILED
-        case OSError() if error.filename is not None and error.strerror:
-            words = f"{os.fsdecode(error.filename)}: {error.strerror}.{_elsewhere(error)}"
-            return words, exits.FAILED
-        case _ if isinstance(error, faults()) and not isinstance(error, OSError):
+        case OSError():
+            words = _of_system(error)
+            return (words, exits.FAILED) if words else None
+        case _ if isinstance(error, faults()):
             return str(error), exits.FAILED
     return None
+
+
+def _of_system(error: OSError) -> str:
+    """What the system refused; "": a bug of ours."""
+    if error.filename is not None and error.strerror and error.errno not in FULL:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}.{_elsewhere(error)}"
+    if error.errno in FULL:
+        if error.filename in ("stdout", "stderr") or _fails(lambda: os.write(1, b"\n")):
+            return f"{error.filename or 'stdout'}: {error.strerror}."
+        return f"No space left on the disk of {paths.home()}. Free some."
+    if isinstance(error, FileNotFoundError) and _fails(os.getcwd):
+        return "The current directory no longer exists: cd to another one."
+    return ""
+
+
+def _fails(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except OSError:
+        return True
+    return False
 
 
 def _elsewhere(error: OSError) -> str:
