@@ -11,6 +11,7 @@ from rookery.agents.elsewhere import CLOUD, own_agent
 from rookery.log.reader import Reader
 from rookery.models import profiles
 from rookery.models.profiles import Profile, Settings
+from tests.agent.elsewhere.stand_in import KEY, StandIn, say
 from tests.cli.driving import ROOKERY, rookery
 
 URL = "http://127.0.0.1:9"
@@ -59,6 +60,15 @@ def test_an_editor_gets_it_too(home: Path, tmp_path: Path) -> None:
             answer = json.loads(acp.stdout.readline())
         acp.stdin.close()
     assert f"agent server at {URL} does not respond" in answer["error"]["message"]
+
+
+@pytest.mark.long
+def test_a_turn_of_run_is_over_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SESSION_API_KEY", KEY)
+    with StandIn().serving() as server:
+        server.steps = [say("all well")]
+        done = rookery("run", "--remote", server.url, "Hello")
+    assert (done.code, done.out) == (0, "all well\n"), done.err
 
 
 def test_neither_is_no_agent_and_both_are_one() -> None:
