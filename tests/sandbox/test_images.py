@@ -90,6 +90,21 @@ async def test_another_rookery_in_the_image_is_told(harbour: Aviary) -> None:
     assert "rookery agents image rookery" in told
 
 
+async def test_an_agent_that_only_the_image_has_takes_over(
+    harbour: Aviary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    script = harbour.root / "inside.json"
+    script.write_text("{}")
+    inside = player(str(script), "--state", str(harbour.root / "inside"))
+    use_engine(harbour, f"exec {shlex.join(inside)}")
+    bird = harbour.hatch(agent="rookery", argv=[], sandbox="container")
+    assert "one" in text_of(await bird.turn([{"text": "one"}]))
+    await bird.send("switch", agent="claude")
+    assert bird.header()["agent"] == "claude"
+    assert "two" in text_of(await bird.turn([{"text": "two"}]))
+
+
 async def test_a_session_begun_in_an_earlier_container_goes_on_in_the_sandbox(
     harbour: Aviary,
 ) -> None:

@@ -14,6 +14,7 @@ from rookery.core.agent import switching
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Json, lenient
+from rookery.core.settings import sandbox as kinds
 from rookery.core.vendors import demo
 
 OWN = "rookery"
@@ -233,13 +234,15 @@ def check_successor(
     environment: Mapping[str, str],
     node_path: str = "",
 ) -> Refusal | None:
-    """Why an agent cannot take over a session; the environment is the session's."""
+    """Why an agent cannot take over a session; the environment is the session's. In a container, it
+    is the image that has it, or has not."""
     refusal = switching.refusal(header, command, names(custom))
     if refusal is not None:
         return refusal
     argv = lenient.texts(command, "argv")
     agent = Agent(command["agent"], argv) if argv else resolve(command["agent"], custom)
-    installed = is_installed(agent, environment, header["cwd"], node_path)
+    inside = lenient.text(header, "sandbox") == kinds.CONTAINER
+    installed = inside or is_installed(agent, environment, header["cwd"], node_path)
     return None if installed else Refusal("not_installed", str(NotInstalled(agent)))
 
 
