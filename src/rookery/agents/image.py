@@ -30,6 +30,7 @@ RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm \\
 """
 _UV = """\
 ENV UV_TOOL_DIR=/opt/uv/tools UV_TOOL_BIN_DIR=/usr/local/bin UV_PYTHON_INSTALL_DIR=/opt/uv/python
+ENV UV_COMPILE_BYTECODE=1 UV_NO_CACHE=1
 RUN python3 -m pip install --no-cache-dir uv
 """
 _PIP = "ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_ROOT_USER_ACTION=ignore\n"
@@ -71,10 +72,12 @@ def name_of(argv: Sequence[str]) -> str:
     return next((name for name in packaged if AGENTS[name].argv[0] == program), "")
 
 
-def make_line(argv: Sequence[str], image: str) -> str:
-    """The command that makes an image which has the agent of this command; "": none does."""
+def make_line(argv: Sequence[str], image: str, *, ours: bool = False) -> str:
+    """The command that makes an image which has the agent of this command; "": none does. `ours`:
+    such a command made the image, so its base is known."""
     name = name_of(argv)
-    onto = "" if image in ("", NAME) else f" --from {image} --tag {image}"
+    base = "" if ours else f" --from {image}"
+    onto = "" if image in ("", NAME) else f"{base} --tag {image}"
     return f"{MAKE} {name}{onto}" if name else ""
 
 

@@ -83,17 +83,17 @@ def check(wish: Wish, argv: Sequence[str], *, deep: bool = False) -> Contents:
     """What is in the image for an agent's command. Blocks. Raises SandboxError: the image is not
     there, or does not have the agent's program. `deep`: one that does not say is run."""
     name = registry.image_of(argv) or wish.image or image.NAME
-    make = image.make_line(argv, name)
     try:
         engine = find(wish.engine, [])
     except ValueError as error:
         raise SandboxError(f"sandbox.engine is not valid: {error}.") from None
     found = contents(engine, name)
     if found is None:
-        raise SandboxError(missing(name, engine, make))
+        raise SandboxError(missing(name, engine, image.make_line(argv, name)))
     known, program = image.name_of(argv), registry.in_image(argv)[0]
     lacks = known and found.agents and not {known, _WITH.get(known, known)} & {*found.agents}
     if lacks or (deep and not found.agents and not _runs(engine, wish, name, program)):
+        make = image.make_line(argv, name, ours=bool(found.agents))
         raise SandboxError(lacking(name, program, make))
     return found
 
@@ -126,7 +126,7 @@ def lacking(name: str, program: str, make: str) -> str:
 
 
 def older(name: str, theirs: str) -> str:
-    line = image.make_line([registry.OWN, "agent"], name)
+    line = image.make_line([registry.OWN, "agent"], name, ours=True)
     return (
         f"The image {name} has another version of Rookery in it ({theirs}) than runs here "
         f"({build()}). To build it again: {line}"
