@@ -227,7 +227,7 @@ def test_a_sound_home(home: Path) -> None:
     done = rookery("doctor")
     assert done.code == 0
     assert [line[12:].split()[0] for line in done.out.splitlines()[:6]] == [
-        *("python", "disk", "home", "settings", "model", "sockets")
+        *("python", "disk", "home", "settings", "model", "agent")
     ]
     assert "included with Rookery" in done.out
     assert [path.name for path in home.iterdir()] == [], "looking leaves no trace"

@@ -28,9 +28,16 @@ def extra_line(extra: str) -> str:
 
 def install_line(found: Installation, extras: Iterable[str] = ()) -> str:
     """The line that adds extras to an installation. What has the old name is moved."""
-    commands = install(found, [*found.extras, *extras])
-    lost = "" if _is_there(found.source) else SOMEWHERE
-    return " && ".join(map(shlex.join, commands)) + lost
+    return _line(install(found, [*found.extras, *extras]), found.source)
+
+
+def repair_line(found: Installation, extra: str) -> str:
+    """The line that installs everything anew, with this extra: files that were damaged, too."""
+    *before, last = install(found, [*found.extras, extra])
+    flag = {"pipx": [], "uv tool": ["--reinstall"], "uv pip": ["--reinstall"]}
+    place = last.index("install") + 1
+    anew = [*last[:place], *flag.get(found.installer, ["--force-reinstall"]), *last[place:]]
+    return _line([*before, anew], found.source)
 
 
 def uninstall_line(found: Installation) -> str:
@@ -136,6 +143,11 @@ def uv(source: Source) -> str:
     own = os.path.join(source.place, ".uv", "bin", "uv")
     known = not shutil.which("uv") and source.is_local and os.access(own, os.X_OK)
     return own if known else "uv"
+
+
+def _line(commands: list[Command], source: Source) -> str:
+    lost = "" if _is_there(source) else SOMEWHERE
+    return " && ".join(map(shlex.join, commands)) + lost
 
 
 def _is_there(source: Source) -> bool:

@@ -98,6 +98,11 @@ def former(found: Installation) -> Installation | None:
     return next((each for each in here if each.is_old), None)
 
 
+def here() -> list[Installation]:
+    """Each distribution of either name that this process can see, ours first."""
+    return installed_in(sys.executable, sys.prefix, sys.path)
+
+
 def _distributions(path: Sequence[str]) -> Iterator["Distribution"]:
     from importlib.metadata import Distribution
 

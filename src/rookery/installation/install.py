@@ -73,13 +73,20 @@ def install(source: Source, extras: list[str], python: str = "") -> None:
 def move_commands(here: list[Installation], source: Source, extras: list[str]) -> list[Command]:
     """What brings one environment to the new name with what it has and these extras."""
     last = here[-1]  # the old name, if it is there
-    wanted = {*extras, *(extra for each in here for extra in each.extras)}
-    return commands.install(last, wanted, source, fresh=True)
+    return commands.install(last, _all(here, extras), source, fresh=True)
+
+
+def _all(here: list[Installation], extras: list[str]) -> set[str]:
+    return {*extras, *(extra for each in here for extra in each.extras)}
 
 
 def _renew(here: list[Installation], source: Source, extras: list[str]) -> None:
-    *trial, final = _with_trial(here[-1], move_commands(here, source, extras))
-    for command in trial:
+    *before, final = move_commands(here, source, extras)
+    if here[-1].is_old:
+        # Before the old one is removed, pip or uv shows that the new one can be installed.
+        wanted = here[-1]._replace(extras=tuple(_all(here, extras)))
+        before.insert(0, commands.rehearsal(wanted, source))
+    for command in before:
         _run(command)
     try:
         _run(final)
@@ -90,23 +97,6 @@ def _renew(here: list[Installation], source: Source, extras: list[str]) -> None:
         raise Refusal(
             f"{refusal}\nThe earlier build is removed, your sessions are kept. To finish: {line}"
         ) from refusal
-
-
-def _with_trial(found: Installation, steps: list[Command]) -> list[Command]:
-    """Before the old one is removed, pip or uv shows that the new one can be installed."""
-    wanted = steps[-1][-1]
-    if not found.is_old:
-        return steps
-    match found.installer:
-        case "pipx":
-            name = os.path.basename(found.prefix)
-            return [["pipx", "runpip", name, "install", "--quiet", "--dry-run", wanted], *steps]
-        case "pip":
-            line = [found.python, "-m", "pip", "install", "--quiet", "--dry-run"]
-            return [[*line, wanted], *steps]
-    uv = steps[-1][0]
-    line = [uv, "pip", "install", "--quiet", "--dry-run", "--python", found.python]
-    return [[*line, wanted], *steps]
 
 
 def _new_tool(source: Source) -> Installation:

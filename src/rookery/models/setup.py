@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.client.guard import FromAgent
 from rookery.home import paths
-from rookery.models import profiles, subscriptions
+from rookery.models import own_agent, profiles, subscriptions
 from rookery.models.documents import SettingsError
 from rookery.models.draft import USUAL, BadDraft, Draft, profile_of
 from rookery.models.profiles import Profile, Settings
@@ -64,7 +64,10 @@ def attempt(
                 raise NoAnswer(answer.words)
             if not keep:
                 return answer.words
-        return saved(home, profile, default=default)
+        words = saved(home, profile, default=default)
+        if misfit := "" if own_agent.is_missing() else own_agent.misfit():
+            raise NoAnswer(f"{words} But Rookery's own agent is not usable yet: {misfit}")
+        return words
 
     return outcome(done)
 

@@ -6,7 +6,7 @@ import pytest
 
 from rookery.core.agent.messages import Agent, EndWanted, Exited, Opened, SpawnFailed, Wanted
 from rookery.core.turn.messages import Append
-from rookery.core.turn.remedies import remedy_for_start
+from rookery.core.turn.remedies import remedy_for, remedy_for_start
 from tests.core.agent.test_supervision import INITIALIZING, OPENING, READY, WISH, go, said, told
 from tests.core.making import Json
 
@@ -100,3 +100,11 @@ def test_ends_that_were_wanted_count_for_nothing_a6() -> None:
 )
 def test_the_last_words_tell_what_helps_a6(status: int, line: str, words: str) -> None:
     assert words in remedy_for_start("crow", "get crow", status, ["noise", line], {})
+
+
+def test_our_own_agent_with_libraries_that_do_not_fit_sends_to_the_doctor() -> None:
+    line = "ModuleNotFoundError: No module named 'openhands.tools'"
+    assert "`rookery doctor`" in remedy_for_start("rookery", "", 1, [line], {})
+    error = {"message": "The agent failed: ModuleNotFoundError (builtins): No module named 'x'"}
+    assert "`rookery doctor`" in remedy_for("failed", error, "rookery")
+    assert "`rookery doctor`" not in remedy_for("failed", error, "crow")

@@ -34,7 +34,18 @@ FAULTS = (BadPlace, OSError, paths.PathError, Unusable)
 def check(home: str, *, all_logs: bool = False) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not created."""
     rows = []
-    for look in (_python, _disk, _home, _settings, _servers, _hooks, _rules, _model, _sockets):
+    for look in (
+        _python,
+        _disk,
+        _home,
+        _settings,
+        _servers,
+        _hooks,
+        _rules,
+        _model,
+        _agent,
+        _sockets,
+    ):
         name = look.__name__.removeprefix("_")
         try:
             rows += [Row(name, verdict, words) for verdict, words in look(home)]
@@ -122,6 +133,28 @@ def _model(home: str) -> Found:
         yield NOT_OK, model.sentence
     else:
         yield NOT_TOLD, "no model for Rookery's own agent: rookery setup"
+
+
+def _agent(_home: str) -> Found:
+    """Rookery's own, as it would be imported; and what else is installed under its names."""
+    from rookery.installation import distribution
+    from rookery.models import own_agent
+
+    if any(each.foreign for each in distribution.here()):
+        other = f"another project called {distribution.OLD_NAME} is installed in this environment"
+        yield (
+            NOT_OK,
+            f"{other} and owns files of the same names: install Rookery into one of its own",
+        )
+    if distribution.former(distribution.running()):
+        twice = f"Rookery is installed twice, also under its earlier name {distribution.OLD_NAME}"
+        yield NOT_OK, f"{twice}, with the same command. To fix it: rookery update"
+    if own_agent.is_missing():
+        yield NOT_TOLD, registry.missing_extra("Rookery's own agent", registry.OWN_EXTRA)
+    elif fault := own_agent.fault():
+        yield NOT_OK, fault
+    else:
+        yield OK, "Rookery's own starts"
 
 
 def _sockets(home: str) -> Found:

@@ -15,7 +15,7 @@ from rookery.client import warm_agent
 from rookery.client.guard import require_person
 from rookery.client.start import connectable
 from rookery.home import paths
-from rookery.models import profiles, subscriptions
+from rookery.models import own_agent, profiles, subscriptions
 from rookery.models import setup as models
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
@@ -367,12 +367,18 @@ def _key(given: dict[str, Any]) -> Secret:
 def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:
     default = profiles.load(home).default
     screen.line(f"Saved {profile.name} ({clean_line(profile.model)}) in {profiles.path(home)}.")
+    missing = own_agent.is_missing()
+    if default == profile.name and not missing:
+        warm_agent.ahead(home, connectable)  # the first session finds the agent loaded
+    screen.status("Checking that Rookery's own agent starts …")
+    fault = "" if missing else own_agent.fault()
+    screen.status("")
+    if fault:
+        screen.note(f"But Rookery's own agent is not usable yet: {clean_line(fault)}")
+        return exits.FAILED
     change = f"rookery setup --name {profile.name} --default"
     other = f"New sessions use {default}; to change that: {change}"
     screen.note('New sessions use it: rookery run "…"' if default == profile.name else other)
-    own = registry.resolve(registry.OWN, {})
-    if registry.lacks_module(own):
-        screen.note(str(registry.NotInstalled(own)))
-    elif default == profile.name:
-        warm_agent.ahead(home, connectable)  # the first session finds the agent loaded
+    if missing:
+        screen.note(registry.missing_extra("Rookery's own agent", registry.OWN_EXTRA))
     return exits.DONE

@@ -33,6 +33,8 @@ def _for_error(error: Json, agent: str) -> str:
         if agent == OWN:
             return ""
         return _log_in(agent, error, "send the prompt again")
+    if agent == OWN and _IMPORT.search(lenient.text(error, "message").lower()):
+        return _UNFIT
     if kind == "network":
         return "Check the network and the agent's base URL, then send the prompt again."
     if kind == "context":
@@ -46,6 +48,8 @@ SANDBOX = "The sandbox "
 _MISSING = re.compile(
     r"command not found|is not installed|no such file or directory|cannot find module"
 )
+_IMPORT = re.compile(r"\b(modulenotfounderror|importerror)\b")
+_UNFIT = "Its libraries do not fit. `rookery doctor` says which, and how to fix it."
 _LOGIN = re.compile(r"log ?in\b|logged in|api[ _-]?key|unauthori[sz]ed|credential|authenticat")
 _OLD = re.compile(
     r"(unknown|unrecognized|unexpected|invalid) (option|argument|flag|command)"
@@ -63,6 +67,8 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     if status == 127 or _MISSING.search(words):
         how = f"To install it: {install}" if install else "Install it, or correct its command."
         return f"Program not found. {how}"
+    if agent == OWN and _IMPORT.search(words):
+        return _UNFIT
     if logins.wanted(error) or _LOGIN.search(words):
         if agent == OWN and logins.wanted(error):
             return ""
