@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterable
+from importlib.util import find_spec
 
 from rookery.installation.distribution import (
     EXTRAS,
@@ -64,7 +65,8 @@ def rehearsal(found: Installation, source: Source | None = None) -> Command:
     """Resolve what `update` would install, and say it; nothing is changed."""
     source = source or found.source
     wanted = requirement(source, found.extras)
-    if found.installer in ("uv tool", "uv pip"):
+    # pipx makes environments without pip where it finds uv.
+    if found.installer in ("uv tool", "uv pip") or find_spec("pip") is None:
         newest = ["--upgrade-package", NAME] if source.kind == "index" else []
         line = [uv(source), "pip", "install", "--dry-run", "--python", found.python]
         return [*line, *newest, wanted]

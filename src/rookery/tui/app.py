@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 KEPT_EACH = 2.0
 """Seconds between two looks whether a draft has changed."""
+UPDATE_EACH = 60.0
+"""Seconds between two looks whether another build was installed."""
 
 
 class Rookery(Focus, TranscriptTools):
@@ -122,6 +124,17 @@ class Rookery(Focus, TranscriptTools):
         self.desk.begin()
         self.set_interval(1.0, self.sweeping.sweep)
         self.asking.begin()
+        self._updates = self.set_interval(UPDATE_EACH, self._look_for_update)
+
+    def _look_for_update(self) -> None:
+        from rookery.client.update.difference import since_start
+
+        self.reader.fetch(since_start, self._tell_update)
+
+    def _tell_update(self, words: str) -> None:
+        if words:
+            self._updates.stop()
+            self.notify(f"{words} Leave and open Rookery again to use it.", timeout=10)
 
     def _show_header(self) -> None:
         self.surroundings.tell_header()

@@ -10,6 +10,7 @@ from rookery.build import build
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
 from rookery.client.offline import damage_of, way_out
+from rookery.client.update.difference import of_daemon
 from rookery.core.json.files import Unusable
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import WAITS
@@ -45,6 +46,7 @@ def check(home: str, *, all_logs: bool = False) -> list[Row]:
         _model,
         _agent,
         _sockets,
+        _daemon,
     ):
         name = look.__name__.removeprefix("_")
         try:
@@ -86,6 +88,11 @@ def _home(home: str) -> Found:
     else:
         others = os.stat(home).st_mode & 0o077
         yield OK, f"{home} (other users can read it)" if others else home
+
+
+def _daemon(home: str) -> Found:
+    if words := of_daemon(home):
+        yield NOT_OK, words
 
 
 def _settings(home: str) -> Found:

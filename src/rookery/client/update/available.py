@@ -3,6 +3,7 @@ and what is new in it. Looking changes nothing, but that a checkout learns what 
 
 import os
 import re
+import shlex
 import subprocess
 import time
 import tomllib
@@ -12,6 +13,7 @@ from email.parser import HeaderParser
 from typing import NamedTuple
 
 from rookery.build import DIFFERS, SAME, STAMP, build, compare, installed, parts
+from rookery.core.json.safe_text import count
 from rookery.installation import commands
 from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
 
@@ -37,6 +39,8 @@ class Offer(NamedTuple):
     """Subjects of its commits that the installed build does not have, the latest first."""
     pull: bool = False
     """Whether the checkout is to be brought up to its upstream first."""
+    note: str = ""
+    """What the user has to do for there to be anything new."""
 
 
 def look(found: Installation, path: str = "") -> Offer:
@@ -52,7 +56,7 @@ def look(found: Installation, path: str = "") -> Offer:
         case "file":
             if source.is_gone:
                 raise Unavailable(f"{_was_from(source)}, which is gone. {BY_PATH}")
-            return _wheel(source.place)
+            return _wheel(source.place)._replace(note=BY_PATH)
         case "git":
             return _address(source)
         case "index":
@@ -106,17 +110,20 @@ def _upstream(source: Source) -> Offer:
     """Of a checkout: what its branch follows, where that is ahead."""
     place = source.place
     if not os.path.exists(os.path.join(place, ".git")):
-        return Offer(source, "", compare(installed()) if source.kind == "editable" else DIFFERS)
+        note = f"{place} is not a git repository: bring it up to date yourself."
+        order = compare(installed()) if source.kind == "editable" else DIFFERS
+        return Offer(source, "", order, note=note)
     if not _git(place, "rev-parse", "--abbrev-ref", "@{upstream}"):
-        return _checkout(source, "HEAD")
+        note = f"The branch in {place} follows no upstream: bring it up to date yourself."
+        return _checkout(source, "HEAD")._replace(note=note)
     _run(["git", "-C", place, "fetch", "--quiet"])
     behind = _git(place, "rev-list", "--count", "HEAD..@{upstream}")
     if behind in ("", "0"):
         return _checkout(source, "HEAD")
     if _git(place, "status", "--porcelain", "--untracked-files=no"):
         raise Unavailable(
-            f"{place} is {behind} commits behind its upstream and has changes that are not "
-            "committed. Commit or stash them, then run this again."
+            f"{place} is behind its upstream ({count(int(behind), 'commit')}) and has changes that "
+            "are not committed. Commit or stash them, then run this again."
         )
     if _git(place, "rev-list", "--count", "@{upstream}..HEAD") != "0":
         raise Unavailable(
@@ -203,10 +210,11 @@ def _run(words: Sequence[str]) -> str:
     except OSError as error:
         raise Unavailable(f"Cannot run {words[0]}: {error.strerror}.") from error
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"{' '.join(words[:2])} did not end within {SECONDS:.0f} s.") from None
+        late = f"This did not end within {SECONDS:.0f} s: {shlex.join(words)}"
+        raise Unavailable(late) from None
     if done.returncode:
         end = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
-        raise Unavailable(f"{' '.join(words[:3])} failed:\n{end}")
+        raise Unavailable(f"This failed: {shlex.join(words)}\n{end}")
     return done.stdout + done.stderr
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from rookery.build import DIFFERS, NEWER, OLDER, SAME, build, described
+from rookery.build import DIFFERS, NEWER, OLDER, SAME, build, described, parts
 from rookery.cli import exits, flags
 from rookery.cli.commands.other.uninstall import HOW
 from rookery.cli.output import Screen, clean_line, standard
@@ -32,6 +32,7 @@ from rookery.home import paths
 from rookery.installation import commands
 from rookery.installation.distribution import NAME, Installation, former, running
 
+QUESTIONS = {OLDER: "This build is older. Install it all the same?", SAME: "Move it now?"}
 ORDERS = {NEWER: "newer", OLDER: "older", DIFFERS: "another", SAME: "the same"}
 
 
@@ -72,27 +73,28 @@ def update(
         return exits.DONE
     _write(screen, found, offer)
     if offer.order == SAME and not found.is_old and not former(found):
-        screen.note("This is the latest build.")
+        screen.note(offer.note or "This is the latest build.")
         return exits.DONE
     steps = _steps(found, offer)
     if check:
-        screen.note("To update: " + shlex.join(["rookery", "update", *([path] if path else [])]))
+        line = shlex.join(["rookery", "update", *([path] if path else [])])
+        screen.note(f"To {'go back to it' if offer.order == OLDER else 'update'}: {line}")
         return exits.DONE
     for step in steps:
         screen.note(f"  {shlex.join(step)}")
     if not yes:
         if not flags.in_terminal():
             raise click.UsageError("Nothing was changed. To go ahead, pass --yes.")
-        if not click.confirm("Update now?", err=True):
+        if not click.confirm(QUESTIONS.get(offer.order, "Update now?"), err=True):
             screen.note("Nothing was changed.")
             return exits.DONE
     _install(found, offer, steps)
     words = ["--yes"] if yes else []
     words += ["--restart-daemon"] if restart_daemon else []
     python = commands.python_after(found)
-    line = [python, "-P", "-m", "rookery", "update", "--updated-from", build(), *words]
+    argv = [python, "-P", "-m", "rookery", "update", "--updated-from", build(), *words]
     try:
-        os.execv(python, line)  # what follows is the new build's
+        os.execv(python, argv)  # what follows is the new build's
     except OSError as error:
         raise click.ClickException(
             f"Updated, but {python} cannot be run ({error.strerror}). Try: rookery doctor"
@@ -174,16 +176,10 @@ def _left(found: Installation, offer: Offer, steps: Sequence[Sequence[str]], fai
     if failed == 0:
         return "The installed build is unchanged. See its output above, then run this again."
     if steps[failed - 1][:1] == ["git"]:
-        back = f"git -C {shlex.quote(offer.source.place)} reset --keep {build_commit()}"
+        back = f"git -C {shlex.quote(offer.source.place)} reset --keep {parts(build()).commit}"
         again = f"To try again: {rest}"
         return again if found.source.kind != "editable" else f"{again}\nTo go back: {back}"
     return f"The old distribution is removed already. To install the new one: {rest}"
-
-
-def build_commit() -> str:
-    from rookery.build import parts
-
-    return parts(build()).commit
 
 
 # ---------------------------------------------------------------- with the new build
@@ -191,12 +187,17 @@ def build_commit() -> str:
 
 def _finish(screen: Screen, home: str, before: str, *, restart: bool, ask: bool) -> int:
     """By the build that was just installed."""
-    screen.line(f"Updated: {described(before)} → {described(build())}")
+    again = before == build()
+    screen.line(
+        f"Installed again: {described(build())}"
+        if again
+        else f"Updated: {described(before)} → {described(build())}"
+    )
     warm_agent.end(home)
     older = workers.older(home)
     busy = workers.put_to_sleep(home, older)
     if slept := len(older) - len(busy):
-        screen.line(f"{count(slept, 'idle session')} put to sleep; the next prompt wakes it.")
+        screen.line(f"Put to sleep: {count(slept, 'idle session')}. The next prompt wakes them.")
     for session in busy:
         screen.line(f"{session} is busy: it changes to the new build once it is idle.")
     _restart_daemon(screen, home, restart=restart, ask=ask)

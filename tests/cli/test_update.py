@@ -1,0 +1,195 @@
+"""`rookery update`: what is offered, what is asked first, and what happens to what still runs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rookery.build import DIFFERS, build
+from rookery.client import fleet
+from rookery.client.daemon import local as daemon
+from rookery.client.start import start_worker
+from rookery.client.update import available
+from rookery.client.update.available import Unavailable, look
+from rookery.daemon.options import Options
+from rookery.daemon.process import lifecycle
+from rookery.home import paths
+from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
+from rookery.processes import tree
+from tests.cli.driving import made, rookery
+
+OLDER = str(Path(__file__).parents[1] / "worker" / "older.py")
+
+
+def wheel(place: Path, name: str = NAME, author: str = AUTHOR, version: str = "99.0.0") -> str:
+    """What is read of a wheel, and nothing else."""
+    path = place / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        about = f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\nAuthor: {author}\n"
+        file.writestr(f"{name.replace('-', '_')}-{version}.dist-info/METADATA", about)
+        file.writestr("rookery/build-stamp.txt", "aaaaaaaaaaaa.20990102030405\n")
+    return str(path)
+
+
+def test_it_says_what_it_would_do_and_asks_first(home: Path, tmp_path: Path) -> None:
+    path = wheel(tmp_path)
+    checked = rookery("update", path, "--check")
+    assert checked.code == 0
+    assert "Available  99.0.0 (aaaaaaaaaaaa, 2099-01-02), newer" in checked.out
+    told = json.loads(rookery("update", path, "--check", "--json").out)
+    assert (told["installed"], told["order"]) == (build(), "newer")
+    assert f"{path}[agent,tui,web,push]" in told["commands"][-1]
+    refused = rookery("update", path)
+    assert refused.code == 2
+    assert "--yes" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "author", "words"),
+    [("rookery", "A stranger", "a wheel of rookery"), (NAME, "A stranger", "not of rookery-acp")],
+)
+def test_a_strangers_wheel_is_not_installed(
+    home: Path, tmp_path: Path, name: str, author: str, words: str
+) -> None:
+    said = rookery("update", "--yes", wheel(tmp_path, name, author))
+    assert said.code == 1
+    assert words in said.err
+
+
+def test_a_path_without_rookery_is_refused_in_words(home: Path, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "gone.whl", Path(__file__)):
+        said = rookery("update", "--yes", str(path))
+        assert said.code == 1
+        assert str(path) in said.err
+        assert "Traceback" not in said.err
+
+
+def test_an_agent_does_not_update(home: Path, tmp_path: Path) -> None:
+    session = made({"text": "hello"})
+    said = rookery("update", "--yes", wheel(tmp_path), ROOKERY_MARK=f"{session}.1")
+    assert said.code != 0
+    assert "An agent cannot update Rookery" in said.err
+
+
+# ---------------------------------------------------------------- checkouts
+
+
+class Checkout:
+    """A clone of a small repository, with its upstream."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.origin = place / "clone", place / "origin"
+        (self.origin / "src" / "rookery").mkdir(parents=True)
+        (self.origin / "src" / "rookery" / "__init__.py").write_text('__version__ = "99.0.0"\n')
+        (self.origin / "pyproject.toml").write_text(f'[project]\nname = "{NAME}"\n')
+        self.git(self.origin, "init", "-q")
+        self.commit(self.origin, "begin")
+        self.git(place, "clone", "-q", str(self.origin), str(self.place))
+
+    def git(self, place: Path, *words: str) -> None:
+        user = ("-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *user, *words], cwd=place, check=True, capture_output=True)
+
+    def commit(self, place: Path, subject: str) -> None:
+        with (place / "file").open("a") as file:
+            file.write(subject)
+        self.git(place, "add", "-A")
+        self.git(place, "commit", "-q", "-m", subject)
+
+    def look(self) -> available.Offer:
+        source = Source("editable", str(self.place))
+        return look(Installation(NAME, "1", "pip", sys.executable, sys.prefix, source, ()))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_a_checkout_is_pulled_only_where_git_can_fast_forward(checkout: Checkout) -> None:
+    assert not checkout.look().pull
+    checkout.commit(checkout.origin, "a newer one")
+    assert checkout.look().pull
+    (checkout.place / "file").write_text("mine")
+    with pytest.raises(Unavailable, match=r"1 commit\) and has changes that are not committed"):
+        checkout.look()
+    checkout.commit(checkout.place, "mine")
+    with pytest.raises(Unavailable, match="have both moved on"):
+        checkout.look()
+    checkout.git(checkout.place, "switch", "-q", "-c", "alone")
+    offer = checkout.look()
+    assert not offer.pull
+    assert "follows no upstream" in offer.note
+
+
+def test_an_upstream_that_cannot_be_reached_is_told_with_gits_own_words(checkout: Checkout) -> None:
+    shutil.rmtree(checkout.origin)
+    with pytest.raises(Unavailable, match="does not appear to be a git repository"):
+        checkout.look()
+    shutil.rmtree(checkout.place)
+    with pytest.raises(Unavailable, match="which is gone"):
+        checkout.look()
+
+
+def test_an_address_of_git_is_asked_for_its_latest_commit(checkout: Checkout) -> None:
+    def at(place: str) -> available.Offer:
+        source = Source("git", place)
+        return look(Installation(NAME, "1", "pip", sys.executable, sys.prefix, source, ()))
+
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=checkout.origin, text=True)
+    offer = at(f"git+file://{checkout.origin}")
+    assert (offer.build.partition("+")[2], offer.order) == (head[:12], DIFFERS)
+    with pytest.raises(Unavailable, match="a fixed commit"):
+        at(f"git+file://{checkout.origin}@{head.strip()}")
+    with pytest.raises(Unavailable, match="has no gone"):
+        at(f"git+file://{checkout.origin}@gone")
+
+
+# ---------------------------------------------------------------- what still runs
+
+
+def written_by_older(home: Path) -> None:
+    """Let the daemon's record say that an older build wrote it."""
+    path = home / daemon.RECORD
+    record = json.loads(path.read_text()) | {"build": "0.0.1+older"}
+    paths.write_atomic(str(path), json.dumps(record).encode(), 0o600)
+
+
+def test_afterwards_old_workers_sleep_and_the_daemon_restarts_if_asked(home: Path) -> None:
+    session = made({"text": "hello"})
+    fleet.kill(str(home), session)
+    start_worker(str(home), session, argv=[sys.executable, OLDER, "0.0.1+older"])
+    first = lifecycle.start(str(home), Options(port=0))
+    written_by_older(home)
+    try:
+        assert "The daemon runs an older build (0.0.1)" in rookery("ps").err
+        assert "The daemon runs an older build (0.0.1)" in rookery("serve", "--status").err
+        said = rookery("update", "--updated-from", "0.0.1+older", "--yes")
+        assert (said.code, "1 idle session" in said.out) == (0, True)
+        assert "To restart it: rookery serve --restart" in said.err
+        assert not fleet.heads(str(home))[0]["awake"]
+        said = rookery("update", "--updated-from", "0.0.1+older", "--yes", "--restart-daemon")
+        assert (said.code, "restarted" in said.out) == (0, True), said.err
+        record = daemon.record(str(home))
+        assert record is not None
+        assert (record["build"], record["pid"] != first["pid"]) == (build(), True)
+        assert "daemon" not in rookery("ps").err
+    finally:
+        lifecycle.stop(str(home))
+    assert not tree.alive(first["pid"], first["start"])
+    assert os.path.isdir(paths.session_dir(str(home), session))
+
+
+def test_a_process_that_runs_on_says_that_a_newer_build_is_installed() -> None:
+    code = (
+        "from rookery import build; from rookery.client.update.difference import since_start;"
+        "print(repr(since_start())); build._known = '0.0.1+older'; print(since_start())"
+    )
+    said = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
+    assert said[0] == "''"
+    assert said[1].startswith("A newer build is installed (")
