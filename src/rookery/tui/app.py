@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Event, Key, Paste
 
+from rookery.build import build
 from rookery.tui import messages
 from rookery.tui.actions.focus import Focus
 from rookery.tui.actions.transcript_tools import TranscriptTools
@@ -124,6 +125,7 @@ class Rookery(Focus, TranscriptTools):
         self.desk.begin()
         self.set_interval(1.0, self.sweeping.sweep)
         self.asking.begin()
+        build()  # as it is now: later, the files may be another's
         self._updates = self.set_interval(UPDATE_EACH, self._look_for_update)
 
     def _look_for_update(self) -> None:

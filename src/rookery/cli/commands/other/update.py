@@ -32,7 +32,7 @@ from rookery.home import paths
 from rookery.installation import commands
 from rookery.installation.distribution import NAME, Installation, former, running
 
-QUESTIONS = {OLDER: "This build is older. Install it all the same?", SAME: "Move it now?"}
+QUESTIONS = {OLDER: "This build is older. Install it anyway?", SAME: "Move it now?"}
 ORDERS = {NEWER: "newer", OLDER: "older", DIFFERS: "another", SAME: "the same"}
 
 
