@@ -20,6 +20,7 @@ from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
 from rookery.home import paths
 from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
+from rookery.log.lock import becomes_free, is_locked
 from rookery.processes import tree
 from tests.cli.driving import made, rookery
 
@@ -153,36 +154,64 @@ def test_an_address_of_git_is_asked_for_its_latest_commit(checkout: Checkout) ->
 # ---------------------------------------------------------------- what still runs
 
 
-def written_by_older(home: Path) -> None:
-    """Let the daemon's record say that an older build wrote it."""
-    path = home / daemon.RECORD
-    record = json.loads(path.read_text()) | {"build": "0.0.1+older"}
-    paths.write_atomic(str(path), json.dumps(record).encode(), 0o600)
-
-
-def test_afterwards_old_workers_sleep_and_the_daemon_restarts_if_asked(home: Path) -> None:
-    session = made({"text": "hello"})
+def older_worker(home: Path, session: str) -> str:
+    """Replace a session's worker by one of an older build; its directory."""
     fleet.kill(str(home), session)
     start_worker(str(home), session, argv=[sys.executable, OLDER, "0.0.1+older"])
+    return paths.session_dir(str(home), session)
+
+
+def write_record(home: Path, **changes: object) -> None:
+    path = str(home / daemon.RECORD)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    record = (paths.read_json(path) or {}) | changes
+    paths.write_atomic(path, json.dumps(record).encode(), 0o600)
+
+
+def test_afterwards_idle_workers_of_the_older_build_sleep(home: Path) -> None:
+    directory = older_worker(home, made({"text": "hello"}))
+    said = rookery("update", "--updated-from", "0.0.1+older", "--yes")
+    assert (said.code, "1 idle session" in said.out) == (0, True)
+    assert not is_locked(directory)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("0.0.1+older", "an older build: 0.0.1. To restart it: rookery serve --restart"),
+        ("99.0.0+newer", "a newer build: 99.0.0. To update: rookery update"),
+        ("0.1.0+unknown", "another build: 0.1.0. To restart it: rookery serve --restart"),
+    ],
+)
+def test_a_list_says_whether_the_daemon_or_the_command_is_newer(
+    home: Path, name: str, words: str
+) -> None:
+    own = {"pid": os.getpid(), "start": tree.start_time(os.getpid())}
+    write_record(home, **own, build=name, background=True)
+    assert words in rookery("ps").err
+    write_record(home, build=build())
+    assert "build" not in rookery("ps").err
+
+
+@pytest.mark.long
+def test_the_daemon_lets_older_workers_sleep_and_is_restarted_if_asked(home: Path) -> None:
+    directory = older_worker(home, made({"text": "hello"}))
     first = lifecycle.start(str(home), Options(port=0))
-    written_by_older(home)
     try:
-        assert "The daemon runs an older build (0.0.1)" in rookery("ps").err
-        assert "The daemon runs an older build (0.0.1)" in rookery("serve", "--status").err
+        assert becomes_free(directory, 100.0), "it asks them by itself"
+        write_record(home, build="0.0.1+older")
+        assert "The daemon runs an older build" in rookery("serve", "--status").err
+        assert "The daemon runs an older build" in rookery("doctor").out
         said = rookery("update", "--updated-from", "0.0.1+older", "--yes")
-        assert (said.code, "1 idle session" in said.out) == (0, True)
         assert "To restart it: rookery serve --restart" in said.err
-        assert not fleet.heads(str(home))[0]["awake"]
         said = rookery("update", "--updated-from", "0.0.1+older", "--yes", "--restart-daemon")
         assert (said.code, "restarted" in said.out) == (0, True), said.err
         record = daemon.record(str(home))
         assert record is not None
         assert (record["build"], record["pid"] != first["pid"]) == (build(), True)
-        assert "daemon" not in rookery("ps").err
     finally:
         lifecycle.stop(str(home))
     assert not tree.alive(first["pid"], first["start"])
-    assert os.path.isdir(paths.session_dir(str(home), session))
 
 
 def test_a_process_that_runs_on_says_that_a_newer_build_is_installed() -> None:
@@ -192,4 +221,4 @@ def test_a_process_that_runs_on_says_that_a_newer_build_is_installed() -> None:
     )
     said = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
     assert said[0] == "''"
-    assert said[1].startswith("A newer build is installed (")
+    assert said[1].startswith("A newer build is installed: ")

@@ -26,14 +26,14 @@ def between(record: Json) -> str:
         case "same":
             return ""
         case "older":
-            return f"The daemon runs an older build ({described(name)}). {restart}"
+            return f"The daemon runs an older build: {described(name)}. {restart}"
         case "newer":
-            return f"The daemon runs a newer build ({described(name)}). To update: rookery update"
-    return f"The daemon runs another build ({described(name)}). {restart}"
+            return f"The daemon runs a newer build: {described(name)}. To update: rookery update"
+    return f"The daemon runs another build: {described(name)}. {restart}"
 
 
 def since_start() -> str:
     """What was installed in the place of this running process; "": nothing."""
     now = installed()
     kind = {SAME: "", NEWER: "A newer", OLDER: "An older", DIFFERS: "Another"}[compare(now)]
-    return kind and f"{kind} build is installed ({described(now)})."
+    return kind and f"{kind} build is installed: {described(now)}."
