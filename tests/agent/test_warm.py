@@ -296,3 +296,20 @@ async def test_I9_9_a_forked_agent_leaves_open_what_is_open(
     assert (tmp_path / "done").exists()
     told_to_it = str([each.body["messages"] for each in list(model.asked)[since:]]).lower()
     assert "cancel" not in told_to_it
+
+
+def test_it_ends_when_another_build_is_installed_and_no_agent_is_left(tmp_path: Path) -> None:
+    code = """
+import os, socket, sys
+from rookery import build
+from rookery.agent.warm import process
+build._known, process.LOOK = "0.0.1+older", 0.1
+path = os.path.join(sys.argv[1], "s")
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen()
+lock = os.open(path + ".lock", os.O_CREAT | os.O_RDWR)
+sys.exit(process.Warm(listener, path, lock, sys.argv[1]).serve())
+"""
+    argv = [sys.executable, "-P", "-c", code, str(tmp_path)]
+    assert subprocess.run(argv, timeout=PATIENCE, check=False).returncode == 0
