@@ -122,7 +122,7 @@ def test_I14_everything_that_was_said_is_there(form: str, tmp_path: Path) -> Non
         "session.wait_until_ready()",
         "31 passed",
         "The disk is nearly full",
-        "Context was compacted",
+        "Context compacted",
         "The agent returned an error",
         "pytest -x tests/test_login.py --count 50",
     ):

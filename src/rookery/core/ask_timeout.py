@@ -50,5 +50,5 @@ def timed_out(ask: Json, limit: float) -> tuple[Answer, Draft]:
     name = lenient.text(reject, "name")
     said = f"was answered with {name or reject['optionId']!r}" if reject else "was cancelled"
     update = closed(lenient.text(ask, "id"), outcome, name=name or "cancelled")
-    text = f"No answer within {duration(limit)}: {brief(ask) or 'an ask'} {said}."
+    text = f"No answer within {duration(limit)}: {brief(ask) or 'a question'} {said}."
     return Answer(Draft(update, None, BY), reply), Draft(notice(text), None, BY)

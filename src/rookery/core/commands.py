@@ -69,7 +69,7 @@ def _check_queue(command: Json, most: int) -> Refusal | None:
             return _check_prompt(command, most)
         case "move" | "remove" | "send":
             return None
-    return Refusal("unknown_operation", "The queue knows edit, move, remove and send.")
+    return Refusal("unknown_operation", "A queue command is edit, move, remove or send.")
 
 
 def _check_prompt(command: Json, most: int) -> Refusal | None:

@@ -149,13 +149,13 @@ class Policy(NamedTuple):
     )
     force_end_after: float = setting(
         30.0,
-        "silence after which you can end a turn by hand; 0: off",
+        "how long an agent must be silent before you can end its turn by hand; 0: off",
         (0.0, DAY),
         more="Silence: nothing arrives, and no tool, question or call is open.",
     )
     silent_after: float = setting(
         120.0,
-        "end a turn that made progress and then fell silent; 0: off, otherwise at least 120",
+        "end a turn that made progress and then went silent; 0: off, otherwise at least 120",
         (0.0, DAY),
         least_on=120.0,
         more="Only while no tool, question or call is open. The agent is cancelled, then killed.",
@@ -187,7 +187,7 @@ class Policy(NamedTuple):
         "failed starts allowed within crash_window; one more parks the agent",
         (1.0, 100.0),
         unit="starts",
-        more="A parked agent is not restarted by itself. A prompt or rookery restart tries again.",
+        more="A parked agent does not restart by itself. A prompt or rookery restart tries again.",
     )
     crash_window: float = setting(60.0, "see crash_most", (1.0, DAY))
     worker_crash_most: int = setting(
@@ -220,7 +220,7 @@ class Policy(NamedTuple):
     )
     terminal_keep: int = setting(
         4 * 1024 * 1024,
-        "bytes kept of a terminal's output",
+        "how much of a terminal's output is kept",
         (64.0 * 1024, 1024.0**3),
         unit="bytes",
         more="Its beginning and its end; the rest is counted.",
@@ -249,7 +249,7 @@ class Policy(NamedTuple):
     )
     rate_limit_auto_resume: bool = setting(
         False,
-        "resend a prompt that hit a rate limit when the limit is lifted",
+        "resend a prompt that hit a rate limit once the limit is lifted",
         more="See rate_limit_grace, rate_limit_least and rate_limit_most.",
     )
     rate_limit_grace: float = setting(
@@ -266,13 +266,13 @@ class Policy(NamedTuple):
         (0.0, 1e9),
         unit="events",
         least_on=1000.0,
-        more="Permanently, at the end of each turn. Prompts, results, questions and the "
+        more="Deletes permanently, at the end of each turn. Prompts, results, questions and the "
         "session's state are kept.",
     )
     snapshots: bool = setting(
         True,
         "take a snapshot of the session's directory with each turn, for rookery rewind",
-        more="In a store beside the log, apart from your own git. See docs/rewind.md.",
+        more="Stored beside the log, separate from your own git. See docs/rewind.md.",
     )
     snapshot_file_bytes: int = setting(
         10 * 1024 * 1024,

@@ -7,14 +7,17 @@ from rookery.core.json import lenient
 
 
 def clock_time(at: float, now: float) -> str:
-    """`17:40`; on another day than `now`, `Tue 17 Nov 17:40`. Both in milliseconds."""
+    """`17:40`; on another day than `now`, `Tue 17 Nov, 17:40`; in another year, `1 Jan 2030,
+    00:00`. Both in milliseconds."""
     try:
         then, today = (_local(each) for each in (at, now))
     except (ValueError, OverflowError, OSError):
         return ""
-    return (
-        f"{then:%H:%M}" if then.date() == today.date() else f"{then:%a} {then.day} {then:%b %H:%M}"
-    )
+    if then.date() == today.date():
+        return f"{then:%H:%M}"
+    if then.year != today.year:
+        return f"{then.day} {then:%b %Y, %H:%M}"
+    return f"{then:%a} {then.day} {then:%b, %H:%M}"
 
 
 def _local(milliseconds: float) -> datetime:
@@ -27,4 +30,4 @@ def localized(block: Block, now: float) -> str:
     said = lenient.text(block, "resetsSaid")
     if at is None or not said or not (local := clock_time(at, now)):
         return text
-    return text.replace(said, f"It resets at {local}", 1)
+    return text.replace(said, f"Resets {'at ' if len(local) == len('17:40') else ''}{local}", 1)

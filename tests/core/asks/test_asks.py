@@ -162,7 +162,7 @@ def test_an_ask_whose_turn_ended_is_cancelled_t5() -> None:
     assert cancelled(question(), "x").reply == {"action": "cancel"}
     document = play(permission(), answer.draft.update)
     [_, block] = document.blocks.values()
-    assert (block["status"], block["text"]) == ("cancelled", "the turn was cancelled")
+    assert (block["status"], block["text"]) == ("cancelled", "The turn was cancelled")
 
 
 @given(st.sampled_from([permission(), question()]), st.dictionaries(st.text(), foreign_json))

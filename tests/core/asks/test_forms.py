@@ -51,8 +51,8 @@ def test_a_field_takes_what_it_says(field: Json, right: list[Any], bad: list[Any
 @pytest.mark.parametrize("value", [None, ""])
 def test_what_is_required_is_needed(value: object) -> None:
     schema = {"properties": {"f": {"type": "string"}}, "required": ["f", "unknown"]}
-    assert check(schema, {"f": value}) == {"f": "is needed"}
-    assert check(schema, {}) == {"f": "is needed"}
+    assert check(schema, {"f": value}) == {"f": "is required"}
+    assert check(schema, {}) == {"f": "is required"}
     assert check(schema, {"f": "x"}) == {}
 
 
@@ -61,7 +61,7 @@ def test_a_false_is_an_answer() -> None:
 
 
 def test_what_is_not_in_the_form_is_refused() -> None:
-    assert check({"properties": {}}, {"x": 1}) == {"x": "is not in the form"}
+    assert check({"properties": {}}, {"x": 1}) == {"x": "is not a field of this form"}
 
 
 def test_choices_are_found_however_they_are_spelled() -> None:

@@ -135,7 +135,7 @@ def test_I9_9_an_answer_is_kept_and_the_ask_stays_open_until_it_is_passed_on() -
     assert kept_asks.unanswered(document.header) == 0
     [block] = blocks(document, "ask")
     assert (block["status"], block["actions"]) == ("kept", [])
-    assert "Answered: Allow" in block["text"]
+    assert "You answered “Allow”" in block["text"]
     assert "waiting for the agent" in block["text"]
 
 
@@ -177,7 +177,7 @@ def test_I9_9_the_wish_to_send_it_again_is_offered_once() -> None:
     assert kept_asks.unanswered(both.header) == 1, "how it goes on is still to be decided"
     last = blocks(both, "ask")[-1]
     assert (last["status"], len(last["actions"])) == ("asked", 2)
-    assert "'Reject' is saved" in last["note"]
+    assert "“Reject” is saved" in last["note"]
     sent = play(
         *(*BEGUN, call("o", status="completed"), risky, idle("waiting"), draft.update),
         *(prompt(origin="ask", how="forced", of=1), running()),

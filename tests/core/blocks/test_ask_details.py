@@ -9,6 +9,7 @@ from rookery.core.blocks.document import OP_BYTES, Document, size_of
 from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Event
 from rookery.core.policy import call_input, danger, rules
+from rookery.core.view.doing import wants
 from rookery.core.view.reduce import fold, reduce
 from tests.spoofs import EVIL, SPOOFS, Spoof
 
@@ -114,11 +115,21 @@ def test_a_title_alone_stands_for_a_command_only_where_nothing_else_is_told() ->
     assert does(kind="other", title="make") == []
 
 
+def test_a_list_and_the_card_say_the_same() -> None:
+    """Whatever kind the agent gave the call: a command is run."""
+    clean = call(kind="delete", title="Clean up", rawInput={"command": "git clean -fdx"})
+    ask = ASK | {"toolCall": clean, "does": ask_details.of([clean], "/w", [], "/home/me")}
+    assert wants(ask, "/w") == "wants to run `git clean -fdx`"
+    shown = asks.block_of(ask, {**EMPTY, "cwd": "/w"})
+    assert asks.question(shown, "a") == "a wants to run: git clean -fdx"
+    assert asks.question(shown, "a", short=False) == "a wants to run:"
+
+
 def test_a_tool_without_a_name_is_not_called_what_its_agent_calls_it() -> None:
     shown = block({"toolCall": call(kind="other", title="Look", rawInput={"payload": EVIL})})
     assert asks.question(shown, "a") == "a wants to use a tool it does not name"
     texts = [piece.text for piece in asks.pieces(shown, "a")]
-    assert texts == [f"payload: {EVIL}", "a calls it: Look"]
+    assert texts == [f"payload: {EVIL}", "a's description: Look"]
 
 
 # --- the block -----------------------------------------------------------------------------------
@@ -131,7 +142,7 @@ def block(ask: Json) -> Json:
 def test_an_older_log_shows_the_call_that_its_ask_carries() -> None:
     shown = block({"toolCall": call(title="Tests", rawInput={"command": EVIL})})
     assert asks.question(shown, "a") == f"a wants to run: {EVIL}"
-    assert [piece.text for piece in asks.pieces(shown, "a")] == ["a calls it: Tests"]
+    assert [piece.text for piece in asks.pieces(shown, "a")] == ["a's description: Tests"]
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,10 @@ def test_an_ask_in_a_sentence(fields: Json, words: str) -> None:
     assert question(make_block("1.1", "ask"), "") == "the agent asks: may it go on?"
 
 
-def test_how_an_ask_ended_without_its_process() -> None:
-    assert outcome(make_block("1", "ask", text="Allow once · cli:4711")) == "Allow once · cli"
+def test_an_answer_names_its_face_only_in_another_one() -> None:
+    block = make_block("1", "ask", text="You allowed it", by="cli")
+    assert outcome(block, "cli") == outcome(block) == "You allowed it"
+    assert outcome(block, "terminal") == "You allowed it (on the command line)"
     assert outcome(make_block("1", "ask", status="cancelled")) == "cancelled"
 
 

@@ -143,7 +143,7 @@ def test_P11_a_rules_word_stands_with_its_call() -> None:
     document = fold(None, log(told, draft.update))
     block = only(document, "ask")
     assert block["parent"] == only(document, "tool")["id"]
-    assert (block["text"], block["status"]) == ("denied by rule no: why", "answered")
+    assert (block["text"], block["status"]) == ("Denied by rule no: why", "answered")
     assert (block["title"], block["kind"], block["actions"]) == ("run ls", "execute", [])
     assert only(fold(None, log(draft.update)), "ask")["parent"] is None
 

@@ -112,7 +112,7 @@ def test_P5_looks_say_which_rule_it_was() -> None:
     block = only(document, "ask")
     assert (block["actions"], block["ruled"]) == ([], "allowed by rule r")
     document = fold(None, log(ask, answer.draft.update))
-    assert only(document, "ask")["text"] == "Allow · allowed by rule r"
+    assert only(document, "ask")["text"] == "Allowed by rule r"
 
 
 def test_P5_always_allow_is_an_action_of_the_ask() -> None:

@@ -2,7 +2,10 @@
 
 import pytest
 
+from rookery.core.blocks import Document, captions
 from rookery.core.blocks.document import PIECE
+from rookery.core.json import Event
+from rookery.core.view.reduce import fold, reduce
 from tests.core.making import (
     Json,
     asked,
@@ -56,6 +59,35 @@ def test_a_prompt_shows_what_is_not_text_as_parts() -> None:
 def test_a_thought_between_two_answers_parts_them() -> None:
     document = play(message("a"), message("hm", THOUGHT), message("b"))
     assert look(document) == [("answer", "a"), ("thought", "hm"), ("answer", "b")]
+
+
+def test_a_thought_says_how_long_it_took() -> None:
+    """From its first chunk to its last, whatever comes later; alone, a chunk took no time."""
+    thought = [message("hm", THOUGHT), message(", hm", THOUGHT), message(", so", THOUGHT)]
+    document = play(prompt(), *thought, prompt(), message("b"))
+    block = only(document, "thought")
+    assert (block["seconds"], captions.thought(block)) == (2, "Thought for 2 s")
+    assert captions.thought(block, live=True) == "Thinking · 2 s"
+    short = only(play(message("hm", THOUGHT), message("b")), "thought")
+    assert (captions.thought(short), captions.thought(short, live=True)) == ("Thought", "Thinking")
+
+
+def test_chunks_of_a_thought_within_a_second_are_one_op_each() -> None:
+    document, ops = Document(), []
+    for at in range(0, 3000, 30):
+        event = Event(at // 30 + 1, at, None, None, message("hm", THOUGHT))
+        ops += reduce(document, event)
+    assert [op for op in ops if op[0] == "set"] == [
+        ["set", "0.1", {"seconds": 1}],
+        ["set", "0.1", {"seconds": 2}],
+    ]
+
+
+def test_a_header_of_an_earlier_build_does_not_time_its_thought() -> None:
+    old = play(message("hm", THOUGHT)).header
+    del old["_thinking"]
+    events = [Event(2, 9000, None, None, message("hm", THOUGHT))]
+    assert fold(old, events).late == {"0.1": [["append", "0.1", "hm"]]}
 
 
 def test_I11_12_half_an_answer_that_is_taken_back_is_gone() -> None:

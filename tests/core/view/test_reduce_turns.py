@@ -97,7 +97,7 @@ def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("resets", "words"), [("noon", "It resets at noon."), (None, "did not say when it resets")]
+    ("resets", "words"), [("noon", "Resets at noon."), (None, "did not say when it resets")]
 )
 def test_a_rate_limit_says_until_when_and_invents_nothing_t11(resets: Any, words: str) -> None:
     block = only(play(update("_rate_limit", message="slow", resetsAt=resets)), "notice")
@@ -113,10 +113,16 @@ OPTIONS = [
     {"optionId": "all", "name": "Always", "kind": "allow_always"},
     {"optionId": "no", "name": "Reject", "kind": "reject_once"},
 ]
+CALL = {"toolCallId": "t", "title": "Run"}
+
+
+def selected(option: str) -> Json:
+    name = next(each["name"] for each in OPTIONS if each["optionId"] == option)
+    return {"outcome": {"outcome": "selected", "optionId": option}, "name": name}
 
 
 def test_an_ask_offers_the_agents_options_as_finished_commands_p1() -> None:
-    document = play(asked(options=OPTIONS, toolCall={"toolCallId": "t", "title": "Run"}))
+    document = play(asked(options=OPTIONS, toolCall=CALL))
     block = only(document, "ask")
     assert (block["status"], block["title"]) == ("asked", "Run")
     assert [action["label"] for action in block["actions"]] == ["Allow", "Always", "Reject"]
@@ -128,17 +134,21 @@ def test_an_ask_offers_the_agents_options_as_finished_commands_p1() -> None:
 @pytest.mark.parametrize(
     ("closed", "by", "status", "words"),
     [
-        ({"outcome": {"action": "accept"}, "name": "accept"}, "cli", "answered", "Answered · cli"),
+        ({"outcome": {"action": "accept"}, "name": "accept"}, "cli", "answered", "You answered"),
         ({"outcome": {"action": "decline"}, "name": "decline"}, None, "answered", "Declined"),
-        ({"outcome": {"outcome": "selected"}, "name": "Allow"}, "tui", "answered", "Allow · tui"),
+        (selected("yes"), "terminal", "answered", "You allowed it"),
+        (selected("yes"), "rook", "answered", "Allowed · rook"),
+        (selected("all"), "terminal", "answered", "You chose “Always”"),
+        (selected("no"), "web:1", "answered", "You rejected it"),
         ({"outcome": {"outcome": "selected"}, "name": "Allow"}, None, "answered", "Allow"),
-        ({"outcome": {"outcome": "cancelled"}, "reason": "gone"}, None, "cancelled", "gone"),
+        ({"outcome": {"outcome": "cancelled"}, "reason": "gone"}, None, "cancelled", "Gone"),
     ],
 )
 def test_a_closed_ask_says_how_and_by_whom_p2(
     closed: Json, by: str | None, status: str, words: str
 ) -> None:
-    events = log(asked(options=OPTIONS), update("_ask", id="a1", state="closed", **closed))
+    ask = asked(options=OPTIONS, toolCall=CALL)
+    events = log(ask, update("_ask", id="a1", state="closed", **closed))
     document = watch([events[0], events[1]._replace(by=by)])
     block = only(document, "ask")
     assert (block["status"], block["text"], block["actions"]) == (status, words, [])
@@ -175,7 +185,7 @@ def test_a_parked_agent_says_why_and_offers_a_retry_a6() -> None:
     assert block["text"].splitlines() == lines[-20:]
     assert block["actions"][0]["command"] == {"do": "restart"}
     assert [action["label"] for action in block["actions"][1:]] == [
-        "Show its log",
+        "Show the log",
         "Continue with another agent",
     ]
 
@@ -221,9 +231,9 @@ def test_a_plan_of_long_entries_is_cut_not_lost() -> None:
 @pytest.mark.parametrize(
     ("state", "title"),
     [
-        ("reset", "Conversation context was reset"),
+        ("reset", "The agent's context was reset"),
         ("cleared", "Cleared"),
-        ("compacted", "Context was compacted"),
+        ("compacted", "Context compacted"),
         ("odd", "Context changed"),
     ],
 )

@@ -153,10 +153,10 @@ def of_prompt(block: Block, paint: Paint) -> list[str]:
     return [f"{rule} {line}".rstrip() for line in [*head, *body]]
 
 
-def of_thought(text: str, paint: Paint, *, full: bool = False) -> list[str]:
-    """How long it is; in full: also what it says."""
-    said = clean(text).strip()
-    head = f"{paint.sign('thought')} thought · {count(len(text.strip()), 'character')}"
+def of_thought(block: Block, paint: Paint, *, full: bool = False) -> list[str]:
+    """How long it took; in full: also what it says."""
+    said = clean(block["text"]).strip()
+    head = f"{paint.sign('thought')} {captions.thought(block)}"
     body = said.split("\n") if full and said else []
     return [paint.faint(head), *(f"  {paint.faint(line)}".rstrip() for line in body)]
 
@@ -227,7 +227,7 @@ def of_ask(
         if asks.says_more(part, block):
             found += [f"    {line}" for line in of_part(part, paint, full=True)]
     if danger:
-        found.append(f"  {paint.in_('failed', f'cannot be undone: this {danger}')}")
+        found.append(f"  {paint.in_('failed', f'Cannot be undone: this {danger}')}")
     found += [_option(number, action, paint) for number, action in enumerate(block["actions"], 1)]
     if danger:  # an edge along the card
         found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
@@ -257,12 +257,12 @@ def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
     label = f"  {number}  {clean_line(action['label'])}"
     why = clean_line(action.get("disabled", ""))
     if why:
-        return paint.faint(f"{label} (not available. {why})")
-    return label + (f" {paint.sign('dot')} asks again" if action.get("danger") else "")
+        return paint.faint(f"{label} ({why})")
+    return label + (f" {paint.sign('dot')} asks you to confirm" if action.get("danger") else "")
 
 
 def of_outcome(block: Block, paint: Paint) -> str:
-    """How an ask ended, and where: `Allow once · cli`."""
-    said = captions.outcome(block)
+    """How an ask ended, and where: `✓ You allowed it (in the terminal)`."""
+    said, mark = captions.outcome(block, "cli"), captions.outcome_mark(block)
     name = "stopped" if block["status"] == "cancelled" else "note"
-    return f"  {paint.sign('answer')} {paint.in_(name, said)}"
+    return f"  {paint.mark(mark) if mark else paint.sign('answer')} {paint.in_(name, said)}"

@@ -191,7 +191,7 @@ class Transcript:
         if thought is not None and thought["id"] not in self._written:
             self._written.add(thought["id"])
             self._separate("thought")
-            found = lines.of_thought(thought["text"], self.paint, full=self._full)
+            found = lines.of_thought(thought, self.paint, full=self._full)
             self.screen.write("\n".join(self._folded(found)) + "\n")
         if self._open and self._begun:
             self.screen.write((self._wrap.end() if self.screen.live else "") + "\n")

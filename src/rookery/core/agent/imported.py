@@ -57,10 +57,10 @@ def drafts(history: History, ready: Json, title: str) -> list[Draft]:
     if title.strip():
         found.append(Draft({"sessionUpdate": "session_info_update", "title": title[:500]}))
     if history.cut:
-        found.append(Draft(notice("The history is longer than is imported. The agent has it all.")))
+        found.append(Draft(notice("The history is too long to import all of it.")))
     if history.strange:
         count = f"{history.strange} update{'s' if history.strange > 1 else ''}"
-        found.append(Draft(notice(f"{count} of another session came with it and were left out.")))
+        found.append(Draft(notice(f"Skipped {count} of another session.")))
     name = lenient.text(ready, "name")
     stopped: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": "imported"}
     return [*found, Draft(stopped | {"name": name})]

@@ -5,6 +5,7 @@ from rookery.core.json import Event, Json, lenient
 from rookery.core.tools import calls
 from rookery.core.turn import retries
 
+THOUGHT = "agent_thought_chunk"
 KEPT = 16
 """Blocks of messages that can be taken back: an answer has a few, with thoughts in between."""
 
@@ -20,10 +21,19 @@ def after(header: Json, event: Event) -> Json:
         left = [each for each in header["_said"] if each[0] not in gone]
         return closed | ({"_said": left} if gone else {})
     if header["_open"] and header["_open"][1:] == key:
-        return {}
+        return _thinking_goes_on(header, event)
     opened = [calls.block_id(header, event), *key]
     said = [*_of_turn(header), opened][-KEPT:] if key[1] else header["_said"]
-    return {"_open": opened} | ({"_said": said} if said is not header["_said"] else {})
+    changes = {"_open": opened} | ({"_said": said} if said is not header["_said"] else {})
+    return changes | ({"_thinking": [opened[0], event.at, 0]} if key[0] == THOUGHT else {})
+
+
+def _thinking_goes_on(header: Json, event: Event) -> Json:
+    """Count the whole seconds between a thought's first and last chunk."""
+    name, began, seconds = header.get("_thinking") or ["", 0, 0]  # unknown to earlier builds
+    if name != header["_open"][0] or event.at < began + 1000 * (seconds + 1):
+        return {}
+    return {"_thinking": [name, began, (event.at - began) // 1000]}
 
 
 def blocks_of(header: Json, update: Json) -> list[str]:

@@ -36,7 +36,7 @@ def check(command: Json, _prompt_bytes: int = 0) -> Refusal | None:
     if command.get("model") is not None and not lenient.text(command, "model").strip():
         return Refusal("no_model", "The model name is empty.")
     if command.get("reason") not in (None, *REASONS):
-        words = f"The reason of a switch must be one of: {', '.join(REASONS)}."
+        words = f"The reason for a switch must be one of: {', '.join(REASONS)}."
         return Refusal("bad_reason", words)
     return None
 

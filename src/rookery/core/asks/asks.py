@@ -60,7 +60,7 @@ class Refusal(NamedTuple):
     message: str
 
 
-WRONG_NONCE = Refusal("wrong_nonce", "This answer is for another question than the open one.")
+WRONG_NONCE = Refusal("wrong_nonce", "The agent asks something else now; your answer was not sent.")
 
 
 def options_of(ask: object) -> list[Json]:
@@ -102,7 +102,7 @@ def answer_to(ask: Json) -> Json:
 
 def once_only(danger: str) -> str:
     """Why a destructive call cannot be allowed always."""
-    return f"This {danger}: it can only be allowed once, not always."
+    return f"Can't be always-allowed: this {danger}."
 
 
 def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rookery.core.json import Json, lenient
 
-NEEDED = "is needed"
+NEEDED = "is required"
 
 
 def check(schema: Json, content: Json) -> dict[str, str]:
@@ -21,7 +21,7 @@ def check(schema: Json, content: Json) -> dict[str, str]:
     for name, value in content.items():
         field = fields.get(name)
         if not isinstance(field, dict):
-            wrong[name] = "is not in the form"
+            wrong[name] = "is not a field of this form"
         elif name not in wrong and value is not None and (problem := _check(field, value)):
             wrong[name] = problem
     return wrong

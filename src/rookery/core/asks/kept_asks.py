@@ -261,7 +261,7 @@ def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
 def _no_rule(danger: str) -> Refusal:
     if danger:
         return Refusal("always_disabled", asks.once_only(danger))
-    return Refusal("no_rule", "No rule can be made of this: it can only be allowed once.")
+    return Refusal("no_rule", "This can only be allowed once: no rule can cover it.")
 
 
 def is_drop(ask: Json, command: Json) -> bool:
@@ -311,7 +311,7 @@ def stopped(header: Json) -> str:
 def _closed(ask: Json, why: str, cause: str | None, by: str | None, **marks: bool) -> Draft:
     given = lenient.mapping(ask, "given")
     if given:
-        why += f"; the answer {lenient.text(given, 'name')!r} was not sent to the agent"
+        why += f"; your answer “{lenient.text(given, 'name')}” was not sent to the agent"
     update = asks.closed(ask["id"], {"outcome": "cancelled"}, reason=why)
     return Draft(update | {key: True for key, is_so in marks.items() if is_so}, cause, by)
 

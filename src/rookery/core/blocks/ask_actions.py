@@ -3,7 +3,7 @@ and asks that outlive their agent."""
 
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
-from rookery.core.blocks import parts
+from rookery.core.blocks import captions, parts
 from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import Event, Json, lenient
 from rookery.core.tools.calls import block_id
@@ -33,57 +33,90 @@ def _always(ask: Json) -> list[Json]:
 
 
 def action_of(ask: Json, option: Json) -> Json:
-    """Of a call that cannot be undone, what allows it is marked, and what would allow it for good
+    """Of a call that cannot be undone, what allows it is marked, and what would always allow it
     is disabled. Its button asks a second time, so its command says that it did."""
     command = answer_to(ask) | {"option": lenient.text(option, "optionId")[:500]}
     label = lenient.text(option, "name")[:200] or lenient.text(option, "optionId")[:200]
     action: Json = {"label": label, "kind": lenient.text(option, "kind")[:40], "command": command}
     danger = lenient.text(ask, "danger")
     if danger and action["kind"] == "allow_always":
-        action["disabled"] = "Destructive actions can only be allowed once, not always."
+        action["disabled"] = "Can't be always-allowed: destructive"
     elif danger and action["kind"].startswith("allow"):
         action["danger"], command["confirm"] = True, True
     return action
 
 
-ANSWERED = {"accept": "Answered", "decline": "Declined", "cancel": "Cancelled"}
-"""What became of a question, in words."""
+ANSWERED = {"accept": "answered", "decline": "declined", "cancel": "cancelled"}
+"""What the user did with a form."""
+ALLOW, REJECT = "allow", "reject"
+VERBS = {ALLOW: "allowed", REJECT: "rejected"}
 
 
 def is_rejected(update: Json, ask: Json) -> bool:
     """Whether the answer was no."""
-    chosen = lenient.text(lenient.mapping(update, "outcome"), "optionId")
+    return _verdict(_chosen(update, ask)) == REJECT
+
+
+def _chosen(update: Json, ask: Json) -> Json:
+    name = lenient.text(lenient.mapping(update, "outcome"), "optionId")
     options = lenient.mappings(ask, "options")
-    kinds = [lenient.text(each, "kind") for each in options if each.get("optionId") == chosen]
-    return any(kind.startswith("reject") for kind in kinds)
+    return next((each for each in options if each.get("optionId") == name), {})
+
+
+def _verdict(option: Json) -> str:
+    kind = lenient.text(option, "kind")
+    return next((each for each in VERBS if kind.startswith(each)), "")
 
 
 def outcome(update: Json, by: str | None, ask: Json) -> Json:
-    """`ask`: as the header had it."""
-    given = lenient.mapping(update, "outcome")
-    cancelled = given.get("outcome") == "cancelled"
-    words = (
-        forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(given, "content"))
-        or ANSWERED.get(lenient.text(given, "action"), "")
-        or lenient.text(update, "name")
-        or lenient.text(update, "reason")
-        or lenient.text(given, "outcome")
-    )
-    ruled = lenient.text(update, "ruled")[:LONGEST]  # which says by what, too
-    more = ruled or (by or "")[:100]
+    """How an ask ended, as a sentence; `verdict` gives it a sign, `by` names the face where the
+    user answered. `ask`: as the header had it."""
+    given, ruled = lenient.mapping(update, "outcome"), lenient.text(update, "ruled")
+    face = (by or "").partition(":")[0][:100]
+    rule, is_user = lenient.text(update, "rule")[:100], face in captions.PLACES
+    if ruled and not rule:
+        words = sentence(ruled[:LONGEST])
+    else:
+        words = _answer(update, ask, "you " if is_user or rule else "")[:LONGEST]
+        words += f"; rule {rule} allows it from now on" if rule else ""
+        words += f" · {face}" if face and not is_user else ""
     return {
-        "status": "cancelled" if cancelled else "answered",
-        "text": words[:LONGEST] + (f" · {more}" if more else ""),
+        "status": "cancelled" if given.get("outcome") == "cancelled" else "answered",
+        "text": words,
+        "verdict": _verdict(_chosen(update, ask)),
+        "by": face if is_user else "",
         "actions": [],
     }
+
+
+def sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _answer(update: Json, ask: Json, who: str) -> str:
+    """`You allowed it`; where the agent offers several ways to allow or reject: which one."""
+    given, option = lenient.mapping(update, "outcome"), _chosen(update, ask)
+    schema, content = lenient.mapping(ask, "schema"), lenient.mapping(given, "content")
+    if said := forms.answer(schema, content):
+        return said
+    if done := ANSWERED.get(lenient.text(given, "action")):
+        return sentence(who + done)
+    verdict, kind = _verdict(option), lenient.text(option, "kind")
+    kinds = [lenient.text(each, "kind") for each in lenient.mappings(ask, "options")]
+    is_plain = kind.endswith("_once") and kinds.count(kind) == 1
+    if verdict and is_plain and lenient.mapping(ask, "toolCall"):
+        return sentence(f"{who}{VERBS[verdict]}") + (" it" if who else "")
+    if name := lenient.text(update, "name"):
+        return sentence(f"{who}chose “{name}”") if who else name
+    return sentence(lenient.text(update, "reason") or lenient.text(given, "outcome"))
 
 
 # --- asks that outlive their agent ---------------------------------------------------------------
 
 SENT = "The prompt was sent again · waiting for the agent"
 AWAY = "The agent is not running. Your answer is saved and wakes the session."
-KEPT = "Your answer {!r} is saved and sent if it does."
-FURTHER_DOWN = "Shown again further down"
+KEPT = "Your answer “{}” is saved and sent if it does."
+FURTHER_DOWN = "Asked again below"
 
 
 def left(before: Json, after: Json) -> list[Op]:
@@ -119,8 +152,7 @@ def _answered(ask: Json, event: Event) -> list[Op]:
     if ask.get("decide"):  # which is still to be done
         note = f"{lenient.text(ask, 'why')} {KEPT.format(said)}"
         return change(ask["block"], note=note[:LONGEST])
-    by = f" · {event.by[:100]}" if event.by else ""
-    text = f"Answered: {said}{by} · waiting for the agent"
+    text = f"You answered “{said}” · waiting for the agent"
     return change(ask["block"], status="kept", text=text, note="", actions=[])
 
 

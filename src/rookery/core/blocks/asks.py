@@ -5,7 +5,7 @@ text grows by ops without a bound, which a field does not. When the ask is close
 it ended, and of each item its beginning is left.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -232,7 +232,7 @@ def pieces(
                 found.append(Piece("note", item.note))
     if called := " ".join(str(block.get("called") or "").split()):
         who = clean(agent) or "the agent"
-        found.append(Piece("note", f"{who} calls it: {clean(_cut(called))}"))
+        found.append(Piece("note", f"{who}'s description: {clean(_cut(called))}"))
     if risk := clean(str(block.get("risk") or "")):
         found.append(Piece("note", risk))
     return found
@@ -254,6 +254,15 @@ def as_text(block: Block) -> str:
     """Whole, as the user copies it."""
     found = [(item.text, item.part) for item in items(block)]
     return "\n".join(f"--- {text}\n{part['new']}" if part else text for text, part in found)
+
+
+def wish(ask: Json, cwd: str, coded: "Coded") -> str:
+    """What an ask of the header wants, in the words of its card: `run \\`make\\``; "": the ask does
+    not say. `coded` joins a verb and its object."""
+    packed = [_packed(item) for item in _few(list(lenient.mappings(ask, "does")))]
+    groups = _groups(_unpacked(entry, text, len(text)) for entry, text in packed)
+    words = [_wants(group, cwd, coded=coded)[0] for group in groups]
+    return f"do {len(words)} things" if len(words) > 1 else next(iter(words), "")
 
 
 def brief(ask: Json) -> str:
@@ -290,15 +299,24 @@ def _groups(found: Iterable[Item]) -> list[list[Item]]:
     return list(groups.values())
 
 
+type Coded = Callable[[str, str], str]
+
+
 def _wants(
-    group: list[Item], cwd: str, clean: Clean = clean_line, *, short: bool = True
+    group: list[Item],
+    cwd: str,
+    clean: Clean = clean_line,
+    *,
+    short: bool = True,
+    coded: Coded | None = None,
 ) -> tuple[str, list[Item]]:
     """A call in a few words, and which of its items those do not say."""
     first = next((item for item in group if item.what in _FIRST), group[0])
     rest = [item for item in group if item is not first]
     match first.what:
         case "command" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
-            return (f"run: {_line(first.text)}", rest) if short else ("run this", group)
+            said = coded("run", first.text) if coded else f"run: {_line(first.text)}"
+            return (said, rest) if short else ("run:", group)
         case "command" if first.lines == 1:
             return f"run this ({safe_text.count(first.size, 'character')})", group
         case "command":
@@ -308,9 +326,11 @@ def _wants(
             if "\n" in first.text:
                 return f"{verb} {safe_text.count(first.lines, 'file')}", group
             rest = [first, *rest] if first.what == "diff" else rest
-            return f"{verb} {captions.short_path(first.text, cwd, clean)}", rest
+            path = captions.short_path(first.text, cwd, clean)
+            return coded(verb, path) if coded else f"{verb} {path}", rest
         case "address" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
-            return f"{captions.VERBS.get(first.kind, 'use')}: {_line(first.text)}", rest
+            verb = captions.VERBS.get(first.kind, "use")
+            return coded(verb, first.text) if coded else f"{verb}: {_line(first.text)}", rest
         case "tool" if go_asks.is_one("", (first.text,)):
             return "carry out its plan", rest
         case "tool":

@@ -4,13 +4,13 @@
 """
 
 import posixpath
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import clean_line
+from rookery.core.units import duration
 
 type Clean = Callable[[str], str]
 
@@ -31,8 +31,6 @@ EXITS = ("exitCode", "exit_code", "exit")
 
 _COMMANDS = ("command", "cmd", "script", "code", "commandLine", "argv", "args")
 """What agents call the line that is run."""
-
-_PID = re.compile(r":\d+$")
 
 
 # --- calls ---------------------------------------------------------------------------------------
@@ -134,6 +132,18 @@ def unfenced(text: str) -> str:
     return text
 
 
+# --- thoughts ------------------------------------------------------------------------------------
+
+
+def thought(block: Block, *, live: bool = False) -> str:
+    """`Thought for 4 s`; while it is `live`, `Thinking · 4 s`. Only streamed thoughts have a
+    duration."""
+    seconds = lenient.number(block, "seconds")
+    if live:
+        return f"Thinking · {duration(seconds)}" if seconds else "Thinking"
+    return f"Thought for {duration(seconds)}" if seconds else "Thought"
+
+
 # --- asks ----------------------------------------------------------------------------------------
 
 
@@ -149,6 +159,23 @@ def question(block: Block, agent: str) -> str:
     return f"{who} wants to {verb}{said}"
 
 
-def outcome(block: Block) -> str:
-    """How an ask ended, and through what: `Allow once · cli`."""
-    return _PID.sub("", clean_line(block["text"])) or clean_line(block["status"])
+PLACES = {
+    "terminal": "in the terminal",
+    "web": "in the browser",
+    "cli": "on the command line",
+    "acp": "in an editor",
+}
+"""The faces that answers come from."""
+
+
+def outcome(block: Block, here: str = "") -> str:
+    """How an ask ended: `You allowed it`. `here`: the face that says it; an answer from another
+    one is followed by its name."""
+    said = clean_line(block["text"]) or clean_line(block["status"])
+    face = lenient.text(block, "by")
+    return f"{said} ({PLACES[face]})" if here and face in PLACES and face != here else said
+
+
+def outcome_mark(block: Block) -> str:
+    """The name of its sign; "": neither yes nor no."""
+    return {"allow": "done", "reject": "failed"}.get(lenient.text(block, "verdict"), "")

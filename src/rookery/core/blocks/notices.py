@@ -22,7 +22,7 @@ ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
 """A face lets the user choose an agent and puts its name into the command."""
 
 RETRY: Json = {"label": "Retry", "command": {"do": "restart"}}
-LOG: Json = {"label": "Show its log", "window": "log"}
+LOG: Json = {"label": "Show the log", "window": "log"}
 
 UNREACHABLE = "Check the network and the model's base URL. Nothing is lost while it tries."
 
@@ -79,7 +79,7 @@ def is_own(header: Json) -> bool:
 def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
     resets = lenient.text(update, "resetsAt") or lenient.integer(update, "resetsAt")
-    known = f"It resets at {resets}." if resets else "The agent did not say when it resets."
+    known = f"Resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
     text = "\n".join([lenient.text(update, "message"), known, helps]).strip()
     actions: list[Json] = [{**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}]
@@ -89,7 +89,7 @@ def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     title, status = ENDS["rate_limited"], "rate_limited"
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)
     if (at := epoch_of(update.get("resetsAt"))) is not None:  # a face shows it by the user's clock
-        block |= {"resets": at, "resetsSaid": f"It resets at {resets}"}
+        block |= {"resets": at, "resetsSaid": f"Resets at {resets}"}
     return put(block | {"actions": parts.whole(actions)})
 
 
@@ -129,8 +129,8 @@ def _recap(before: Json, event: Event) -> list[Json]:
     return [{"label": "Recap", "compose": {"recap": event.seq}}] if ended > 0 else []
 
 
-_CONTEXTS = {"reset": "Conversation context was reset", "cleared": "Cleared"}
-_CONTEXTS |= {"compacted": "Context was compacted"}
+_CONTEXTS = {"reset": "The agent's context was reset", "cleared": "Cleared"}
+_CONTEXTS |= {"compacted": "Context compacted"}
 
 
 def context(before: Json, after: Json, event: Event) -> list[Op]:
@@ -145,7 +145,7 @@ def context(before: Json, after: Json, event: Event) -> list[Op]:
 
 
 def compaction(_before: Json, after: Json, event: Event) -> list[Op]:
-    titles = {"completed": "Context was compacted", "failed": "Compaction failed"}
+    titles = {"completed": "Context compacted", "failed": "Compaction failed"}
     title = titles.get(lenient.text(event.update, "status"), "Compacting the context")
     return put(block_of_event(after, event, "divider", title=title))
 
@@ -163,10 +163,10 @@ ENDS = {
     "forced": "You ended the turn",
     "rate_limited": "Rate limit reached",
     "orphaned": "The agent stopped responding and was restarted",
-    "unresponsive": "The agent did not react to the cancel and was ended",
+    "unresponsive": "The agent ignored the cancel and was killed",
     "agent_exited": "The agent's process ended",
     "waiting": "The turn is waiting for your answer",
-    "interrupted": "The worker ended in mid-turn; nothing shown so far is lost",
+    "interrupted": "The worker ended during the turn; everything shown here is saved",
 }
 
 
@@ -191,7 +191,7 @@ def ending(before: Json, after: Json, event: Event) -> list[Op]:
     role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"
     block = block_of_event(after, event, role, title=title, text=text, status=reason)
     if reason == "agent_exited":
-        again = {**RETRY, "label": "Start it again"}
+        again = {**RETRY, "label": "Restart the agent"}
         block["actions"] = [again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
     elif reason == "interrupted":
         block["actions"] = [{**RETRY, "label": "Start again"}]
@@ -227,7 +227,7 @@ def verdict(after: Json, event: Event) -> Block:
     if update.get("again") is True:
         lines.append(f"Refinement {iteration + 1} of {of} follows.")
     elif detail:
-        lines.append(f"It stops here: {detail}.")
+        lines.append(f"No further refinement: {detail}.")
     return block | {"text": "\n".join(lines)}
 
 
@@ -242,7 +242,7 @@ def _issue(item: Json) -> str:
     share = verdicts.share_of(item, "probability")
     words = verdicts.issue_words(verdicts.Issue(name or "an issue", category, share))
     outside = lenient.text(item, "kind") == verdicts.INFRASTRUCTURE
-    return f"{words}, of the infrastructure" if outside else words
+    return f"{words} (infrastructure)" if outside else words
 
 
 def prompt_title(after: Json, update: Json) -> str:

@@ -54,9 +54,9 @@ def text(update: Json) -> str:
     if kept:
         names = [f"{path} ({why})" for path, why in list(kept.items())[:NAMED]]
         more = f" and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
-        said.append(f"Left as they are: {', '.join(names)}{more}.")
+        said.append(f"Not touched: {', '.join(names)}{more}.")
     if update.get("memory") == rewinding.LOST:
-        said.append("The agent does not remember the conversation: send it a recap.")
+        said.append("The agent has no memory of earlier turns: send it a recap.")
     return " ".join(said)
 
 
@@ -74,7 +74,7 @@ def forked(_before: Json, after: Json, event: Event) -> list[Op]:
     turn = lenient.integer(source, "turn") or 0
     title = f"Forked from {lenient.text(source, 'id')} at turn {turn}"
     lost = after["agentSession"] is None and turn > 0
-    text = "The agent does not remember the conversation: send it a recap." if lost else ""
+    text = "The agent has no memory of earlier turns: send it a recap." if lost else ""
     block = block_of_event(after, event, "divider", title=title, text=text)
     recap: Json = {"label": "Recap", "compose": {"recap": event.seq}}
     return put(block | {"actions": [recap] if lost else []})

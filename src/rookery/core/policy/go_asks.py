@@ -11,13 +11,13 @@ TOOL = "exit_plan_mode"
 """The call by which our own agent asks it."""
 THEIR_TOOL = "ExitPlanMode"
 """The same of Claude's."""
-READY = "the plan is ready; only you can say go"
+READY = "the plan is ready; only you can approve it"
 """Where nobody is asked."""
 HEADING = re.compile(r"(?mi)^\s{0,3}#{1,6}\s+(?:[\w-]+\s+){0,3}plan\b.*$|^\*\*plan\b.*$")
 """By which a plan is recognized, among all that a model says."""
 LONGEST = 200
 """Characters of a plan's title."""
-ONLY_YOU = "Only you can say go to a plan: no rule can say it for you."
+ONLY_YOU = "Only you can approve a plan; no rule can do it for you."
 
 
 def is_one(kind: str, tools: Sequence[str]) -> bool:

@@ -30,9 +30,9 @@ CHOICES = (
 )
 """Of agents whose asks are answered here; `choices_of` says what holds for one."""
 
-CAGED = "in this sandbox, a sane choice"
+CAGED = "safe in this sandbox"
 """Of the choice that approves all."""
-SANDBOX = "An agent that decides on its own is best kept in a sandbox (docs/sandbox.md)."
+SANDBOX = "An agent that decides on its own belongs in a sandbox (docs/sandbox.md)."
 
 _ALIKE = {
     EVERY: ("always", "ask", "alwaysask", "default", "manual"),
@@ -234,7 +234,7 @@ def _by_itself(agent: str, mode: str = "") -> str:
 
 
 def _never(agent: str) -> str:
-    return f"{agent} never asks: it does what it wants, and your rules do not apply"
+    return f"{agent} never asks, so your rules do not apply"
 
 
 # --- what is answered --------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def ruled(ask: Json, ruling: Judgement) -> Answer:
     allows = asks.ALLOWS[:1] if lenient.text(ask, "danger") else asks.ALLOWS
     option = pick(options_of(ask), allows if ruling.allow else asks.REJECTS)
     outcome = asks.selected(option, "" if ruling.allow else ruling.reason)
-    missing = "" if option else ", but the agent offers no such option: cancelled"
+    missing = "" if option else ", but the agent offers no such option, so it was cancelled"
     words = ruling.words + missing
     said = {"name": lenient.text(option, "name"), "ruled": words}
     if ruling.words != go_asks.READY:  # which is no objection to anything

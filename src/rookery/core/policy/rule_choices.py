@@ -13,6 +13,7 @@ from rookery.core.policy.rules import Call, Rule
 
 MOST_PATHS = 20
 LONGEST = 60
+VAGUE = "No rule can cover this: the agent did not say exactly what it does."
 
 
 class Choice(NamedTuple):
@@ -77,7 +78,7 @@ def _narrowest(call: Call, name: str) -> Choice | str:
         return Choice(f"exactly this call of {tool[:LONGEST]}", rule)
     elif named and call.kind != "execute" and not call.paths and not lines:
         return _any_call(base, tool)
-    return "This call does not say exactly what would be allowed."
+    return VAGUE
 
 
 def _base(call: Call, name: str) -> Rule:

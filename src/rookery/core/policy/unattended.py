@@ -83,7 +83,7 @@ def settled(
         why = f"this {call.danger}"
     elif order.approve == RISKY:
         why = "it may be risky"
-    words = f"rejected: {f'{why}, and ' if why else ''}this session does not ask you"
+    words = f"rejected: {f'{why}, and ' if why else ''}this session never asks you"
     reason = f"No user is available to approve this{f', and {why}' if why else ''}."
     return Judgement("deny", BY + REJECT, f"{words} ({order.told})", reason)
 
@@ -92,7 +92,7 @@ def answered(order: Order, ask: Json) -> Answer:
     """A question, which only the user could answer: declined, but for one that needs no answer."""
     accepts = order.approve == ALL and not lenient.texts(lenient.mapping(ask, "schema"), "required")
     action = "accept" if accepts else "decline"
-    words = "accepted as it is" if accepts else "declined: this session does not ask you"
+    words = "accepted as it is" if accepts else "declined: this session never asks you"
     reply: Json = {"action": action} | ({"content": {}} if accepts else {})
     said = {"name": action, "ruled": f"{words} ({order.told})"}
     if order.approve != ALL:

@@ -226,7 +226,7 @@ FAR_CWD = Setting(
     key="agents.NAME.cwd",
 )
 OFFERS = Setting(
-    "what an agent at an address may use of this machine (default: nothing)",
+    "what an agent on another machine may use on this one (default: nothing)",
     unit="a list of: files, terminals",
     example='["files"]',
     effect=limits.NEXT_AGENT,
@@ -241,7 +241,7 @@ SETUP = Setting(
     key="worktrees.PATH.setup",
 )
 COPY = Setting(
-    "files copied into its worktrees that git does not have",
+    "untracked files to copy into its worktrees",
     unit="a list of globs",
     example='[".env"]',
     effect="at once, for new worktrees",

@@ -42,7 +42,7 @@ class Sandbox(NamedTuple):
     )
     read: str = setting(
         "",
-        "more files and directories that a sandbox may read, separated by spaces",
+        "extra files and directories that a sandbox may read, separated by spaces",
         unit="paths",
         example='"~/.gitconfig"',
         effect=NEXT_AGENT,
@@ -65,7 +65,7 @@ class Sandbox(NamedTuple):
     )
     image: str = setting(
         "",
-        "image for containers; it has the agent's program in it",
+        "container image; it must contain the agent's program",
         unit="the name of an image; empty: the one that `rookery agents image` makes",
         example='"localhost/agents:latest"',
         effect=NEXT_AGENT,
@@ -81,7 +81,7 @@ class Sandbox(NamedTuple):
     )
     args: str = setting(
         "",
-        "more arguments for podman or docker run",
+        "extra arguments for podman or docker run",
         unit="text",
         example='"--memory 4g"',
         effect=NEXT_AGENT,
@@ -89,7 +89,7 @@ class Sandbox(NamedTuple):
     )
     workspace: str = setting(
         "",
-        "where a container has the session's directory",
+        "where the session's directory is mounted in a container",
         unit="an absolute path; empty: where it is on this machine",
         example='"/workspace"',
         effect=NEXT_AGENT,

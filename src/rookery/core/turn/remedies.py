@@ -19,7 +19,7 @@ def remedy_for(reason: str, error: Json, agent: str) -> str:
     return {
         "rate_limited": "Wait for the reset, or continue with another agent.",
         "agent_exited": "The next prompt starts it again; `rookery logs` shows its output.",
-        "waiting": "Answer whenever you like: that wakes the session, and it continues.",
+        "waiting": "Answer whenever you like: your answer wakes the session.",
         "interrupted": "The next prompt wakes the session and continues from here.",
         "unresponsive": "The next prompt starts it again.",
         "max_tokens": "Send a prompt to continue.",

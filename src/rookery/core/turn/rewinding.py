@@ -214,11 +214,9 @@ def left_out(header: Json, update: Json) -> str:
     """What a snapshot is without, and was not said yet; "": nothing."""
     told = set(lenient.texts(header["snapshot"], "left"))
     said = []
-    for key, words in zip(
-        LEFT, ("too large", "repositories of their own", "unreadable"), strict=True
-    ):
+    for key, words in zip(LEFT, ("too large", "nested repositories", "unreadable"), strict=True):
         names = [name for name in lenient.texts(update, key) if name not in told]
         if names:
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
             said.append(f"{words}: {', '.join(names[:5])}{more}")
-    return f"Rewinding leaves these files alone ({'; '.join(said)})." if said else ""
+    return f"Rewinding skips some files ({'; '.join(said)})." if said else ""

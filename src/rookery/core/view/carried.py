@@ -70,6 +70,8 @@ def _made(before: Json, name: str, event: Event) -> Block | None:
     for known, _, call in before["_terminals"].values():
         if known == name:
             block["parent"] = call
+    if (thinking := before.get("_thinking")) and thinking[0] == name and thinking[2]:
+        block["seconds"] = thinking[2]
     return {**block, "text": "" if block["role"] != "ask" else block["text"], "above": True}
 
 

@@ -102,9 +102,11 @@ def wants(ask: Json, cwd: str) -> str:
     if budgets.is_one(ask):
         return f"budget reached: {budgets.sentence(ask)}"
     said = asks.brief(ask)
-    verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
     if asks.plan_in(ask):
         return f"wants to {short('', said)}"
+    if wish := asks.wish(ask, cwd, short):
+        return f"wants to {wish}"
+    verb = captions.VERBS.get(lenient.text(lenient.mapping(ask, "toolCall"), "kind"), "")
     if lenient.text(ask, "kind") == "question" or not verb:
         return f"asks: {short('', said)}"
     return f"wants to {short(verb, captions.short_path(said, cwd))}"

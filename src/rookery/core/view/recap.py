@@ -25,8 +25,8 @@ MOST = 20
 TITLE = 200
 HEAD = "Recap of the conversation so far, oldest first:"
 END = "(End of the recap.)"
-LEFT_OUT = "(Earlier turns are left out.)"
-GAP = "\n\n(… the middle of this turn is left out …)\n\n"
+LEFT_OUT = "(Earlier turns omitted.)"
+GAP = "\n\n(… the middle of this turn is omitted …)\n\n"
 UNPROCESSED = "This prompt has not been processed yet:"
 
 DONE = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal"})

@@ -98,8 +98,15 @@ def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
     if taken_back(event.update):
         return [["drop", name] for name in message_blocks.blocks_of(before, event.update)]
     if before["_open"] == after["_open"]:
-        return append(after["_open"][0], text)
+        return append(after["_open"][0], text) + _thinking(before, after)
     return put(make_block(after["_open"][0], role, text=text))
+
+
+def _thinking(before: Json, after: Json) -> list[Op]:
+    """How long a thought has lasted, once a second."""
+    name, _, seconds = after.get("_thinking") or ["", 0, 0]
+    is_news = before.get("_thinking") != after.get("_thinking")
+    return change(name, seconds=seconds) if is_news else []
 
 
 # --- tools, plan, terminals --------------------------------------------------------------------
@@ -242,7 +249,8 @@ def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
         kind=lenient.text(call, "kind", "other"),
         status="answered",
         ruled=ruled,
-        text=(f"{ruled}: {why}" if why else ruled)[:500],
+        text=ask_actions.sentence(f"{ruled}: {why}" if why else ruled)[:500],
+        verdict=ask_actions.REJECT if event.update.get("verdict") == "deny" else ask_actions.ALLOW,
         parent=block_of(after, key_of(call)),
     )
     return put(block)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from rookery.agents.registry import title_of
+from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
-from rookery.core.json.safe_text import count
 from rookery.core.json.secrets import masked_json
 from rookery.daemon.pieces import ask_form
 from rookery.daemon.pieces.growing import Output, Prose
@@ -160,8 +160,7 @@ class Painter:
         body = tag("div", text.whole() if refers else text.html(over=not opened), "prose")
         if block["role"] == "answer":
             return body + parts
-        length = len(block["text"].strip())
-        line = "thinking" if opened else f"thought · {count(length, 'character')}"
+        line = captions.thought(block, live=opened)
         return f"<details><summary>{line}</summary>{body}</details>{parts}"
 
     def _output(self, terminal: Block, command: str) -> str:
@@ -195,7 +194,7 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
         return "" if read_only else buttons(block)
 
     agent, cwd = title_of(str(header.get("agent") or "")), str(header.get("cwd") or "")
-    return View(masked_json(agent), cwd, now, image, actions)
+    return View(masked_json(agent), cwd, now, image, actions, here="web")
 
 
 def buttons(block: Block) -> str:

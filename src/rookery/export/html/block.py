@@ -4,7 +4,6 @@ from rookery.core.blocks import asks, captions
 from rookery.core.blocks.asks import Piece
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
-from rookery.core.json.safe_text import count
 from rookery.export.html import card, diff, markdown, part
 from rookery.export.html.code import left_out
 from rookery.export.html.text import esc, esc_line, tag
@@ -68,9 +67,8 @@ def _thought(block: Block, _view: View) -> str:
     text, more = _text(block)
     if not text.strip():
         return ""
-    line = f"thought · {count(len(block['text'].strip()), 'character')}"
     body = tag("div", markdown.rendered(text) + more, "prose")
-    return f"<details><summary>{line}</summary>{body}</details>"
+    return f"<details><summary>{captions.thought(block)}</summary>{body}</details>"
 
 
 def _plan(block: Block, view: View) -> str:
@@ -133,9 +131,10 @@ def _ask(block: Block, view: View) -> str:
     asked = asks.question(block, view.agent, view.cwd, short=block["status"] != "asked")
     asked = esc_line(asked[:1].upper() + asked[1:])
     if block["status"] != "asked":
-        said = esc_line(captions.outcome(block))
+        said = esc_line(captions.outcome(block, view.here))
         words = said if block["parent"] is not None else f"{asked} · {said}"
-        return tag("p", f"↳ {words}", "answered")
+        name = captions.outcome_mark(block)
+        return tag("p", f"{part.mark(name) if name else '↳'} {words}", "answered")
     danger = esc_line(lenient.text(block, "danger"))
     pieces = asks.pieces(block, view.agent, view.cwd, short=False)
     body = "".join(_piece(piece, view) for piece in pieces)

@@ -29,5 +29,7 @@ class View(NamedTuple):
     """The HTML of a block's buttons; a file has none."""
     alone: bool = False
     """An ask stands alone, without what was said before it."""
+    here: str = ""
+    """The face that shows it; an answer from another face is followed by its name."""
     output: Callable[[Block, str], str] = _no_output
     """What a terminal printed below its command, on a page where it may go on; "": as in a file."""

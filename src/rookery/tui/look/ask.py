@@ -52,10 +52,10 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
         return prefixed(lines, off, [("    ", look.plain)])
     runs = [(label, look.ink + press)]
     if view.doubtful == place:
-        words = f"  {view.key('ask.confirm')} confirms, any other key does not"
+        words = f"  {view.key('ask.confirm')} to confirm, any other key to go back"
         runs.append((words, look.failed + look.bold))
     elif action.get("danger"):
-        runs.append(("  asks again", look.soft))
+        runs.append(("  asks you to confirm", look.soft))
     return prefixed(wrap(runs, max(1, view.prose - 4)), key, [("    ", look.plain)])
 
 
@@ -68,10 +68,10 @@ def _second_step(block: Block, view: View) -> list[Line]:
         said = wrap([(always_words(action), look.ink)], max(1, view.prose - 2))
         lines += prefixed(said, [("  ", look.plain)])
     key = view.key("ask.confirm")
-    words = "confirms" if action.get("danger") else "allows it always"
+    words = "to confirm," if action.get("danger") else "to always allow this,"
     press = Style.from_meta({"choose": "ask.confirm"})
-    go: Line = [(f" {key} ", look.key + press), (f" {words}  ", look.heading + press)]
-    back: Line = [("any other key goes back", look.soft + Style.from_meta({"choose": "back"}))]
+    go: Line = [(f" {key} ", look.key + press), (f" {words} ", look.heading + press)]
+    back: Line = [("any other key to go back", look.soft + Style.from_meta({"choose": "back"}))]
     return [*lines, trimmed([*go, *back], view.width)]
 
 
@@ -83,16 +83,14 @@ def _answers(block: Block, view: View) -> list[Line]:
     if not more:
         return _going(lines, view)
     if not view.more:
-        own = sum(each.place is not None for each in more)
-        digits = f"more, 1–{own} as {clean_line(view.agent) or 'the agent'} lists them"
-        return _going(_flow([("ask.more", digits if own > 1 else "more")], view, lines), view)
+        return _going(_flow([("ask.more", "more options")], view, lines), view)
     lines.append([])
     for each in more:
         if each.place is not None:
             lines += action_lines(each.place, block["actions"][each.place], view)
     rest = [(each.name, each.words) for each in more if each.place is None]
     lines += _flow([*rest, ("block.copy", "copy"), ("block.split", "diff side by side")], view)
-    lines.append([(f" {view.key('ask.more')} shows less", look.faint)])
+    lines.append([(f" {view.key('ask.more')} fewer options", look.faint)])
     return lines
 
 
@@ -125,11 +123,12 @@ def question(block: Block, view: View) -> str:
 
 
 def _closed(block: Block, view: View) -> list[Line]:
-    """How it ended, and where: `Allow once · cli`."""
+    """How it ended, and where: `✓ You allowed it (in the browser)`."""
     look = view.look
-    said = captions.outcome(block)
+    said, mark = captions.outcome(block, "terminal"), captions.outcome_mark(block)
     asked = question(block, view)
-    runs: Line = [("  ↳ ", look.faint)]
+    sign, style = look.states[mark] if mark else ("↳", look.faint)
+    runs: Line = [(f"  {sign} ", style)]
     if block["parent"] is None:
         runs = [(f"{look.states['needs-you'][0]} ", look.faint)]
         runs.append((f"{asked}  ", look.soft))

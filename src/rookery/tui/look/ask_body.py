@@ -47,7 +47,7 @@ def _on_card(piece: asks.Piece, view: View) -> list[Line]:
         case "diff":
             return [*_path(piece, look), *_change(piece.part or {}, view)]
         case "plan" if piece.title:
-            key = f"{view.key('block.open')} shows it here"
+            key = f"{view.key('block.open')} to show it here"
             way = (f" · {key}", look.needs + Style.from_meta({"want": "open"}))
             title = wrap([(clean_line(piece.title), look.soft), way], view.prose)
             return prefixed(title, [(_EDGE, look.faint)])
@@ -89,7 +89,7 @@ def _ends(lines: list[Line], head: int, tail: int, view: View) -> list[Line]:
 
 def _more(number: int, noun: str, view: View) -> Line:
     key = view.key("block.open")
-    words = f"… {count(max(1, number), f'more {noun}')} · {key} shows all"
+    words = f"… {count(max(1, number), f'more {noun}')} · {key} to show all"
     return [(words, view.look.needs + Style.from_meta({"want": "open"}))]
 
 
@@ -144,7 +144,7 @@ def whole(block: Block, agent: str, cwd: str, width: int, look: Look) -> list[Li
     for each in block["parts"]:
         if asks.says_more(each, block):
             found += [[], *part.rendered(each, view)]
-    return found or [[("There are no more details.", look.soft)]]
+    return found or [[("No more details.", look.soft)]]
 
 
 def whole_change(change: dict[str, Any], width: int, look: Look) -> list[Line]:

@@ -6,7 +6,7 @@ from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
 from rookery.tui.look import ask, card, markdown, part
 from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import Line, clean, clean_line, count, prefixed, trimmed, width_of, wrap
+from rookery.tui.look.runs import Line, clean, clean_line, prefixed, trimmed, width_of, wrap
 from rookery.tui.look.view import View
 
 LONGEST_PROMPT = 20
@@ -92,7 +92,7 @@ def _thought(block: Block, view: View) -> list[Line]:
     look = view.look
     text = block["text"].strip()
     sign = "▾" if view.opened else "▸"
-    head = [(f"{sign} thought · {count(len(text), 'character')}", look.soft + look.italic)]
+    head = [(f"{sign} {captions.thought(block, live=view.live)}", look.soft + look.italic)]
     lines = [trimmed(head, view.width)]
     inner, style = view.narrower(2), look.soft + look.italic
     if view.opened:

@@ -115,7 +115,7 @@ def _image(part: Part, view: View) -> Line:
     size = lenient.number(part, "bytes")
     said = [name, clean_line(lenient.text(part, "mime")), units.size(size) if size else ""]
     words = " · ".join(each for each in said if each)
-    how = "  o opens it" if part.get("blob") else ""
+    how = "  o to open" if part.get("blob") else ""
     look = view.look
     return trimmed(
         [("▣ ", look.accent), (words or "image", look.ink), (how, look.faint)], view.width
