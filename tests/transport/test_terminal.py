@@ -58,7 +58,7 @@ def test_D10_search_finds_what_was_said_there(daemon: Served, tmp_path: Path) ->
         screen.type("everything")
         screen.wait_for("▌Search everything…")
         screen.press("Enter")
-        screen.wait_for("Type the words to find.")
+        screen.wait_for("Type to search.")
         screen.type("kestrel")
         screen.wait_for("A kestrel hovers.", "Birds · answer")
         screen.press("Enter")

@@ -223,10 +223,10 @@ async def test_I13_2_any_other_key_goes_back_to_the_ask(key: str) -> None:
     async with showing(gallery.ASKS[:3]) as (app, pilot):
         session = app.session
         await pilot.press("f2", "y")
-        assert "any other key goes back" in lines(app)
+        assert "any other key to go back" in lines(app)
         await pilot.press(key)
         await pilot.pause()
-        assert "any other key goes back" not in lines(app)
+        assert "any other key to go back" not in lines(app)
         assert (app.sent, app.session, len(app.screen_stack)) == ([], session, 1)
         assert app.transcript.has_focus
         await pilot.press("y", "y")
@@ -275,10 +275,10 @@ async def test_I13_4_letters_without_a_meaning_are_written_from_anywhere() -> No
 
 async def test_I13_5_esc_goes_back_one_step_and_cancels_only_from_the_composer() -> None:
     async with showing(gallery.WORK) as (app, pilot):
-        assert "Esc cancels" in status(app)
+        assert "Esc to cancel" in status(app)
         app.transcript.focus()
         await pilot.pause()
-        assert "Esc goes back" in status(app)
+        assert "Esc to go back" in status(app)
         await pilot.press("escape")
         assert app.sent == []
         assert app.composer.has_focus
@@ -342,7 +342,7 @@ async def test_I13_6_enter_steers_and_another_key_queues_as_the_status_line_says
     async with showing(gallery.TALK) as (app, pilot):
         app.on_news(News(app.session, [["set", "header", {"steers": True}]]))
         await pilot.press(*"now")
-        assert "Enter steers · Alt+Enter queues" in status(app)
+        assert "Enter to steer · Alt+Enter to queue" in status(app)
         await pilot.press("enter")
         for key in ("alt+enter", "ctrl+l"):
             await pilot.press(*"then", key)
@@ -359,7 +359,7 @@ def test_I13_6_alt_enter_is_known_from_terminals_without_extended_keys() -> None
 async def test_I13_6_enter_queues_where_the_agent_cannot_be_steered() -> None:
     async with showing(gallery.TALK) as (app, pilot):
         await pilot.press(*"now")
-        assert "Enter queues" in status(app)
+        assert "Enter to queue" in status(app)
         await pilot.press("enter")
         await pilot.pause()
         (sent,) = app.sent

@@ -30,7 +30,7 @@ def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(
             go = home / f"go{offset}"
             wait = {"command": f"until [ -e {go} ]; do sleep 0.05; done"}
             screen.say(play(wait, ASK | {"allowed": [{"command": f"touch {home}/approved"}]}))
-            screen.wait_for("working", "Esc cancels")
+            screen.wait_for("working", "Esc to cancel")
             if offset:
                 screen.type(TYPED[:offset])
                 screen.wait_for(f"│ {TYPED[:offset].rstrip()}")
@@ -70,9 +70,9 @@ def test_I13_2_I13_3_a_destructive_ask_and_its_rejected_call(home: Path) -> None
         screen.say(play(deletes))
         screen.wait_for("This cannot be undone", "▌ ┃")
         for key in ("q", "n", "Escape"):
-            screen.press_until("y", "y  confirms")
+            screen.press_until("y", "y  to confirm,")
             screen.press(key)
-            screen.wait_without("y  confirms")
+            screen.wait_without("y  to confirm,")
             screen.wait_for("This cannot be undone", "▌ ┃", "needs you")
         screen.press_until("n", "rejected")
     (head,) = heads(str(home))
@@ -140,9 +140,9 @@ def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(ho
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"command": f"until [ -e {go} ]; do sleep 0.05; done"}))
-        screen.wait_for("working", "Esc cancels")
+        screen.wait_for("working", "Esc to cancel")
         screen.type("then this")
-        screen.wait_for("Enter queues")
+        screen.wait_for("Enter to queue")
         screen.press("Enter")
         screen.wait_for("then this", "1 queued")
         screen.type("hello")  # with a queue in sight, outside of it
@@ -170,9 +170,9 @@ def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"until": "steer", "then": [{"text": "got: $steered"}]}))
-        screen.wait_for("begun", "Esc cancels")
+        screen.wait_for("begun", "Esc to cancel")
         screen.type("to the left")
-        screen.wait_for("Enter steers", "Alt+Enter queues")
+        screen.wait_for("Enter to steer", "Alt+Enter to queue")
         screen.press("Enter")
         screen.wait_for("got: to the left", "ready")
     (head,) = heads(str(home))

@@ -72,7 +72,7 @@ def _is_plain(app: Still, spoof: Spoof) -> None:
     said = " ".join(lines(app).replace("┃", " ").replace("│", " ").split())
     assert spoof.seen in said
     assert spoof.note in said
-    assert f"claude calls it: {spoof.title.strip('`')}" in said.replace("`", "")
+    assert f"claude's description: {spoof.title.strip('`')}" in said.replace("`", "")
     assert not any(sign in lines(app) for sign in HIDING[:-1])
 
 
@@ -82,7 +82,7 @@ async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
         block = app.transcript.current
         assert block is not None
         card = "\n".join(strip.text for item in app.transcript._items for strip in item.lines or [])
-        assert "Enter shows all" in card
+        assert "Enter to show all" in card
         assert EVIL in card  # the end, too
         await pilot.press("enter")
         assert isinstance(app.screen, AskScreen)
@@ -125,7 +125,7 @@ async def test_I9_5_nothing_in_the_window_answers() -> None:
 async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
     async with showing(command(LONG), (80, 24)) as (app, pilot):
         await pilot.press("f2")
-        row = next(y for y, line in enumerate(lines(app).split("\n")) if "shows all" in line)
+        row = next(y for y, line in enumerate(lines(app).split("\n")) if "to show all" in line)
         await pilot.click("#transcript", offset=(14, row))
         assert isinstance(app.screen, AskScreen)
 
@@ -133,7 +133,7 @@ async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
 async def test_I9_5_of_a_question_alone_its_window_says_that_this_is_all() -> None:
     async with showing(asked({"title": "Go on?", "kind": "other"})) as (app, pilot):
         await pilot.press("f2", "enter")
-        assert whole(app) == ["There are no more details."]
+        assert whole(app) == ["No more details."]
 
 
 async def test_I9_5_its_window_follows_the_width() -> None:
@@ -188,6 +188,6 @@ def test_I9_5_I9_6_in_a_real_terminal(home: Path) -> None:
         screen.press("Enter")
         screen.wait_for("echo 00000-", "Esc")
         screen.press("End")
-        screen.wait_for(EVIL, "demo calls it: List files")
+        screen.wait_for(EVIL, "demo's description: List files")
         screen.press("Escape")
         screen.wait_for("needs you")

@@ -272,7 +272,7 @@ async def test_U14_ctrl_c_by_habit_says_what_leaves_and_what_cancels() -> None:
         await pilot.press("ctrl+c")
         await pilot.pause()
         (told,) = app._notifications
-        assert told.message == "Ctrl+Q leaves and stops nothing. Esc cancels the turn."
+        assert told.message == "Ctrl+Q to leave (nothing stops), Esc to cancel the turn."
         assert app.is_running
 
 

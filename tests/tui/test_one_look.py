@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from rookery.cli.output.paint import Paint
-from rookery.render.local_time import clock_time
+from rookery.render.local_time import clock_time, localized
 from rookery.render.signs import SIGNS
 from rookery.tui.look import markdown
 from rookery.tui.look.palette import DARK, look_of
@@ -73,7 +73,12 @@ def test_I13_12_a_rate_limit_is_given_in_local_time(monkeypatch: pytest.MonkeyPa
         block = next(b for b in app_blocks(updates) if b["status"] == "rate_limited")
         assert block["resets"] == 1_800_001_800_000
         assert clock_time(1_800_001_800_000, gallery.NOW) == "13:30"
-        assert clock_time(1_800_001_800_000 + 86_400_000, gallery.NOW) == "Sat 16 Jan 13:30"
+        assert clock_time(1_800_001_800_000 + 86_400_000, gallery.NOW) == "Sat 16 Jan, 13:30"
+        later = 1_893_438_000_000
+        assert clock_time(later, gallery.NOW) == "1 Jan 2030, 00:00"
+        assert localized({**block, "resets": later}, gallery.NOW).splitlines()[1] == (
+            "Resets 1 Jan 2030, 00:00."
+        )
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -103,7 +108,7 @@ async def test_I13_11_a_dead_agent_is_shown_once_with_what_helps(
     (block,) = [each for each in blocks if each["role"] in ("notice", "error")]
     assert "panic: no key" in block["text"]
     labels = [action["label"] for action in block["actions"]]
-    assert labels == ["Start it again", "Show its log", "Continue with another agent"]
+    assert labels == ["Restart the agent", "Show the log", "Continue with another agent"]
     await compare(Still(gallery.opened(GONE)), snapshot, tmp_path, looks=[SMALL, LARGE])
 
 

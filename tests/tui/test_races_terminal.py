@@ -33,7 +33,7 @@ def test_a_race_is_started_compared_and_decided(
         screen.press("C-c")
         screen.wait_for("Write here")
         screen.say("/race good,bad,nobody Make it good")
-        screen.wait_for("2 agents started", "nobody does not take part")
+        screen.wait_for("Started 2 agents", "Skipping nobody: no such agent")
         screen.wait_for("ready")
         while True:
             screen.say("/race")

@@ -172,7 +172,7 @@ def test_I13_9_find_loads_older_pages(home: Path) -> None:
         screen.wait_for("part 29", "ready")
         screen.press("C-f")
         screen.type("very first")
-        screen.wait_for("not found here; Enter looks further up")
+        screen.wait_for("no matches here; Enter to search further up")
         screen.press("Enter")
         screen.wait_for("the very first words", "2 of 2")
         screen.press("Up")

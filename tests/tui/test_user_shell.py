@@ -163,7 +163,7 @@ def test_I13_10_a_line_keeps_cd_and_its_output_goes_to_the_agent(
     with Tmux(home, size=(80, 24), cwd=tmp_path) as screen:
         screen.ready()
         screen.say("!cd below")
-        screen.wait_for("! cd below", "Ctrl+S sends it")
+        screen.wait_for("! cd below", "Ctrl+S to send")
         screen.say("!basename $PWD; test -t 1 && echo it-is-$((6*7)); exit_with() { return 3; }")
         screen.wait_for("below\n", "it-is-42")
         screen.say("!exit_with")

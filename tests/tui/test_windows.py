@@ -104,9 +104,9 @@ async def test_U6_every_setting_is_a_field_and_a_wrong_one_is_named(home: str) -
         put(app, "worker.stop_grace", "soon")
         await pilot.press("ctrl+s")
         assert wrong(app) == {
-            "worker.silent_after": "✗ silent_after must be 0 (off) or 120 to 86,400 seconds",
-            "worker.queue_most": "✗ queue_most must be a whole number (0 to 1,000 prompts)",
-            "worker.stop_grace": "✗ stop_grace must be a number",
+            "worker.silent_after": "✗ Silence timeout must be 0 (off) or 120 to 86,400 seconds",
+            "worker.queue_most": "✗ Queue length must be a whole number (0 to 1,000 prompts)",
+            "worker.stop_grace": "✗ Stop timeout must be a number",
         }
     assert config.load(home).policy.cancel_grace == 5
 
@@ -119,7 +119,7 @@ async def test_U6_settings_are_written_and_comments_stay(home: str) -> None:
         put(app, "worker.cancel_grace", "")
         put(app, "worker.queue_drain", "serial")
         await pilot.press("ctrl+s")
-        assert told(app) == "Saved: worker.cancel_grace, worker.silent_after, worker.queue_drain."
+        assert told(app) == "Saved: Cancel timeout, Silence timeout, Queued prompts."
     found = config.load(home).policy
     assert (found.silent_after, found.cancel_grace, found.queue_drain) == (180, 10, "serial")
     assert Path(home, "config.toml").read_text().startswith("# mine\n[worker]\n")
@@ -132,14 +132,14 @@ async def test_U6_the_condenser_is_checked_and_saved(home: str) -> None:
         put(app, "keep_first", "40")
         await pilot.press("ctrl+s")
         assert wrong(app) == {
-            "keep_first": "✗ Keep this many of the first events "
+            "keep_first": "✗ First events to keep as they are "
             "must be less than half of the number above"
         }
         put(app, "keep_first", "6")
         await pilot.press("ctrl+s")
         assert told(app).startswith(
-            "Conversations over 75 % of the model's window or 80 events are shortened: all but the "
-            "first 6"
+            "Conversations are summarised when 75 % of the context is used or after 80 events, "
+            "except for the first 6"
         )
     saved = json.loads(Path(home, "agent_settings.json").read_text())
     assert saved["condenser"]["keep_first"] == 6
@@ -155,12 +155,12 @@ async def test_U6_the_judge_is_chosen_checked_and_saved(home: str) -> None:
         put(app, "judge", "model:local")
         put(app, "critic.score_below", "7")
         await pilot.press("ctrl+s")
-        assert wrong(app) == {"critic.score_below": "✗ score_below must be 0 to 1"}
+        assert wrong(app) == {"critic.score_below": "✗ Minimum score must be 0 to 1"}
         assert "critic" not in json.loads(file.read_text()), "nothing was saved yet"
         put(app, "critic.score_below", "0.7")
         await pilot.press("ctrl+s")
-        assert told(app) == "Saved: judge, critic.score_below."
-        assert row(app, "Critic") == "judged by local · does not refine"
+        assert told(app) == "Saved: Judge, Minimum score."
+        assert row(app, "Critic") == "Judged by local, no automatic retry"
         saved = json.loads(file.read_text())
         assert saved["critic"] == {"judge": "local"}
         assert saved["profiles"]["work"]["api_key"] == "sk-hidden"
@@ -170,7 +170,7 @@ async def test_U6_the_judge_is_chosen_checked_and_saved(home: str) -> None:
         await pilot.press("enter")
         put(app, "judge", "off")
         await pilot.press("ctrl+s")
-        assert told(app) == "Saved: judge."
+        assert told(app) == "Saved: Judge."
         assert json.loads(file.read_text())["critic"] == {"enabled": False, "judge": "local"}
         await pilot.press("enter")
         put(app, "judge", "model:work")
@@ -205,7 +205,7 @@ async def test_V13_notifications_are_set_here_too(home: str) -> None:
         await pilot.press("f6", "end", "up", "enter")
         put(app, "notify.webhook", "https://ntfy.invalid/rookery")
         await pilot.press("ctrl+s")
-        assert told(app) == "Saved: notify.webhook."
+        assert told(app) == "Saved: Webhook."
     assert config.load(home).notify.webhook == "https://ntfy.invalid/rookery"
 
 
@@ -509,7 +509,7 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
         assert "asks you" in every.more
         for row in (risky, all_):
             assert "claude decides on its own; your rules apply only" in row.more
-        assert "kept in a sandbox" in told(app)
+        assert "belongs in a sandbox" in told(app)
 
 
 @pytest.mark.parametrize(

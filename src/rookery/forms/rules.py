@@ -17,7 +17,7 @@ from rookery.home import config, confirmed
 TITLES = {"allow": "allow it", "ask": "ask me", "deny": "deny it"}
 LISTS = ("agent", "command", "path", "tool")
 """Grounds of which several can be given in one line."""
-GONE = "That rule was removed or changed meanwhile. Nothing was saved: open it again."
+GONE = "That rule was removed or changed since you opened it. Nothing was saved: open it again."
 
 
 def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:

@@ -49,6 +49,72 @@ MODEL = "model:"
 """Before a model's name, since one may be called "off"."""
 
 
+TITLES = {
+    "interface.diff": "Diffs",
+    "interface.cards_expanded": "Tool cards",
+    "interface.plan_opens": "Plan",
+    "interface.compact_list": "Session list",
+    "node_path": "Node.js",
+    "show_tool_durations": "Tool durations",
+    "session.confirm": "When to ask",
+    "session.budget_turn": "Budget per turn",
+    "session.budget_session": "Budget per session",
+    "session.budget_day": "Budget per day",
+    "agent.warm": "Warm start",
+    "sandbox.kind": "Sandbox",
+    "sandbox.allow": "Allowed hosts",
+    "sandbox.read": "Readable paths",
+    "sandbox.pids": "Process limit",
+    "sandbox.args": "Engine arguments",
+    "worker.cancel_grace": "Cancel timeout",
+    "worker.force_end_after": "Force end",
+    "worker.silent_after": "Silence timeout",
+    "worker.silent_after_cost": "Silence timeout after the cost",
+    "worker.off_protocol_grace": "Silence timeout for background work",
+    "worker.idle_stop_secs": "Idle timeout",
+    "worker.abandoned_after": "Abandoned workers",
+    "worker.crash_within": "Early exit",
+    "worker.crash_most": "Failed starts",
+    "worker.crash_window": "Window for failed starts",
+    "worker.worker_crash_most": "Worker restarts",
+    "worker.stop_grace": "Stop timeout",
+    "worker.switch_grace": "Switch timeout",
+    "worker.delete_grace": "Delete timeout",
+    "worker.chunk_window": "Merge window",
+    "worker.line_bytes": "Line length",
+    "worker.queue_drain": "Queued prompts",
+    "worker.queue_most": "Queue length",
+    "worker.queue_bytes": "Prompt size",
+    "worker.terminal_keep": "Terminal output",
+    "worker.confirm_destructive": "Destructive actions",
+    "worker.max_workers": "Workers",
+    "worker.max_cold_starts": "Starting workers",
+    "worker.rate_limit_auto_resume": "Resend after a rate limit",
+    "worker.rate_limit_grace": "Rate limit margin",
+    "worker.rate_limit_least": "Shortest rate limit wait",
+    "worker.rate_limit_most": "Rate limit attempts",
+    "worker.ask_timeout": "Question timeout",
+    "worker.keep_events": "Event limit",
+    "worker.snapshot_file_bytes": "Snapshot file size",
+    "notify.asks": "Questions",
+    "notify.ends": "Finished turns",
+    "notify.failures": "Failed turns",
+    "notify.webhook_shape": "Webhook format",
+    "notify.push_private": "Private networks",
+    "notify.most": "Limit",
+    "critic.enabled": "Critic",
+    "critic.refine": "Automatic retry",
+    "critic.score_below": "Minimum score",
+    "critic.issue_at": "Issue threshold",
+    "critic.iterations": "Retries",
+}
+"""What a form calls a setting, where its key does not read as words."""
+
+
+def title_of(setting: Setting) -> str:
+    return TITLES.get(setting.key) or setting.name.replace("_", " ").capitalize()
+
+
 def schema(table: Sequence[Setting]) -> Json:
     return {"properties": {each.key: _field(each) for each in table}}
 
@@ -62,8 +128,8 @@ def _field(setting: Setting) -> Json:
     if not isinstance(default, bool) and not isinstance(default, str):
         said.insert(1, range_of(setting))
     field: Json = {
-        "title": f"{setting.name.replace('_', ' ').capitalize()}: {setting.brief}",
-        "called": setting.name,
+        "title": f"{title_of(setting)}: {setting.brief}",
+        "called": title_of(setting),
         "description": " · ".join(words for words in said if words),
         "ranged": True,
     }
@@ -154,7 +220,8 @@ class SettingsForm(Form):
             return Saved(False, why, {named: why.partition(f" {named} ")[2].rstrip(".")})
         if why:
             return Saved(False, why)
-        return Saved(True, f"Saved: {', '.join(changes)}.", changes=tuple(changes))
+        titles = ", ".join(title_of(self._table[key]) for key in changes)
+        return Saved(True, f"Saved: {titles}.", changes=tuple(changes))
 
 
 class CriticForm(SettingsForm):
@@ -182,7 +249,9 @@ class CriticForm(SettingsForm):
         self._judge = wished
         after = super().save(home, rest)
         changes = (JUDGE, *after.changes)
-        words = f"Saved: {', '.join(changes)}." if after.ok else after.words
+        more = after.words.removeprefix("Saved: ") if after.changes else ""
+        words = f"Saved: Judge, {more}" if more else "Saved: Judge."
+        words = words if after.ok else after.words
         return after._replace(words=words, changes=changes)
 
 
@@ -204,8 +273,8 @@ def _judge_field(saved: Settings) -> Json:
     titles |= {f"{MODEL}{gone}": f"the model {gone} (removed)"} if gone else {}
     titles[OFF] = "none"
     return described(
-        "Judge: judges the turns of Rookery's own agent",
-        "A saved model reviews the work. · takes effect with the next turn",
+        "Judge: reviews the turns of Rookery's own agent",
+        "a saved model · takes effect with the next turn",
         oneOf=choices(titles),
         ranged=True,
     )
@@ -227,28 +296,28 @@ class CondenserForm(Form):
         names = list(found.profiles)
         models = {OWN_MODEL: "the conversation's own"} | {name: name for name in names}
         fields: Json = {
-            "enabled": described("Condense long conversations", type="boolean"),
+            "enabled": described("Summarise long conversations", type="boolean"),
             "share": described(
-                "Condense above this share of the model's window",
+                "Summarise when this much of the context is used",
                 "percent",
                 type="integer",
                 minimum=10,
                 maximum=profiles.MOST_SHARE,
             ),
             "max_size": described(
-                "Condense above this many events, too",
+                "Also summarise above this many events",
                 "0: no limit",
                 type="integer",
                 minimum=0,
                 maximum=100_000,
             ),
             "keep_first": described(
-                "Keep this many of the first events",
+                "First events to keep as they are",
                 "less than half of the number above",
                 type="integer",
                 minimum=0,
             ),
-            "profile": described("Model that condenses", oneOf=choices(models)),
+            "profile": described("Model that summarises", oneOf=choices(models)),
         }
         now = found.condenser
         profile = now.profile if now.profile in names else OWN_MODEL

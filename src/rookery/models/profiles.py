@@ -88,9 +88,9 @@ class Condenser(NamedTuple):
 
     @property
     def words(self) -> str:
-        """When it shortens."""
-        events = f" or {self.max_size} events" if self.max_size else ""
-        return f"over {self.share} % of the model's window{events}"
+        """When it summarises."""
+        events = f" or after {self.max_size} events" if self.max_size else ""
+        return f"when {self.share} % of the context is used{events}"
 
     def to_json(self) -> Json:
         known = {key: getattr(self, key) for key in ("enabled", "share", "max_size", "keep_first")}

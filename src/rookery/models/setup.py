@@ -155,11 +155,11 @@ def condense(home: str, wanted: Mapping[str, Any]) -> str:
     settings = profiles.change(home, changed) if wanted else profiles.load(home)
     condenser = settings.condenser
     if not condenser.enabled:
-        return "Long conversations are never shortened."
-    by = f", by {condenser.profile}" if condenser.profile else ""
+        return "Long conversations are never summarised."
+    by = f" by {condenser.profile}" if condenser.profile else ""
     return (
-        f"Conversations {condenser.words} are shortened: all but the first "
-        f"{condenser.keep_first} events and the latest are summarized{by}."
+        f"Conversations are summarised{by} {condenser.words}, except for the first "
+        f"{condenser.keep_first} events and the latest."
     )
 
 
@@ -180,4 +180,4 @@ def judge(home: str, wanted: Mapping[str, Any]) -> str:
         return f"Turns are not judged: {gone}. Choose another with --judge."
     if critic.judge:
         return f"Turns are judged by the model {critic.judge}."
-    return "Turns are judged by OpenHands' critic if the model comes from its proxy, otherwise not."
+    return "OpenHands' critic judges turns of models from OpenHands' proxy; others are not judged."

@@ -349,12 +349,12 @@ class Rookery(Focus, TranscriptTools):
         if self.session and self.window.header["state"] != "idle":
             self.send({"do": "cancel"})
             again = label(self, "turn.cancel")
-            self.notify(f"Cancelling. {again} again stops the agent immediately.", timeout=3)
+            self.notify(f"Cancelling. Press {again} again to stop the agent at once.", timeout=3)
 
     def action_help_quit(self) -> None:
         """Ctrl+C, by habit."""
         leave, cancel = label(self, "quit"), label(self, "turn.cancel")
-        self.notify(f"{leave} leaves and stops nothing. {cancel} cancels the turn.")
+        self.notify(f"{leave} to leave (nothing stops), {cancel} to cancel the turn.")
 
     def action_feedback(self, place: int) -> None:
         from rookery.tui.widgets.feedback import keep

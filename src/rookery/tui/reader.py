@@ -228,7 +228,7 @@ class ReaderThread:
             from rookery.log.errors import LogError
 
             try:
-                return self.rookery.recap(session, before), "There is nothing to recap yet."
+                return self.rookery.recap(session, before), "Nothing to recap yet."
             except (LogError, RemoteError) as error:
                 return "", str(error)
 

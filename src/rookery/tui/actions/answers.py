@@ -119,7 +119,7 @@ class Answers:
         elif asks:
             self._go(asks[0])
         else:
-            self._app.notify("No open asks.", timeout=2)
+            self._app.notify("No open questions.", timeout=2)
 
     def _go(self, name: str, *, by_itself: bool = False) -> None:
         """At once: the next key is for the card."""
@@ -194,7 +194,7 @@ class Answers:
                     self._app.send({**command, "defer": True})
                 self._return()
                 back = label(self._app, "ask.next")
-                self._app.notify(f"The agent waits for your answer. {back} comes back to it.")
+                self._app.notify(f"The agent is still waiting for your answer. {back} to go back.")
 
     def _show_whole(self, block: Block) -> None:
         from rookery.tui.windows.whole import AskScreen
@@ -217,9 +217,9 @@ class Answers:
             self._app.send({**way["command"], **said})
             self.answered(block)
 
-        hint = "sent to the agent; may be empty"
+        hint = "optional; sent to the agent"
         title = "What should change?" if is_go(block) else "Why not?"
-        self._app.ask(LineScreen(title, hint=hint, may_be_empty=True), reject)
+        self._app.ask(LineScreen(title, hint=hint, verb="send", may_be_empty=True), reject)
 
     def _go_on(self, block: Block, value: str) -> None:
         """Allow this one, and ask less from now on."""
@@ -227,7 +227,7 @@ class Answers:
 
         app, way = self._app, pick(block["actions"], ALLOWS)
         if block.get("danger"):
-            app.notify("This cannot be undone: use the key of the option.", severity="warning")
+            app.notify("This cannot be undone: press the number of the option.", severity="warning")
         elif way is None:
             app.notify("The agent has no option to allow this.", severity="warning")
         else:

@@ -111,7 +111,7 @@ class ComposerActions:
                 from rookery.tui.windows.parts.modals import LineScreen
 
                 hint = "path, relative to the session's directory"
-                app.ask(LineScreen("Attach which file?", hint=hint), self.attach)
+                app.ask(LineScreen("Attach file", hint=hint, verb="attach"), self.attach)
             case "paste":
                 self._paste()
             case "detach":
@@ -265,7 +265,7 @@ class ComposerActions:
             self._app.composer.clear()
             self._prompt(prompt, session, queue=False)
         else:
-            self._app.notify("There is no output to send: !command runs one.", timeout=3)
+            self._app.notify("No output to send yet. !command runs a command.", timeout=3)
 
     # --- the queue -----------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class ComposerActions:
                 self._edited = (app.session, item)
                 app.composer.put(_words(item.get("prompt", [])))
                 app.composer.focus()
-                app.notify(f"{label(app, 'composer.send')} puts it back in its place.", timeout=3)
+                app.notify(f"{label(app, 'composer.send')} to put it back in the queue.", timeout=3)
             case "earlier" | "later":
                 to = message.place + (1 if message.what == "later" else -1)
                 app.send({**base, "op": "move", "to": max(0, to)})

@@ -59,15 +59,15 @@ class Focus(Parts):
         if header is not None and self._is_asked(header):
             return "" if answering else f"{label(self, 'ask.next')} to answer"
         if not writing:
-            return f"{label(self, 'turn.cancel')} goes back"
+            return f"{label(self, 'turn.cancel')} to go back"
         if header is None or header["state"] == "idle":
             return ""
-        cancel, send = f"{label(self, 'turn.cancel')} cancels", label(self, "composer.send")
+        cancel, send = f"{label(self, 'turn.cancel')} to cancel", label(self, "composer.send")
         if not self.composer.text:
             return cancel
         if not lenient.flag(header, "steers"):
-            return f"{send} queues · {cancel}"
-        return f"{send} steers · {label(self, 'composer.queue')} queues · {cancel}"
+            return f"{send} to queue · {cancel}"
+        return f"{send} to steer · {label(self, 'composer.queue')} to queue · {cancel}"
 
     def _is_asked(self, header: Json) -> bool:
         from rookery.core.asks.kept_asks import unanswered

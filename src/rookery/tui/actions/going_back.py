@@ -13,7 +13,7 @@ def choose(app: Shell) -> None:
     """From the list of its turns, newest first."""
     session = app.session
     if not session:
-        app.notify("There is nothing to rewind yet.", severity="warning")
+        app.notify("Nothing to rewind yet.", severity="warning")
         return
     rookery = app.reader.rookery
 
@@ -29,7 +29,7 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
     rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
     if app.window.header.get("rewound"):
         rows = [Row(UNDO, "Undo the last rewind"), *rows]
-    words = "Files and conversation become what they were after that turn. It can be undone."
+    words = "Restores the files and the conversation as they were after that turn. You can undo it."
     screen = ChoiceScreen("Rewind to", rows, words)
     app.ask(screen, lambda name: rewind_to(app, name) if app.session == session else None)
 
@@ -37,7 +37,7 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
 def _row(turn: Json) -> Row:
     words = lenient.text(turn, "prompt") or "the beginning"
     at = time.strftime("%d %b %H:%M", time.localtime(turn["at"] / 1000))
-    note = at if turn["files"] else f"{at}, without its files"
+    note = at if turn["files"] else f"{at}, conversation only"
     return Row(str(turn["turn"]), f"{turn['turn']}  {words[:60]}", note)
 
 
@@ -47,7 +47,7 @@ def rewind_to(app: Shell, given: str) -> None:
     elif given.isdecimal():
         app.send({"do": "rewind", "turn": int(given)})
     else:
-        app.notify("/rewind takes the number of a turn, or undo.", severity="warning")
+        app.notify("Give the number of a turn, or undo: /rewind 3", severity="warning")
 
 
 def fork_at(app: Shell, given: str) -> None:
@@ -57,7 +57,7 @@ def fork_at(app: Shell, given: str) -> None:
     if turn == WORKTREE:
         turn, own = "", turn
     if (turn and not turn.isdecimal()) or own.strip() not in ("", WORKTREE):
-        words = "/fork takes the number of a turn, then worktree if it is to have its own."
+        words = "Give the number of a turn; add worktree for one of its own: /fork 3 worktree"
         app.notify(words, severity="warning")
         return
     worktree = "" if own else None

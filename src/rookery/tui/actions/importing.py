@@ -20,12 +20,12 @@ def choose(app: Shell, given: str) -> None:
     shown = str(app.window.header.get("agent") or "") if app.session else ""
     agent = given or shown or app.start.agent
     if not agent:
-        app.notify("/import takes the name of an agent: /import claude.", severity="warning")
+        app.notify("Name an agent: /import claude", severity="warning")
         return
     header = app.window.header if app.session else {}
     tree = header.get("worktree") or {}  # its sessions are elsewhere
     cwd = str(tree.get("origin") or header.get("cwd") or "")
-    app.notify(f"{agent} lists its sessions …", markup=False)
+    app.notify(f"Asking {agent} for its sessions …", markup=False)
 
     async def find(source: "Source") -> "list[Found]":
         return await source.find(cwd or ("" if app.reader.rookery.url else app.start.cwd))
@@ -76,18 +76,18 @@ def _ask(app: Shell, agent: str, found: "list[Found]") -> None:
     from rookery.tui.windows.choice import ChoiceScreen
 
     if not found:
-        app.notify(f"{clean_line(agent)} has no sessions of this directory.", severity="warning")
+        app.notify(f"{clean_line(agent)} has no sessions in this directory.", severity="warning")
         return
     rows = [
         Row(
             each.session.id,
             clean_line(each.session.title or each.session.id, 60),
-            "here already" if each.here else clean_line(each.session.updated[:16]),
+            "already imported" if each.here else clean_line(each.session.updated[:16]),
         )
         for each in found[:MOST]
     ]
     known = {each.session.id: each for each in found}
-    more = f"The newest {MOST} of {len(found):,}. For another: rookery import --session ID."
+    more = f"The latest {MOST} of {len(found):,}. For an older one: rookery import --session ID"
     words = more if len(found) > MOST else ""
     screen = ChoiceScreen(f"Import from {clean_line(agent)}", rows, words)
     app.ask(screen, lambda name: _bring(app, agent, known[name]))

@@ -21,7 +21,7 @@ WAYS = {
     "squash": ("Pick it as one commit", "squash, drop the rest"),
     "apply": ("Pick its files", "apply them without a commit, drop the rest"),
 }
-USAGE = "/race takes agents with commas, then the task: /race claude,codex Fix the login."
+USAGE = "Name the agents, separated by commas, then the task: /race claude,codex Fix the login."
 
 
 def race(app: Shell, given: str) -> None:
@@ -101,12 +101,12 @@ def _start(app: Shell, names: list[str], task: str) -> None:
         app.reader.glance()
         for entry in entries:
             if entry.why:
-                words = f"{entry.agent} does not take part: {entry.why}"
+                words = f"Skipping {entry.agent}: {entry.why}"
                 app.notify(clean_line(words, 300), severity="warning", markup=False)
         running = [entry for entry in entries if entry.session]
         if running:
             app.open_session(running[0].session)
-            words = f"{count(len(running), 'agent')} started. /race compares them."
+            words = f"Started {count(len(running), 'agent')}. /race compares them."
             app.notify(words, markup=False)
 
     app.reader.run(start, begun)
@@ -129,7 +129,7 @@ def _show(app: Shell, name: str, runners: "Sequence[Runner]") -> None:
     if any(each.files is not None for each in runners):
         rows.append(Row(DROP, "Drop all", "delete the worktrees, archive the sessions"))
     known = {each.session: each for each in runners}
-    screen = ChoiceScreen(f"Race {name}", rows, "Enter opens one, or picks it.")
+    screen = ChoiceScreen(f"Race {name}", rows, "Enter to open or pick one.")
     app.ask(screen, lambda chosen: _chosen(app, name, known.get(chosen)))
 
 

@@ -38,7 +38,7 @@ class Seeking:
                 self._place = place._replace(block=block)
                 self.look()
             else:
-                self._tell(f"There is nothing to show at event {place.seq}.")
+                self._tell(f"Nothing to show at event {place.seq}.")
 
         self._app.reader.fetch(read, found)
 
@@ -57,7 +57,7 @@ class Seeking:
 
     def _show(self, place: Place) -> None:
         if not self._app.transcript.show_place(place.block, place.words):
-            self._tell("That place is no longer shown: the conversation was cleared since.")
+            self._tell("That part of the conversation was cleared and is no longer shown.")
 
     def _tell(self, words: str) -> None:
         self._app.notify(words, severity="warning", markup=False)

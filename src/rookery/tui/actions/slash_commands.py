@@ -52,7 +52,7 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
         case "rename" if not rest:
             from rookery.tui.windows.parts.modals import LineScreen
 
-            screen = LineScreen("Title of this session", app.window.header["title"])
+            screen = LineScreen("Rename session", app.window.header["title"])
             app.ask(screen, lambda title: app.send({"do": "rename", "title": title}))
         case "rename":
             app.send({"do": "rename", "title": rest})
@@ -90,7 +90,7 @@ def _sandbox(app: Shell, kind: str) -> None:
         app.ask(ChoiceScreen("Sandbox of the new session", rows), lambda it: _sandbox(app, it))
         return
     if kind not in KINDS:
-        app.notify(f"/sandbox takes {', '.join(KINDS)}.", severity="warning", markup=False)
+        app.notify(f"Choose one of: {', '.join(KINDS)}.", severity="warning", markup=False)
         return
     app.start.sandbox = kind
     if app.session:
@@ -103,7 +103,7 @@ def _confirm(app: Shell, given: str) -> None:
     """Before the first prompt: for the session that it starts."""
     value = modes.value_of(given)
     if value is None:
-        words = f"/confirm takes {', '.join(modes.VALUES)}."
+        words = f"Choose one of: {', '.join(modes.VALUES)}."
         app.notify(words, severity="warning", markup=False)
     elif app.session:
         app.send(choice(value))

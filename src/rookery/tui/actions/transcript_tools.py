@@ -96,7 +96,7 @@ class TranscriptTools(Windows):
                 show = partial(self._show_bytes, str(part.get("mime")))
                 self.reader.blob(self.session, str(part["blob"]), show)
                 return
-        self.notify("There is no saved image here.", severity="warning")
+        self.notify("No saved image here.", severity="warning")
 
     def _show_bytes(self, mime: str, data: bytes | None) -> None:
         from rookery.tui.system import external_programs
@@ -115,7 +115,7 @@ class TranscriptTools(Windows):
         if self.size.width < LEAST:
             self.notify(f"The side panel needs {LEAST} columns.", severity="warning")
         elif not panel.toggle() and not panel.closed:
-            self.notify("The side panel opens once there is a plan or a changed file.")
+            self.notify("Nothing for the side panel yet: it shows plans and changed files.")
 
     def on_side_panel_fitted(self, message: "SidePanel.Fitted") -> None:
         self.transcript.fold_plan(beside=message.has_plan)

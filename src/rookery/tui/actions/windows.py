@@ -21,8 +21,8 @@ BEHIND = frozenset(
 )
 """Actions of the screen below a window."""
 
-DELETED = "Its transcript is deleted. Files that agents changed stay."
-STOPPED = "Its turn ends now. The next prompt wakes the session."
+DELETED = "The transcript is permanently deleted. Files that agents changed stay."
+STOPPED = "The running turn ends now. The next prompt wakes the session."
 
 
 class Windows(Parts):
@@ -68,7 +68,7 @@ class Windows(Parts):
     # --- settings ------------------------------------------------------------------------------
 
     def action_settings(self) -> None:
-        if self.is_elsewhere("What is set for these sessions"):
+        if self.is_elsewhere("The settings of these sessions"):
             return
         from rookery.tui.windows.hub import SettingsScreen
 
@@ -172,7 +172,7 @@ class Windows(Parts):
         session, title = str(block["id"]), clean_line(block["title"], 60)
         match message.what:
             case "rename":
-                line = LineScreen("Title of the session", str(block["title"]))
+                line = LineScreen("Rename session", str(block["title"]))
                 self.ask(line, lambda title: self.send({"do": "rename", "title": title}, session))
             case "archive":
                 self.send({"do": "archive"}, session)
@@ -248,7 +248,7 @@ class Windows(Parts):
     def _pick_value(self, option: Json) -> None:
         from rookery.tui.windows.choice import ChoiceScreen, command, of_option
 
-        session, words = self.session, "The change is shown once the agent confirms it."
+        session, words = self.session, "The change appears once the agent confirms it."
         screen = ChoiceScreen(str(option["name"]), of_option(option), words)
         self.ask(screen, lambda value: self.send(command(option, value), session))
 
@@ -313,4 +313,4 @@ class Windows(Parts):
 
 
 def _not_yet(agent: object) -> str:
-    return f"{agent} has not listed its options yet: it does when it starts."
+    return f"{agent} lists its options once it has started."

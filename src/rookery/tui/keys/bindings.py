@@ -145,7 +145,7 @@ PANEL: list[BindingType] = [
 
 WINDOW: list[BindingType] = [key("window.back", "leave", "back", first=True)]
 SURE: list[BindingType] = [key("sure.yes", "yes", "yes")]
-LINE: list[BindingType] = [key("line.take", "take", "send")]
+LINE: list[BindingType] = [key("line.take", "take", "send", "send, save or attach")]
 LEAVING: list[BindingType] = [
     key("leave.yes", "leave_now", "leave", first=True),
     quiet("leave.no", "leave", "stay", first=True),
@@ -165,7 +165,7 @@ WHOLE: list[BindingType] = [
     key("whole.end", "last", "to the end"),
 ]
 SEARCH: list[BindingType] = [
-    key("search.take", "take", "take"),
+    key("search.take", "take", "use"),
     quiet("search.up", "move(-1)", "up", first=True),
     quiet("search.down", "move(1)", "down", first=True),
 ]

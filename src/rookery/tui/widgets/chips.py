@@ -34,7 +34,7 @@ class Chips(LineWidget):
         line: Line = [(" ", look.plain)]
         for words in self._words():
             line += [("▣ ", look.accent), (words, look.ink), (" ×  ", look.soft)]
-        line.append(("Backspace removes the last", look.faint))
+        line.append(("Backspace to remove the last", look.faint))
         return [line]
 
     def _words(self) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MENTION = re.compile(r"(?:^|(?<=\s))@([^\s@]*)$")
 _COMMAND = re.compile(r"^/(\S*)$")
-_HINT = "Write here. {send} sends. / commands, @ files, ! shell"
+_HINT = "Write here. {send} to send. / commands, @ files, ! shell"
 _ANSWER = "Press a key above to answer, or just type"
 
 HIGHEST = 8

@@ -24,7 +24,7 @@ class FindBar(Horizontal, inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         yield Label(" find ", classes="name")
-        yield Input(placeholder="words in the transcript", compact=True)
+        yield Input(placeholder="Search the transcript", compact=True)
         yield Label("", classes="told", markup=False)
 
     @property
@@ -76,7 +76,7 @@ class FindBar(Horizontal, inherit_bindings=False):
 
     def _seek(self) -> None:
         self._seeking = True
-        self._tell("looking further up … ")
+        self._tell("searching further up … ")
         self._transcript.post_message(Transcript.OlderWanted())
 
     def loaded(self) -> None:
@@ -101,9 +101,9 @@ class FindBar(Horizontal, inherit_bindings=False):
             self._tell(f"{self._at + 1} of {len(self._found)}  {' '.join(keys)} ")
             self._transcript.reveal_match(self._found[self._at])
         elif self._is_more_above:
-            self._tell("not found here; Enter looks further up ")
+            self._tell("no matches here; Enter to search further up ")
         else:
-            self._tell("not found ")
+            self._tell("no matches ")
 
     def _tell(self, words: str) -> None:
         self.query_one(".told", Label).update(words)

@@ -87,6 +87,6 @@ class Queue(LineWidget):
             found[-1].append((f"  and {more} more", look.faint))
         elif found and not self.has_focus:
             way = label(self.app, "queue.focus")
-            send = f", then {label(self.app, 'queue.send')} sends it" if self.held else " edits it"
+            send = f", then {label(self.app, 'queue.send')} to send" if self.held else " to edit"
             found[-1].append((f"  {way}{send}", look.faint))
         return found

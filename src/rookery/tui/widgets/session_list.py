@@ -102,7 +102,7 @@ class Fleet(KeptLines, ScrollView):
         """Sessions by what they need, each in two lines, or in one."""
         rows: list[Row] = [Heading(), Heading()] if self.filter is not None else []
         if not self.listed:
-            none = "no session has these words" if self.sessions else "no sessions yet"
+            none = "No matches" if self.sessions else "No sessions yet"
             rows.append(Heading("", none))
         for name, found in groupby(self.listed, group_of):
             blocks = list(found)

@@ -57,14 +57,14 @@ class ShellPanel(LineWidget):
 
     def lines(self, width: int) -> list[Line]:
         look, key = self.look, label(self.app, "turn.cancel")
-        give = f" · {label(self.app, 'shell.give')} sends it"
+        give = f" · {label(self.app, 'shell.give')} to send"
         if self.running:
-            sign, style, end = "◐", look.accent, f"not sent · running · {key} stops it"
+            sign, style, end = "◐", look.accent, f"not sent · running · {key} to stop"
         elif self.code == 0:
-            sign, style, end = "✓", look.done, f"not sent{give} · {key} closes it"
+            sign, style, end = "✓", look.done, f"not sent{give} · {key} to close"
         else:
             how = f"exit {self.code}" if (self.code or 0) >= 0 else "stopped"
-            sign, style, end = "✗", look.failed, f"{how} · not sent{give} · {key} closes it"
+            sign, style, end = "✗", look.failed, f"{how} · not sent{give} · {key} to close"
         room = max(10, width - len(end) - 7)
         said = cut(clean_line(f"! {self.line}"), room)
         where = self._place_in(room - width_of(said) - 1)

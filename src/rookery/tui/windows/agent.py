@@ -66,7 +66,7 @@ class AgentsScreen(RowsScreen[str]):
 def takeover(header: Json, name: str) -> SureScreen:
     """What happens when another agent takes over, before it does."""
     before = header["agent"]
-    words = [f"The conversation stays here, but {name} does not know it."]
+    words = [f"The conversation stays here, but {name} has no memory of it."]
     words.append("You can put a recap of it into the composer afterwards.")
     if header["state"] != "idle":
         words.append(f"The running turn is cancelled, and {before} is stopped.")

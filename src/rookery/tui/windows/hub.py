@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json
+from rookery.core.json.safe_text import count
 from rookery.core.limits import Setting
 from rookery.forms.lists import Row
 from rookery.forms.settings import PLACES, CondenserForm, CriticForm, SettingsForm
@@ -12,7 +13,7 @@ from rookery.tui.keys import bindings
 from rookery.tui.windows.parts.form import SavedForm
 from rookery.tui.windows.parts.rows import RowsScreen
 
-NO_RULES = "none yet: you can add one when asked"
+NO_RULES = "None yet; you can add one when an agent asks"
 
 
 class Found(NamedTuple):
@@ -33,7 +34,7 @@ def found(home: str) -> Found:
     try:
         listed = mcp.load(home)
         on = sum(each.enabled for each in listed)
-        servers = f"{on} of {len(listed)} on" if listed else "none yet"
+        servers = f"{on} of {len(listed)} on" if listed else "None yet"
     except mcp.McpError as error:
         servers = str(error)
     return Found(*profiles.look(home), settings_, problem, servers)
@@ -52,18 +53,18 @@ class SettingsScreen(RowsScreen[None]):
         if found.problem:
             self.tell(f"✗ {found.problem}")
         chosen = found.models.chosen
-        model = f"{chosen.model} ({chosen.name})" if chosen else "none yet: Enter sets one up"
+        model = f"{chosen.model} ({chosen.name})" if chosen else "None yet; Enter to set one up"
         rows = [
             Row("models", "Models", found.trouble or model, "on" if chosen else "off"),
             Row("condenser", "Long conversations", _condensing(found.models.condenser)),
             Row("servers", "MCP servers", found.servers),
-            Row("agents", "Agents", "install, set the default, switch"),
+            Row("agents", "Agents", "Install, choose the default, switch"),
         ]
         if (now := found.config) is not None:
             rows.append(Row("interface", "Interface", _interface(now)))
             rows.append(Row("critic", "Critic", _critic(now, found.models.critic)))
             number = len(now.rules)
-            rules = f"{number} answering for you" if number else NO_RULES
+            rules = f"{count(number, 'rule')} answering for you" if number else NO_RULES
             rows.append(Row("rules", "Rules", rules))
             places = ("worker", "sandbox", "notify", "limits")
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in places]
@@ -111,29 +112,29 @@ class SettingsScreen(RowsScreen[None]):
 
 def _condensing(now: profiles.Condenser) -> str:
     if not now.enabled:
-        return "never condensed"
-    return f"condensed {now.words}"
+        return "Never summarised"
+    return f"Summarise {now.words}"
 
 
 def _interface(now: config.Config) -> str:
     taste = now.interface
     cards = "cards open" if taste.cards_expanded else "cards folded"
-    return f"{taste.theme} · {taste.diff} diffs · {cards}"
+    return f"{taste.theme.capitalize()} theme · {taste.diff} diffs · {cards}"
 
 
 def _critic(now: config.Config, own: profiles.Critic) -> str:
     if not now.critic.enabled:
-        return "off"
-    by = [f"runs {now.critic.command}"] if now.critic.command else []
-    by += [f"judged by {own.judge}"] if own.enabled and own.judge else []
-    said = " · ".join(by) or "the agent's own"
-    return f"{said} · {'refines' if now.critic.refine else 'does not refine'}"
+        return "Off"
+    by = [f"Runs `{now.critic.command}`"] if now.critic.command else []
+    by += [f"Judged by {own.judge}"] if own.enabled and own.judge else []
+    said = ", ".join(by) or "Built-in critic"
+    return f"{said}, {'automatic retry' if now.critic.refine else 'no automatic retry'}"
 
 
 def _count(now: config.Config, key: str) -> str:
     table = PLACES[key][1]
     own = sum(_value(now, each) != each.default for each in table)
-    return f"{len(table)} settings, {own or 'none'} of them changed"
+    return f"{count(own, 'setting')} changed" if own else "All defaults"
 
 
 def _value(now: config.Config, setting: Setting) -> Any:

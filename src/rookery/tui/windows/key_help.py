@@ -71,7 +71,7 @@ class KeysScreen(Modal[None]):
         self._keys = keys
 
     def body(self) -> ComposeResult:
-        yield Input(placeholder="a key, or what it does", compact=True)
+        yield Input(placeholder="Search keys", compact=True)
         with VerticalScroll(can_focus=False):
             yield Static(self._listed(""), id="listed")
 
@@ -94,7 +94,7 @@ class KeysScreen(Modal[None]):
         wanted = letters.casefold().split()
         found = [key for key in self._keys if _has(key, wanted)]
         if not found:
-            return Content("No key matches.")
+            return Content("No matches.")
         parts: list[Any] = []
         for place, keys in groupby(found, key=lambda each: each.place):
             parts += ["\n" if parts else "", (f"{place}\n", "bold $accent")]

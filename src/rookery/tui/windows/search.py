@@ -61,7 +61,7 @@ def entries(app: Shell) -> list[Entry]:
         for key, name in NAMES.items()
         if not (idle and key == "turn.cancel")
     ]
-    found.append(Entry("Search everything…", "words said in any session", action="search_all"))
+    found.append(Entry("Search everything…", "in all sessions", action="search_all"))
     found += [
         Entry(f"/{each.name}", each.words, slash=each.name)
         for each in commands.known(header).values()
@@ -132,8 +132,8 @@ class SearchScreen[Answer](Modal[Answer]):
 
 class HistoryScreen(SearchScreen[str]):
     HEADING = "Earlier prompts"
-    HINT = "any words in it"
-    NONE = "No prompt has these words."
+    HINT = "Search prompts"
+    NONE = "No matches."
 
     def __init__(self, past: Past, words: str) -> None:
         super().__init__(words.partition("\n")[0])
@@ -145,12 +145,13 @@ class HistoryScreen(SearchScreen[str]):
 
 class PaletteScreen(SearchScreen[Entry]):
     HEADING = "Commands and sessions"
-    HINT = "a few letters of its name"
-    NONE = "Nothing has these letters."
+    HINT = "Search commands"
+    NONE = "No matches."
     TALLEST = 20
 
     def __init__(self, found: Sequence[Entry]) -> None:
         super().__init__()
+        self.words["search.take"] = "choose"
         self._all = {f"{each.name}  {each.words}": each for each in found}
 
     def find(self, words: str) -> list[tuple[Entry, str, str]]:

@@ -23,12 +23,13 @@ SECONDS = 60.0
 class EverythingScreen(SearchScreen[Hit]):
     KIND = "window whole"
     HEADING = "Search everything"
-    HINT = 'words said in any session; "in quotes": together; begin*: what begins like this'
-    NONE = "Type the words to find."
+    HINT = 'Search all sessions; "a phrase" or begin* works, too'
+    NONE = "Type to search."
     TALLEST = 20
 
     def __init__(self) -> None:
         super().__init__()
+        self.words["search.take"] = "open"
         self._asked = 0
         """Only the answer to the newest question counts."""
 
@@ -55,7 +56,7 @@ class EverythingScreen(SearchScreen[Hit]):
 
     def _answered(self, number: int, answer: Answer) -> None:
         if number == self._asked:
-            self._show(answer.hits, clean_line(answer.problem) or "Nothing found.")
+            self._show(answer.hits, clean_line(answer.problem) or "No matches.")
 
     def _show(self, hits: list[Hit], words: str) -> None:
         self.query_one("#none", Label).update(words)

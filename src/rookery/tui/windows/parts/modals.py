@@ -32,6 +32,8 @@ class Modal[Answer](ModalScreen[Answer | None]):
     def __init__(self, heading: str = "") -> None:
         super().__init__()
         self._heading = heading or self.HEADING
+        self.words: dict[str, str] = {"window.back": self.BACK}
+        """By a key's name: this window's word for it."""
 
     def compose(self) -> ComposeResult:
         self._load_sheet()
@@ -60,7 +62,7 @@ class Modal[Answer](ModalScreen[Answer | None]):
         ]
         unique: dict[str, str] = {}
         for name, key, action, words in found:  # a window's own word for a key comes first
-            said = f" {self.BACK if name == 'window.back' else words}".replace(" ", "\u00a0")
+            said = f" {self.words.get(name, words)}".replace(" ", "\u00a0")
             unique.setdefault(name, f"[@click=screen.{action}][b $accent]{key}[/]{said}[/]")
         return "   ".join(unique.values())
 
@@ -101,14 +103,21 @@ class Modal[Answer](ModalScreen[Answer | None]):
 
 
 class LineScreen(Modal[str]):
-    """One line of text. `may_be_empty`: else that is no answer."""
+    """One line of text. `verb`: what Enter does with it. `may_be_empty`: else that is no answer."""
 
     BINDINGS = bindings.LINE
 
     def __init__(
-        self, question: str, text: str = "", hint: str = "", *, may_be_empty: bool = False
+        self,
+        question: str,
+        text: str = "",
+        hint: str = "",
+        *,
+        verb: str = "save",
+        may_be_empty: bool = False,
     ) -> None:
         super().__init__(question)
+        self.words["line.take"] = verb
         self._text, self._hint, self._may_be_empty = text, hint, may_be_empty
 
     def body(self) -> ComposeResult:
