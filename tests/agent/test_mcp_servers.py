@@ -164,6 +164,22 @@ async def test_I11_16_one_tool_name_of_two_servers_and_a_tool_called_think(
 
 
 @pytest.mark.asyncio(loop_scope="session")
+async def test_a_server_that_does_not_start_says_why(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    allow_all(agent)
+    gone = {"name": "gone", "command": str(tmp_path / "nosuch"), "args": [], "env": []}
+    lost = {"name": "lost", "command": "nosuch-program", "args": [], "env": []}
+    session = await opened(agent, tmp_path, gone, lost)
+    assert stop_reason(await agent.turn(session, "hello")) == "end_turn"
+    said = json.dumps(agent.lines)
+    why = f"`{tmp_path}/nosuch` does not exist"
+    assert f"Couldn't connect to MCP server gone ({why}); continuing without it." in said
+    why = "`nosuch-program` is not on PATH"
+    assert f"Couldn't connect to MCP server lost ({why}); continuing without it." in said
+
+
+@pytest.mark.asyncio(loop_scope="session")
 async def test_I11_16_a_server_that_is_late_holds_nobody_up(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -121,7 +121,7 @@ async def test_I11_18_a_model_that_refuses_them_goes_on_without(
         agent.news()
         await agent.call("session/prompt", sessionId=session, prompt=pictured([{"text": "Hm."}]))
     notices = words(agent.news(session), "agent_thought_chunk")
-    assert "does not accept images: yours was left out" in notices
+    assert "does not accept images, so yours was not sent" in notices
 
 
 async def test_I11_18_a_model_that_is_known_to_be_blind(

@@ -199,6 +199,21 @@ def test_U12_keys_of_ones_own_are_read_as_people_write_them(tmp_path: Path) -> N
     assert keys == {"quit": "ctrl+x,question_mark", "fleet.open": "o", "block.show": "o"}
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[worker]\ncancel_grace =\n", "line 2, column 15: Invalid value."),
+        ("[worker]\n\ncancel_grace =\n\n", "line 3, column 15: Invalid value."),
+        ("a = [1\n", "line 1: Unclosed array."),
+    ],
+)
+def test_a_file_that_is_not_toml_names_the_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(str(tmp_path))
+    assert str(caught.value) == f"{tmp_path}/config.toml, {said}"
+
+
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"a = 1\nb = '\xff'\n")
     with pytest.raises(ConfigError, match="line 2: not UTF-8"):

@@ -91,7 +91,7 @@ def test_S5_ignored_large_and_nested_are_left_alone(tmp_path: Path) -> None:
     (meadow.root / ".gitignore").write_text("")  # and so nothing is ignored
     (nested / "deep").write_text("changed")
     _, outcome = meadow.restore(taken.id)
-    assert outcome.kept == {"big": "too large then", "secret.ign": "ignored"}
+    assert outcome.kept == {"big": "was too large", "secret.ign": "ignored"}
     assert (meadow.root / ".gitignore").read_text() == "*.ign\n"
     assert (nested / "deep").read_text() == "changed"
 

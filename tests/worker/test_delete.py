@@ -27,7 +27,7 @@ async def test_S3_an_agent_that_is_awake_forgets_the_session(aviary: Aviary) -> 
     bird = aviary.hatch(agent="crow", argv=[])
     await bird.turn("hi")
     assert len(remembered(aviary, "crow")) == 1
-    assert await removed(aviary, bird) == "crow has forgotten the session"
+    assert await removed(aviary, bird) == "crow deleted its copy of the session"
     assert remembered(aviary, "crow") == []
 
 
@@ -99,7 +99,7 @@ async def test_S3_one_that_sleeps_is_started_for_it_where_it_can_delete(aviary: 
     await bird.turn("hi")
     await bird.send("stop")
     await bird.gone(bird.worker)
-    assert await removed(aviary, bird) == "crow has forgotten the session"
+    assert await removed(aviary, bird) == "crow deleted its copy of the session"
     assert remembered(aviary, "crow") == []
 
 
@@ -110,7 +110,7 @@ async def test_S3_one_that_sleeps_and_cannot_is_left_asleep(aviary: Aviary) -> N
     await bird.send("stop")
     await bird.gone(bird.worker)
     starts = os.path.getsize(memory(aviary, "crow") / "starts")
-    assert "not known to delete" in await removed(aviary, bird)
+    assert "may not support deleting" in await removed(aviary, bird)
     assert os.path.getsize(memory(aviary, "crow") / "starts") == starts
 
 

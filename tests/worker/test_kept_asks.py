@@ -112,7 +112,7 @@ async def test_I9_9_an_open_ask_outlives_its_end_and_stands_again(aviary: Aviary
     document = fold(None, bird.events())
     first, second = [block for block in document.blocks.values() if block["role"] == "ask"]
     assert (first["status"], first["actions"]) == ("moved", [])
-    assert "further down" in first["text"]
+    assert "Asked again below" in first["text"]
     assert second["status"] == "answered"
 
 
@@ -249,7 +249,7 @@ async def test_I9_9_another_call_takes_no_answer_that_was_given_for_this_one(
     [outcome] = closed(bird)
     assert outcome.update["superseded"] is True
     said = said or outcome.update["reason"]
-    assert re.search("'Allow' was not sent to the agent|your answer was not sent to it", said)
+    assert re.search("“Allow” was not sent to the agent|your answer was not sent to it", said)
     assert text_of(bird.events()) == ""
     await bird.answer(fresh.update, "reject")
     await bird.until(lambda event: "stayed" in text_of([event]), fresh.seq)

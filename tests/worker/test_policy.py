@@ -60,7 +60,7 @@ async def test_P5_a_rule_answers_and_the_log_says_which(aviary: Aviary) -> None:
     assert first.update["outcome"]["optionId"] == "allow"
     assert text_of(bird.events()) == "<ran git status -s><refused ask me first>"
     shown = [b["text"] for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
-    assert shown == ["Allow · allowed by rule status", "Reject · denied by rule no-push"]
+    assert shown == ["Allowed by rule status", "Denied by rule no-push"]
 
 
 async def test_P5_what_hides_behind_a_command_waits_for_a_person(aviary: Aviary) -> None:

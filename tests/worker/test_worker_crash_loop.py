@@ -53,7 +53,7 @@ async def test_D5_a_worker_that_keeps_dying_is_parked_with_one_notice(aviary: Av
     assert sum(is_agent(event, "parked") for event in bird.events()) == 1
     [notice] = [each for each in fold(None, bird.events()).blocks.values() if each["actions"]]
     assert notice["title"].startswith("The session's worker did not start. It died after each")
-    assert [action["label"] for action in notice["actions"]] == ["Retry", "Show its log"]
+    assert [action["label"] for action in notice["actions"]] == ["Retry", "Show the log"]
     assert "was killed by signal 9" in notice["text"]
 
     shown = rookery("ps").out

@@ -69,10 +69,21 @@ def parse(data: bytes, path: str) -> Config:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}, line {line}: not UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {error}.") from None
+        raise ConfigError(_mistake(path, text, str(error))) from None
     except RecursionError:
         raise ConfigError(f"{path}: nested too deeply.") from None
     return _File(path, text).config(tables)
+
+
+def _mistake(path: str, text: str, said: str) -> str:
+    """A parser's message with the line in front: `…/config.toml, line 12: Invalid value.`"""
+    words, _, place = said.rstrip(")").rpartition(" (at ")
+    if not words:
+        return f"{path}: {said}."
+    line = place.removeprefix("line ")
+    if place == "end of document":
+        line = str(len(text.rstrip().splitlines()))
+    return f"{path}, line {line}: {words}."
 
 
 class _File:

@@ -33,7 +33,7 @@ def work(given: Json) -> Json:
 
         target = str(given["target"])
         if not store.has(target):
-            raise Unfit("gone", "That snapshot is no longer in the store.")
+            raise Unfit("gone", "That snapshot no longer exists.")
         if given["do"] == "compare":
             present = store.take(given["most"]).id
             found = restore.changes(store, present, target)

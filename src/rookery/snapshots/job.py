@@ -25,7 +25,7 @@ _SYSTEM = frozenset(
 )
 
 UNFIT = "unfit"
-NO_GIT = "There is no git on this machine's PATH: no snapshots are taken."
+NO_GIT = "git is not on PATH, so no snapshots are taken."
 
 
 def argv() -> list[str]:
@@ -73,9 +73,9 @@ def unfit(root: str, home: str, environment: Mapping[str, str]) -> str:
     root, home = os.path.realpath(root), os.path.realpath(home)
     user = os.path.realpath(environment.get("HOME") or os.path.expanduser("~"))
     if root in {"/", *_SYSTEM} or holds(root, user):
-        return f"{root} is too wide to be snapshotted. Use a project's directory."
+        return f"{root} is too broad for snapshots. Use a project's directory."
     if root == home or holds(os.path.join(home, SESSIONS), root):
-        return f"{root} holds what Rookery keeps. Use a project's directory."
+        return f"{root} contains Rookery's own data. Use a project's directory."
     return ""
 
 

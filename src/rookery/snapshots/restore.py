@@ -120,7 +120,7 @@ def restore(store: Store, present: str, target: str) -> Outcome:
         ignored = store.ignored(standing)
         for each in sorted(removed, key=_files_first_and_deepest):
             if each.path.rstrip("/") in ignored or each.path in then:
-                why = "too large then" if each.path in then else "ignored"
+                why = "was too large" if each.path in then else "ignored"
                 work.kept |= {} if each.is_folder else {each.path: why}
             else:
                 work.apply(each)
@@ -154,7 +154,7 @@ class _Work:
             if change.is_folder:
                 self._apply_folder(path.rstrip("/"), make=change.kind == "created")
             elif not _stands(self._top, change):
-                self.kept[path] = "changed meanwhile"
+                self.kept[path] = "changed since"
                 return
             elif change.kind == "removed":
                 place.write(self._top, path, NOTHING)
@@ -238,7 +238,7 @@ class _Blobs:
         given.flush()
         about = said.readline().split()
         if len(about) != 3:
-            raise Unfit("damaged", f"The snapshot lacks {name}: it cannot be restored.")
+            raise Unfit("damaged", f"{name} is missing from the snapshot and cannot be restored.")
         data = said.read(int(about[2]))
         said.read(1)
         return data

@@ -260,7 +260,7 @@ class Store:
         found |= {*self._forced(meta)}
         limit = scopes.MOST_FILES[self.scope.repository]
         if max(len(found), len(listed)) > limit:
-            words = f"It has more than {limit:,} files that no ignore rule leaves out."
+            words = f"The directory has more than {limit:,} files that git does not ignore."
             raise Unfit("too_many", words)
         return known, found - known, [path for path in listed if path not in meta.nested]
 
@@ -330,7 +330,7 @@ class Store:
                 meta.note_time(path, found)
         limit = scopes.MOST_BYTES[self.scope.repository]
         if size > limit:
-            raise Unfit("too_many", f"Its files have more than {limit >> 30} GiB.")
+            raise Unfit("too_many", f"The directory has more than {limit >> 30} GiB of files.")
         return large, unreadable, taken
 
     # --- reading -------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ class BudgetWatch:
             self._told.add("cost")
             said = money._replace(tokens=0).said()
             words = f"{agent} reports no cost, so its budget of {said} cannot be measured."
-            self._session.append(Draft(notice(f"{words} Set one in tokens.")))
+            self._session.append(Draft(notice(f"{words} Set a budget in tokens instead.")))
         if self._counts and not {"tokens"} & {*known, *self._told}:
             self._told.add("tokens")
             words = f"{agent} reports no tokens, so its budget counts only the text it sends."

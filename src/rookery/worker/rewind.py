@@ -17,7 +17,8 @@ from rookery.worker.session import Session
 KEPT = 100
 """Paths that the log names of those that were left alone."""
 
-INTERRUPTED = "The worker ended while files were put back: some may be of then, some of now."
+HALF = "Files may be half restored; run"
+INTERRUPTED = f"The worker was killed while it restored files. {HALF} the rewind again."
 
 
 class _Plan(NamedTuple):
@@ -121,7 +122,7 @@ class Rewind:
             last = lenient.text(done["was"], "last")
             plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=last)
         if not plan.target and plan.hidden is None:
-            return Refusal("nothing_to_undo", "The last rewind did not change that.")
+            return Refusal("nothing_to_undo", "The last rewind has nothing of that to undo.")
         return plan
 
     # --- steps -----------------------------------------------------------------------------------
@@ -162,8 +163,10 @@ class Rewind:
 
     def _fail(self, plan: _Plan, said: Json, *, begun: bool) -> None:
         self.under_way = False
-        message = lenient.text(said, "message") or "The files could not be put back."
+        message = lenient.text(said, "message") or "The files could not be restored."
         if begun:
+            again = "--undo" if plan.undo else f"{plan.turn} --files"
+            message += f" {HALF} `rookery rewind {self._session.header['id']} {again}` again."
             self._session.append(Draft(plan.update("failed", message=message)))
         refusal = Refusal(lenient.text(said, "refused") or "failed", message)
         self._session.reject(plan.command, refusal, plan.by)

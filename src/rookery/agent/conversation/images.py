@@ -11,9 +11,9 @@ from rookery.agent.sdk_patches.refused_images import BLIND, is_blind
 from rookery.wire.failures import RpcError
 
 ABILITY = "supports_vision"
-LEFT_OUT = "{model} does not accept images: yours was left out.\n"
+LEFT_OUT = "{model} does not accept images, so yours was not sent.\n"
 GIVEN_UP = (
-    "{model} does not seem to accept images: they are left out from now on. Send the prompt again, "
+    "{model} does not seem to accept images, so they are no longer sent. Send the prompt again, "
     "or choose another model with /model."
 )
 _REFUSALS = {"BadRequestError", "LLMBadRequestError", "UnprocessableEntityError", "NotFoundError"}

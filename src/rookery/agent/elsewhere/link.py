@@ -57,7 +57,7 @@ OTHER_VERSION = (
 
 
 UNKNOWN = (
-    "The agent server sent an event that cannot be read here ({kind}), which is left out. If you "
+    "Skipped an event of the agent server that cannot be read here ({kind}). If you "
     "miss something, install the same version of OpenHands on both sides.\n"
 )
 

@@ -4,6 +4,8 @@ them a moment. The tools of a slow server are added when it answers, as are thos
 MCP's libraries are loaded with the first server: most sessions have none, and a start would wait
 for them."""
 
+import os
+import shutil
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -31,8 +33,8 @@ class Listener:
     def mcp_late(self, name: str) -> None:
         """It is not waited for any longer."""
 
-    def mcp_failed(self, name: str, error: Exception) -> None:
-        """It is left out, for now."""
+    def mcp_failed(self, name: str, why: str) -> None:
+        """The conversation goes on without it, for now."""
 
     def mcp_came(self, name: str, tools: int) -> None:
         """After one of the others."""
@@ -52,7 +54,7 @@ class Connections:
         self._timeouts = timeouts
         self._changed = threading.Condition()
         self._clients: dict[str, MCPClient] = {}
-        self._failures: dict[str, Exception] = {}
+        self._failures: dict[str, str] = {}
         self._begun = False
         """The conversation has begun: later tools are added to it."""
         self._closed = threading.Event()
@@ -81,8 +83,8 @@ class Connections:
         with self._changed:
             if name in self._clients:
                 return ""
-            error = self._failures.get(name)
-        return f"not connected: {words(error)}" if error else "not connected yet"
+            why = self._failures.get(name)
+        return f"not connected: {why}" if why else "not connected yet"
 
     def close(self) -> None:
         """A server that still answers is closed then; the tools close the others."""
@@ -99,20 +101,20 @@ class Connections:
                     on_tools_reconciled=partial(self._reconcile, name),
                 )
             except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
-                self._fail(name, error)
+                self._fail(name, reason(server, error))
                 if pause is None or self._closed.wait(pause):
                     return
             else:
                 self._come(name, client)
                 return
 
-    def _fail(self, name: str, error: Exception) -> None:
+    def _fail(self, name: str, why: str) -> None:
         with self._changed:
             first = name not in self._failures
-            self._failures[name] = error
+            self._failures[name] = why
             self._changed.notify_all()
         if first and not self._closed.is_set():
-            self._listener.mcp_failed(name, error)
+            self._listener.mcp_failed(name, why)
 
     def _come(self, name: str, client: "MCPClient") -> None:
         with self._changed:
@@ -162,6 +164,14 @@ class Connections:
                 return
 
 
-def words(error: BaseException) -> str:
-    """What went wrong, in one line."""
-    return " ".join(str(error).split())[:300] or type(error).__name__
+def reason(server: "MCPServer", error: BaseException) -> str:
+    """Why a server did not connect, in one line: a missing program first, which the SDK's error
+    does not name."""
+    command = getattr(server, "command", None)
+    path = (getattr(server, "env", None) or {}).get("PATH")
+    if command and shutil.which(command, path=path) is None:
+        if "/" not in command:
+            return f"`{command}` is not on PATH"
+        found = os.path.exists(command)
+        return f"`{command}` {'is not executable' if found else 'does not exist'}"
+    return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__

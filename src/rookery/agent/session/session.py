@@ -19,7 +19,6 @@ from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, pol
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names
-from rookery.agent.mcp.connections import words
 from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
 from rookery.agent.sdk_patches import install
@@ -229,8 +228,9 @@ class Session(ClientUpdates, Seams):
         return "" if judged_in == PLAN and is_new else BEGUN
 
     @override
-    def mcp_failed(self, name: str, error: Exception) -> None:
-        self.on_loop(self.notice, f"MCP server {name} is left out for now.\n{words(error)}\n")
+    def mcp_failed(self, name: str, why: str) -> None:
+        text = f"Couldn't connect to MCP server {name} ({why}); continuing without it.\n"
+        self.on_loop(self.notice, text)
 
     @override
     def mcp_late(self, name: str) -> None:

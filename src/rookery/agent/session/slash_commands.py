@@ -50,7 +50,7 @@ def advertised(conversation: Conversation) -> Json:
     """The update that lists them for a client."""
     listed: list[Json] = [_told(each.name, each.about, each.hint) for each in COMMANDS]
     listed += [
-        _told(skill.name, skill.description or "A skill of this directory.", "what to do")
+        _told(skill.name, skill.description or "A skill from this directory.", "what to do")
         for skill in skills_of(conversation)
         if skill.name not in BY_NAME
     ]
@@ -121,7 +121,7 @@ def _plan(session: "Session", _: str) -> str:
 
 
 def _go(_session: "Session", _: str) -> str:
-    return "There is nothing to carry out: this is not plan mode. `/plan` begins it."
+    return "Nothing to carry out: this is not plan mode. `/plan` starts it."
 
 
 def _model(session: "Session", value: str) -> str:
@@ -142,11 +142,11 @@ def _choose(session: "Session", option: str, value: str, known: Sequence[str]) -
 
 def _servers(session: "Session", _: str = "") -> str:
     if session.record.remote:
-        return "MCP servers are programs of this machine. A conversation elsewhere has none."
+        return "MCP servers run on this machine, so a conversation elsewhere has none."
     conversation = session.running
     names = list(conversation.agent.mcp_config)
     if not names:
-        return "There are no MCP servers. Add one with: rookery mcp add"
+        return "No MCP servers. To add one: rookery mcp add"
     return "\n".join(["MCP servers:", *(f"- {name}: {_server(session, name)}" for name in names)])
 
 
@@ -171,7 +171,7 @@ def _skills(session: "Session", _: str = "") -> str:
         "MCP servers": [f"- {name}" for name in session.running.agent.mcp_config],
     }
     said = [f"{title}:\n" + "\n".join(lines) for title, lines in parts.items() if lines]
-    nothing = [] if called else ["There are no skills in this directory or your home."]
+    nothing = [] if called else ["No skills in this directory or your home."]
     return "\n\n".join(nothing + said)
 
 
@@ -207,7 +207,7 @@ def _goal(session: "Session", rest: str) -> str:
     if session.record.goal:
         said = lenient.text(session.record.goal, "objective")
         return f"The goal: {said}"
-    return "There is no goal. Say what is to be reached: `/goal all tests pass`"
+    return "No goal yet. Set one: `/goal all tests pass`"
 
 
 def _start_over(session: "Session", _: str = "") -> str:
@@ -225,7 +225,7 @@ def _rewind(session: "Session", rest: str) -> str:
     is_prompt = [isinstance(each, MessageEvent) and each.source == "user" for each in branch]
     prompts = [place for place, is_one in enumerate(is_prompt) if is_one][-count:]
     if not prompts:
-        return "There is nothing to undo."
+        return "Nothing to undo."
     conversation.navigate_to(branch[prompts[0] - 1].id if prompts[0] else None)
     taken = len(prompts)
     words = "your last prompt" if taken == 1 else f"your last {taken} prompts"
@@ -265,7 +265,7 @@ COMMANDS = (
     Command("help", "List the commands and skills.", _help),
     Command("new", "Start over: the model forgets this conversation.", _start_over, changes=True),
     Command("clear", "Same as /new.", _start_over, changes=True),
-    Command("condense", "Summarize the conversation to shorten it.", _condense, changes=True),
+    Command("condense", "Summarise the conversation to shorten it.", _condense, changes=True),
     Command("confirm", "Show or set when to ask you.", _confirm, "mode"),
     Command("plan", "Plan first: nothing is changed until you say /go.", _plan, "what to plan"),
     Command("go", "Leave plan mode and carry out the plan.", _go, "every, risky or all"),

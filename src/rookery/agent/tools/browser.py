@@ -20,7 +20,7 @@ QUIET = {
     "BROWSER_USE_SETUP_LOGGING": "false",
     "BROWSER_USE_VERSION_CHECK": "false",
 }
-LEFT_OUT = "The browser is left out"
+LEFT_OUT = "Continuing without a browser"
 
 
 def problem() -> str:

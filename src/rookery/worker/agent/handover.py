@@ -108,7 +108,7 @@ class Handover:
 
 def _told(agent: str, error: Json | None) -> str:
     if error is None:
-        return f"{agent} has forgotten the session"
+        return f"{agent} deleted its copy of the session"
     if error.get("code") == METHOD_NOT_FOUND:
         return f"{agent} does not know session/delete ({METHOD_NOT_FOUND})"
     said = lenient.text(error, "message") or "no reason given"

@@ -219,7 +219,7 @@ class AgentLink:
         kept = NOISE_KEPT
         if kind == "too many values" and isinstance(what, bytes):
             words = f"It has {len(what)} bytes and too many values. Its beginning is kept."
-            self._session.said(notice(words, title="A message from the agent was not read"))
+            self._session.said(notice(words, title="Skipped a message from the agent"))
             kept = CROWD_KEPT
         shown = what[:kept].decode("utf-8", "replace") if isinstance(what, bytes) else what
         if not isinstance(shown, str | int):

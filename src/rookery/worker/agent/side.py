@@ -194,9 +194,7 @@ class AgentSide:
         argv = self.link.located(session.argv())
         if address := address_of(argv):
             if (kind := session.sandbox.kind) != NONE:
-                told = (
-                    f"{name} runs on another machine, where no sandbox ({kind}) can be around it."
-                )
+                told = f"{name} runs on another machine, so no sandbox ({kind}) can hold it."
                 session.feed_agent(messages.SpawnFailed(told, remote=True))
             else:
                 self._dial(name, address)

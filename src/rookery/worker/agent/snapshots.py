@@ -174,9 +174,11 @@ class Snapshots:
                 out, _ = await process.communicate(json.dumps(request).encode())
             said = json.loads(out)
         except TimeoutError:
-            return {"refused": "slow", "message": "It took too long."}
+            return {"refused": "slow", "message": "The snapshot took too long."}
         except ValueError:
-            return {"refused": "failed", "message": "The process that takes them ended early."}
+            status = process.returncode or 0
+            how = "was killed" if status < 0 else f"ended with status {status}"
+            return {"refused": "failed", "message": f"The snapshot failed (its process {how})."}
         finally:
             with suppress(ProcessLookupError):
                 if process.returncode is None:

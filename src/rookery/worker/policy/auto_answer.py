@@ -44,7 +44,7 @@ def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
     if danger := worst(calls):
         return once_only(danger)
     if len(calls) != 1:
-        return f"This covers {len(calls)} calls: a rule can be made from one only."
+        return f"This is about {len(calls)} calls: a rule can cover only one."
     from rookery.core.policy.rule_choices import choices  # with the first ask
 
     return choices(calls[0], "new")
@@ -191,7 +191,9 @@ class AutoAnswer:
         ask lists."""
         calls = self._calls.get(lenient.text(ask, "id"))
         if not calls:
-            return Refusal("no_rule", "This question does not say exactly what would be allowed.")
+            from rookery.core.policy.rule_choices import VAGUE
+
+            return Refusal("no_rule", VAGUE)
         call, found = calls[0], _choices(calls)
         if isinstance(found, str):
             return Refusal("always_disabled" if worst(calls) else "no_rule", found)

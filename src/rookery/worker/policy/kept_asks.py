@@ -141,7 +141,7 @@ class KeptAsks:
         name, by = lenient.text(given, "name"), lenient.text(given, "by") or None
         fits = not isinstance(kept_asks.kept_answer(ask, command, by), Refusal)
         if fits and not command.get("always"):  # a rule may still fail to be written
-            ask = {**ask, "ruled": f"answered while the agent was away: {name}"}
+            ask = {**ask, "ruled": f"you answered “{name}” while the agent was away"}
         self._session.append(Draft(ask))
         refusal = self.give(ask, command, by)
         if refusal is not None:

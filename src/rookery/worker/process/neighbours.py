@@ -119,13 +119,12 @@ class Neighbours:
     def _notice(self, sessions: list[str]) -> Draft:
         named = [self._named(session) for session in sessions[:NAMED]]
         more = [f"{len(sessions) - NAMED} more"] if len(sessions) > NAMED else []
-        who = "Another session is" if len(sessions) == 1 else "Other sessions are"
-        text = f"{who} working in this directory: {', '.join([*named, *more])}. "
-        text += "They may change each other's files."
-        return Draft(notice(text, sessions=sessions))
+        *most, last = [*named, *more]
+        who = f"{', '.join(most)} and {last} are" if most else f"{last} is"
+        return Draft(notice(f"{who} also working here.", sessions=sessions))
 
     def _named(self, session: str) -> str:
         directory = paths.session_dir(self._home, session)
         head = paths.read_json(os.path.join(directory, paths.HEAD))
         title = lenient.first_line(lenient.text(head, "title"), 60)
-        return f"{session} ({title})" if title else session
+        return f'"{title}"' if title else f"session {session}"
