@@ -57,7 +57,7 @@ def test_I16_packages_are_added_and_everything_else_is_said(home: Path, file: Pa
         "snake runs uvx snake==2.0",
     ]
     assert "rookery agents install claude" in dry.err
-    assert "goose is left out: install it yourself: https://example.org/goose" in dry.err
+    assert "Skipping goose: install it yourself: https://example.org/goose" in dry.err
     assert agents(home) == {}
     done = rookery("agents", "import", "--yes", str(file))
     assert done.code == 0, done.err
@@ -73,7 +73,7 @@ def test_I16_an_agent_of_yours_is_not_overwritten_unless_you_say_so(home: Path, 
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('[agents.acme]\ncommand = ["mine"] # my own\n')
     done = rookery("agents", "import", "--yes", str(file))
-    assert "acme is left out: you have one that runs mine (--replace)" in done.err
+    assert "Skipping acme: you have one that runs mine (--replace)" in done.err
     assert agents(home)["acme"] == ["mine"]
     rookery("agents", "import", "--yes", "--replace", str(file))
     assert agents(home)["acme"][0] == "npx"

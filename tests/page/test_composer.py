@@ -126,6 +126,6 @@ def test_V4_on_a_phone_enter_breaks_the_line_and_the_thumb_reaches_all(site: Sit
 def test_V2_a_daemon_that_only_shows_has_no_composer(serving: object, tmp_path: Path) -> None:
     site = serving(read_only=True)  # type: ignore[operator]
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
-    expect(page.locator("#composer")).to_contain_text("only shows")
+    expect(page.locator("#composer")).to_contain_text("read-only")
     assert tmp_path
     assert page.locator("#bar [data-do=pick]").count() == 0

@@ -284,7 +284,7 @@ def test_V3_a_notice_offers_what_helps(site: Site) -> None:
     name = site.session({"turns": turns}, title="Crashes")
     site.say(name, "go")
     page = site.page(f"/sessions/{name}")
-    page.locator("#transcript").get_by_role("button", name="Start it again").click()
+    page.locator("#transcript").get_by_role("button", name="Restart the agent").click()
     site.say(name, "go on")
     expect(said(page, "Back again.")).to_be_visible()
     settled(page)

@@ -161,7 +161,7 @@ def test_I16_a_session_begun_elsewhere_is_imported_by_the_page(
     chip = page.locator('[data-do=elsewhere][data-agent="mine"]')
     chip.click()
     listed = page.locator("#elsewhere")
-    expect(listed).to_contain_text("It has no sessions of this directory.")
+    expect(listed).to_contain_text("No sessions in this directory.")
     page.get_by_label("Directory").fill(str(place))
     chip.click()
     listed.get_by_role("button", name="Import").click()

@@ -206,7 +206,7 @@ async def test_lines_of_very_many_values_are_noted_and_not_read_a7(
     assert len(noted["value"]) == 64 * 1024
     assert noted["value"].startswith('{"jsonrpc"')
     notices = [event.update for event in events if kind_of(event.update) == "_notice"]
-    assert [update["title"] for update in notices] == ["A message from the agent was not read"]
+    assert [update["title"] for update in notices] == ["Skipped a message from the agent"]
     assert text_of(events).endswith("well")
     assert peak(bird) < MOST
 

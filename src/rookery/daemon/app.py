@@ -21,12 +21,12 @@ DESCRIPTION = (
 )
 TAGS = {
     "sessions": "Listed, created, changed, deleted.",
-    "commands": "What a session is told to do. Each is answered with the event that came of it.",
+    "commands": "Commands to a session. Each is answered with the resulting event.",
     "history": "What happened in a session.",
     "work tree": "The directory that a session works in.",
     "agents": "The agents that sessions can be created with.",
-    "all sessions": "What was ever said, and what was used.",
-    "stream": "News as they come. `/api/stream` is a WebSocket for any number of topics; "
+    "all sessions": "Search and usage.",
+    "stream": "Live updates. `/api/stream` is a WebSocket for any number of topics; "
     "docs/api.md explains its frames.",
     "setup": "Settings, models, MCP servers, agents and rules: forms to draw, and what is saved.",
     "devices": "Who is logged in, and which browsers get notifications.",

@@ -60,13 +60,13 @@ class Fault(BaseModel):
 
     error: str = Field(description="A word for programs.", examples=["unknown_session"])
     message: str = Field(description="A sentence for people.")
-    remedy: str = Field(description="What helps; empty where nothing does.")
+    remedy: str = Field(description="What to do; may be empty.")
 
 
 WORDS = {
     400: ("bad_request", "The request cannot be read.", "See /api/docs for what is expected."),
-    404: ("not_found", "There is nothing at this address.", "See /api/docs for what there is."),
-    405: ("wrong_method", "This address does not take that method.", "See /api/docs."),
+    404: ("not_found", "Nothing at this address.", "See /api/docs for what there is."),
+    405: ("wrong_method", "Method not allowed at this address.", "See /api/docs."),
 }
 
 

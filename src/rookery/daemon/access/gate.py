@@ -186,7 +186,7 @@ class Gate:
         logs_in = scope["path"] == LOGIN or (peer.local and scope["path"] == LINK)
         if self._options.read_only and not logs_in:
             raise Problem(
-                403, "read_only", "This Rookery only shows.", "Start it without --read-only."
+                403, "read_only", "This Rookery is read-only.", "Start it without --read-only."
             )
         if await asyncio.to_thread(peer.is_agents):
             raise Problem(

@@ -49,7 +49,7 @@ async def find_directories(
 ) -> Response:
     """Directories whose paths begin so: where a session could work. Names only."""
     if daemon.options.read_only:
-        words = "This Rookery only shows: no session can be created."
+        words = "This Rookery is read-only: no session can be created."
         raise Problem(403, "read_only", words, "Start it without --read-only.")
     return Masked({"directories": await asyncio.to_thread(completed, prefix)})
 
@@ -65,7 +65,7 @@ class Elsewhere(BaseModel):
     id: str
     cwd: str
     title: str
-    updated: str = Field(description="When it was last used, as the agent says it.")
+    updated: str = Field(description="When it was last used, according to the agent.")
     here: str = Field(description="The id of the session here; empty: it is not imported.")
 
 
@@ -74,13 +74,13 @@ class Listing(BaseModel):
 
 
 class Bring(Strict):
-    id: str = Field(min_length=1, max_length=500, description="As the list has it.")
-    cwd: str = Field(min_length=1, max_length=4096, description="As the list has it.")
-    title: str = Field("", max_length=500, description="As the list has it.")
+    id: str = Field(min_length=1, max_length=500, description="From the list.")
+    cwd: str = Field(min_length=1, max_length=4096, description="From the list.")
+    title: str = Field("", max_length=500, description="From the list.")
 
 
 class Brought(BaseModel):
-    id: str = Field(description="Of the session here.")
+    id: str = Field(description="The id of the session here.")
 
 
 def _agent(daemon: State, name: str, cwd: str) -> tuple[registry.Agent, Config]:
@@ -94,7 +94,7 @@ def _agent(daemon: State, name: str, cwd: str) -> tuple[registry.Agent, Config]:
 async def list_elsewhere(
     daemon: Daemon,
     agent: Agent,
-    cwd: Annotated[str, Query(max_length=4096, description="Of this directory; empty: all.")] = "",
+    cwd: Annotated[str, Query(max_length=4096, description="A directory; empty: all.")] = "",
 ) -> Listing:
     """The sessions that you began with the agent without Rookery. The agent is started for it."""
     place = os.path.expanduser(cwd)

@@ -14,14 +14,14 @@ _WORDS = {
     400: "The request cannot be read.",
     401: "Not logged in.",
     403: "Refused: another site's page, a read-only daemon, or an agent's process.",
-    404: "There is no such thing.",
+    404: "Not found.",
     408: "The request took too long.",
-    409: "It cannot be done as things stand.",
+    409: "Not possible in the current state.",
     413: "The request is too large.",
     421: "The daemon does not answer to this name.",
     422: "The request is not valid.",
     502: "The session's worker did not start.",
-    503: "No more workers may run, or the worker does not respond.",
+    503: "The worker limit is reached, or the worker does not respond.",
     507: "No space is left on the disk.",
 }
 _FAULT = {"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}}

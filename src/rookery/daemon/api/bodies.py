@@ -9,7 +9,7 @@ Id = Annotated[
     Field(
         max_length=200,
         pattern="^[A-Za-z0-9_.:-]*$",
-        description="Yours to choose: sent again with the same id, it is done once.",
+        description="Chosen by you: a command sent twice with the same id runs once.",
     ),
 ]
 
@@ -56,20 +56,20 @@ class Prompt(Strict):
     attachments: list[Attached] = Field(
         default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
     )
-    steer: bool = Field(False, description="Into the running turn, if the agent can take it.")
+    steer: bool = Field(False, description="Into the running turn, if the agent supports that.")
     id: Id = ""
 
 
 class Answer(Strict):
-    ask: Name = Field(description="The ask's id, as the header has it.")
+    ask: Name = Field(description="The ask's id, from the header.")
     nonce: str = Field(
-        "", max_length=200, description="The ask's; empty: of the open ask with that id."
+        "", max_length=200, description="The ask's nonce; empty: that of the open ask with this id."
     )
     option: str = Field("", max_length=500, description="The id of one of its options.")
-    reason: str = Field("", max_length=100_000, description="Why, for the agent.")
+    reason: str = Field("", max_length=100_000, description="The reason, sent to the agent.")
     confirm: bool = Field(False, description="Allow what cannot be undone.")
     always: bool | Whole = Field(
-        False, description="Allow it, and save a rule: true, or which of the rules, from 1."
+        False, description="Allow it and save a rule: true, or the number of the rule, from 1."
     )
     action: Literal["", "accept", "decline", "cancel"] = Field("", description="For a form.")
     content: dict[str, Any] = Field(default={}, description="The form's fields, with `accept`.")
@@ -85,7 +85,7 @@ class Change(Strict):
     archived: bool | None = None
     pinned: bool | None = None
     snoozed: When | None = Field(
-        None, description="Until when, in milliseconds since the epoch; 0: no more."
+        None, description="Until when, in milliseconds since the epoch; 0: no longer."
     )
 
 
@@ -104,7 +104,7 @@ class PromptCommand(_Command):
     attachments: list[Attached] = Field(
         default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
     )
-    steer: bool = Field(False, description="Into the running turn, if the agent can take it.")
+    steer: bool = Field(False, description="Into the running turn, if the agent supports that.")
 
 
 class QueueCommand(_Command):
@@ -113,7 +113,7 @@ class QueueCommand(_Command):
     do: Literal["queue"]
     op: Literal["edit", "move", "remove", "send"]
     item: str = Field(
-        "", max_length=500, description="Its id, as the header's `queue` has it; `send`: or all."
+        "", max_length=500, description="From the header's `queue`; with `send`, empty: all."
     )
     prompt: Blocks | None = Field(None, description="With `edit`: the new prompt.")
     to: Whole = Field(0, description="With `move`: its new place, from 0.")
@@ -134,7 +134,7 @@ class SetCommand(_Command):
     destructive: bool = Field(
         False, description="With `unattended` set to `all`: also what cannot be undone."
     )
-    told: str = Field("", max_length=80, description="Who chose it, in words, for the log.")
+    told: str = Field("", max_length=80, description="Who chose it, for the log.")
 
 
 class RenameCommand(_Command):
@@ -165,7 +165,7 @@ class RewindCommand(_Command):
     do: Literal["rewind"]
     turn: int | None = Field(None, ge=0, le=10**9, description="0: the beginning.")
     files: bool = Field(True, description="The files of its directory.")
-    conversation: bool = Field(True, description="What was said; the agent's memory follows.")
+    conversation: bool = Field(True, description="The conversation and the agent's memory.")
     undo: bool = Field(False, description="Undo the last rewind.")
 
 

@@ -35,7 +35,7 @@ class Outcome(BaseModel):
 
 
 class Killed(BaseModel):
-    left: list[str] = Field(description="What could not be ended: another user's processes.")
+    left: list[str] = Field(description="Processes of another user that could not be killed.")
 
 
 @router.post("/api/sessions/{session}/commands", responses=WRITES)
@@ -96,8 +96,8 @@ def _restored(daemon: State, session: str, command: Json, words: str) -> list[Js
         raise Problem(
             409,
             "hidden_secret",
-            "This prompt has a secret, which is not shown here.",
-            f"Write it in the place of {MASK}.",
+            "This prompt contains a secret, which is not shown here.",
+            f"Replace {MASK} with it.",
         )
     return [{"type": "text", "text": text}, *(each for each in sent if each["type"] != "text")]
 

@@ -28,7 +28,7 @@ class Listed(BaseModel):
 
 
 class Link(BaseModel):
-    link: str = Field(description="Good once, for ten minutes.")
+    link: str = Field(description="Works once, within ten minutes.")
 
 
 class Done(BaseModel):

@@ -41,7 +41,7 @@ Budget = Annotated[str, Field(max_length=100, examples=["2 USD"])]
 
 class New(Strict):
     agent: str = Field(
-        "", max_length=200, description="Its name; empty: the default agent.", examples=["demo"]
+        "", max_length=200, description="Empty: the default agent.", examples=["demo"]
     )
     cwd: str = Field(
         min_length=1,
@@ -51,24 +51,20 @@ class New(Strict):
     )
     title: str = Field("", max_length=200)
     roots: list[Annotated[str, Field(max_length=4096)]] = Field(
-        default=[], max_length=100, description="Further directories."
+        default=[], max_length=100, description="Other directories the agent may use."
     )
     confirm: Literal["", "every", "risky", "all"] = Field(
         "",
         description="`every`: asks about every action. `risky`: allows plain, reversible actions. "
         "`all`: approves everything except destructive commands. Empty: as the settings say.",
     )
-    model: str = Field(
-        "", max_length=200, description="Of its agent; empty: the agent's own choice."
-    )
-    mode: str = Field(
-        "", max_length=200, description="Of its agent, such as `plan`; empty: as `confirm` says."
-    )
+    model: str = Field("", max_length=200, description="The agent's model; empty: its default.")
+    mode: str = Field("", max_length=200, description="Such as `plan`; empty: as `confirm` says.")
     sandbox: Literal["", "none", "bwrap", "container"] = Field(
         "", description="What it runs in. Empty: as the settings say."
     )
     budget: dict[Literal["turn", "session", "day"], Budget] = Field(
-        default={}, description="Of this session alone; see docs/budgets.md."
+        default={}, description="Budgets of this session; see docs/budgets.md."
     )
     worktree: bool | Annotated[str, Field(max_length=100)] = Field(
         False,
@@ -85,16 +81,14 @@ class Created(BaseModel):
 
 
 class Deleted(BaseModel):
-    kept: list[str] = Field(description="What could not be deleted, in words.")
+    kept: list[str] = Field(description="What could not be deleted.")
 
 
 @router.get("/api/sessions", responses=reads(shapes.Sessions), response_class=Masked)
 async def list_sessions(
     daemon: Daemon,
-    show: Annotated[
-        Which, Query(description="Those in lists, the archived ones, or all.")
-    ] = "live",
-    page: Annotated[int, Query(ge=0, le=1_000_000, description="Of 100, from 0.")] = 0,
+    show: Annotated[Which, Query(description="Listed sessions, archived ones, or all.")] = "live",
+    page: Annotated[int, Query(ge=0, le=1_000_000, description="Pages of 100, from 0.")] = 0,
     probe: Probe = False,
 ) -> Response:
     """Sessions, newest news first, 100 to a page."""
@@ -225,7 +219,7 @@ class Fork(Strict):
     )
     title: str = Field("", max_length=200)
     worktree: bool | Annotated[str, Field(max_length=100)] = Field(
-        False, description="As for a new session; with the files as they were.", examples=[False]
+        False, description="As for a new session.", examples=[False]
     )
 
 
@@ -262,9 +256,7 @@ async def delete_session(
     daemon: Daemon,
     session: SessionId,
     request: Request,
-    force: Annotated[
-        bool, Query(description="Also a worktree with work that was not merged.")
-    ] = False,
+    force: Annotated[bool, Query(description="Also delete a worktree with unmerged work.")] = False,
 ) -> Deleted:
     """Delete a session and all that is kept of it. It must be named by its whole id."""
     if request.path_params["session"] != session:

@@ -40,17 +40,17 @@ class Session(Open):
     cwd: str
     roots: list[str] = Field(description="Further directories.")
     status: Literal["needs-you", "failed", "running", "waiting", "idle", "asleep", "damaged"] = (
-        Field(description="One word for a list.")
+        Field(description="The state, as one word.")
     )
-    state: str = Field(description="Of the turn.")
+    state: str = Field(description="The state of the turn.")
     reason: str | None = Field(description="Why the last turn ended.")
-    last: str = Field(description="The last line of what it said in its last turn.")
-    doing: str = Field("", description="What it does now, wants of you, or why it ended.")
+    last: str = Field(description="The last line of the agent's last answer.")
+    doing: str = Field("", description="What it is doing or needs from you, or why it ended.")
     turn: int
     created: int = Field(description=WHEN)
     since: int = Field(description=f"When its state began. {WHEN}")
     at: int = Field(description=f"When its last event was. {WHEN}")
-    events: int = Field(description="How many there are.")
+    events: int = Field(description="The number of events.")
     asks: int = Field(description="Open questions that wait for you.")
     queue: int = Field(description="Prompts that wait.")
     paused: str = Field(
@@ -63,7 +63,7 @@ class Session(Open):
     unread: bool
     awake: bool = Field(description="Whether it has a worker.")
     parked: bool = Field(
-        description="Its agent or its worker died too often: only `restart` starts it again."
+        description="The agent or worker crashed too often; only `restart` starts it again."
     )
     sandbox: str = Field("none", description="What it runs in: none, bwrap or container.")
     worktree: Worktree | None = Field(None, description="Its own git worktree, if it has one.")
@@ -92,7 +92,7 @@ class Block(Open):
     status: str
     parts: list[Any]
     actions: list[Any]
-    parent: str | None = Field(description="The block that it stands in.")
+    parent: str | None = Field(description="The block it is in.")
 
 
 class Document(Open):
@@ -100,9 +100,9 @@ class Document(Open):
 
     topic: str = Field(description="The session's id.")
     seq: int = Field(description="The last event in it: subscribe to the stream from here.")
-    first: int = Field(description="Its first event; ask for what stands before this.")
-    above: bool = Field(description="Whether its turn has more above.")
-    cut: bool = Field(description="Whether it is only the end of a text that is too long.")
+    first: int = Field(description="The first event in it; request earlier ones with this.")
+    above: bool = Field(description="Whether the turn has earlier events.")
+    cut: bool = Field(description="Whether a long text is cut to its end.")
     header: dict[str, Any] = Field(
         description="Agent, model, mode, options, commands, plan, open asks, queue, usage."
     )
@@ -127,7 +127,7 @@ class Events(BaseModel):
 class Part(BaseModel):
     header: dict[str, Any] = Field(description="Before its events.")
     events: list[Event] = Field(description="Of one turn.")
-    above: bool = Field(description="Whether the turn has more above.")
+    above: bool = Field(description="Whether the turn has earlier events.")
 
 
 class Header(BaseModel):
@@ -174,7 +174,7 @@ class Agent(Open):
     program: str | None = Field(description="Where it is.")
     install: str = Field(description="The command that installs it; empty: none is known.")
     environment: list[str] = Field(description="Variables that it needs, unless it is logged in.")
-    needs: str = Field(description="What is missing although it is installed; empty: nothing.")
+    needs: str = Field(description="What is still missing although it is installed; may be empty.")
     version: str | None = None
 
 
@@ -213,14 +213,14 @@ class Hunk(BaseModel):
     old: int = Field(description="Its first line before.")
     new: int = Field(description="Its first line now.")
     head: str = Field(description="The function that it is in, as git guesses.")
-    lines: list[str] = Field(description="Each with its sign.")
+    lines: list[str] = Field(description="Each line with its sign.")
 
 
 class ChangedFile(Change):
     note: Literal["", "binary", "large", "conflict", "submodule", "cut", "mode"] = Field(
         description="Why it has no hunks, or not all of them."
     )
-    digest: str = Field(description="Of the file as it is now: to undo or to commit it.")
+    digest: str = Field(description="Digest of the current file, needed to undo or commit it.")
     hunks: list[Hunk]
 
 
@@ -239,7 +239,7 @@ class Hit(BaseModel):
     agent: str
     cwd: str
     text: str
-    marks: list[list[int]] = Field(description="From where to where in `text` the words are.")
+    marks: list[list[int]] = Field(description="Ranges of the matches in `text`.")
 
 
 class Hits(BaseModel):

@@ -40,12 +40,12 @@ InQuery = Annotated[
     ),
 ]
 Base = Annotated[str, Field(max_length=200, description="The commit that it was compared with.")]
-Path = Annotated[str, Field(min_length=1, max_length=4096, description="As the change has it.")]
-Digest = Annotated[str, Field(max_length=64, description="As the change has it.")]
+Path = Annotated[str, Field(min_length=1, max_length=4096, description="From the change.")]
+Digest = Annotated[str, Field(max_length=64, description="From the change.")]
 
 
 REMEDIES = {
-    "no_git": "Run git init in it, and changes are shown from then on.",
+    "no_git": "Run git init there to see changes.",
     "bad_base": "Name another base.",
     "unknown_base": "Name another base.",
     "changed_since": "Look at the new changes first.",
@@ -140,7 +140,7 @@ class Undone(BaseModel):
 
 
 class PutBack(Strict):
-    id: str = Field(max_length=64, description="What undoing it answered.")
+    id: str = Field(max_length=64, description="The answer to the undo request.")
 
 
 class ShownFile(Strict):
@@ -151,7 +151,7 @@ class ShownFile(Strict):
 class NewCommit(Strict):
     message: str = Field(max_length=20_000, examples=["Fix the login test"])
     files: list[ShownFile] = Field(
-        max_length=5_000, description="What is committed: these files, as they were shown."
+        max_length=5_000, description="The files to commit, as they were shown."
     )
 
 

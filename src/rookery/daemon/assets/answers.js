@@ -82,7 +82,7 @@ async function send(card, said) {
 /** The card itself may be gone by now. */
 const over = () => document.dispatchEvent(new Event("answered"));
 
-const WHERE = { web: "in another window", tui: "in the terminal", cli: "on the command line", acp: "in an editor" };
+const WHERE = { web: "in another window", terminal: "in the terminal", cli: "on the command line", acp: "in an editor" };
 
 function elsewhere(card, by = "") {
   card.dataset.sent = "late";
@@ -131,7 +131,7 @@ function form(card, inner, run) {
 
 function why(card, button, said) {
   const { question, no } = button.dataset;
-  const field = element("textarea", { rows: 2, "aria-label": question, placeholder: `${question} Sent to the agent; may be empty` });
+  const field = element("textarea", { rows: 2, "aria-label": question, placeholder: `${question} Optional; sent to the agent` });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); field.form.requestSubmit(); }
   });

@@ -17,7 +17,7 @@ export async function merge(session, whose = "this session") {
   const plan = await api("GET", place(session, "merge"));
   if (plan.conflicts.length) return refusal("These files conflict", plan.conflicts);
   if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way);
-  if (!plan.files && !plan.commits) return toast("It changed nothing: there is nothing to merge.");
+  if (!plan.files && !plan.commits) return toast("Nothing to merge.");
   const lines = [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`];
   if (plan.uncommitted) lines.push(`${count(plan.uncommitted, "file")} will be committed first.`);
   const how = element("select", { name: "how" }, ...WAYS.map(([value, words]) => element("option", { value }, words)));
@@ -38,7 +38,7 @@ export async function drop(session) {
     await post(place(session, "drop"), {});
   } catch (problem) {
     if (problem.error !== "unmerged_work") throw problem;
-    const lost = [problem.message, "What was not merged is lost for good."];
+    const lost = [problem.message, "Work that was not merged is permanently deleted."];
     if (!(await sure("Drop work that was not merged?", lost, "Delete it"))) return;
     await post(place(session, "drop"), { force: true });
   }

@@ -43,7 +43,7 @@ const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch
 /** One of Rookery's own commands. */
 export async function carryOut(name, value) {
   const { deeds, putRecap, set, switchTo } = await menus();
-  const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent offers nothing to choose from yet."); };
+  const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent has not listed its options yet."); };
   switch (name) {
     case "agent": return value ? switchTo(value) : pick("agent");
     case "confirm": return value ? set("confirm", value) : pick("confirm");
@@ -65,6 +65,6 @@ async function pickUsual(name) {
   const found = (await readHeader()).options.find((each) => each.category === category || each.id === name);
   const chip = found && $(`#bar [data-do=pick][data-option="${CSS.escape(found.id)}"]`);
   if (chip) chip.click();
-  else toast("The agent offers nothing to choose from yet.");
+  else toast("The agent has not listed its options yet.");
 }
 

@@ -47,7 +47,7 @@ function hint() {
   const { running, steers, title } = facts();
   const words = !running ? "Ask for something" : steers ? "Steer, or queue what comes next" : "Queue what comes next";
   field.placeholder = editing ? "Change the waiting prompt" : words;
-  $(".hint", form).textContent = coarse.matches || !running || editing ? "" : steers ? "Enter queues · Ctrl+Enter steers" : `Enter queues: ${title} takes no prompt in mid-turn`;
+  $(".hint", form).textContent = coarse.matches || !running || editing ? "" : steers ? "Enter queues · Ctrl+Enter steers" : `Enter queues: ${title} does not take prompts during a turn`;
   $(".stop", form).hidden = !running;
   if (!running) $(".force", form).hidden = true;
   $("[type=submit]", form).title = running ? "Queue" : "Send";
@@ -146,7 +146,7 @@ async function attach(given) {
     const why = !file.size ? `${file.name} is empty.`
       : file.size > largest ? `${file.name} has ${size(file.size)}; the limit is ${size(largest)}.`
       : files.length >= Number(form.dataset.files) ? `The limit is ${form.dataset.files} files.`
-      : files.reduce((sum, each) => sum + each.size, file.size) > together ? `The files together may have ${size(together)}.`
+      : files.reduce((sum, each) => sum + each.size, file.size) > together ? `Attached files may have ${size(together)} in total.`
       : images === "0" && file.type.startsWith("image/") ? `${facts().title} does not accept images.` : "";
     if (why) { toast(why, { kind: "failed" }); continue; }
     try {
@@ -205,13 +205,13 @@ when("queue", async (button) => {
   }
   await act(op, item);
   const { running, steers, title } = facts();
-  if (op === "send" && running && !steers) toast(`It goes first: ${title} takes no prompt in mid-turn.`);
+  if (op === "send" && running && !steers) toast(`Sent next: ${title} does not take prompts during a turn.`);
 });
 
 async function edit(item) {
   if (field.value.trim() && !editing) return void toast("Send or clear the text in the field first.");
   const found = (await readHeader()).queue.find((each) => each.id === item);
-  if (!found) return void toast("It was sent already.");
+  if (!found) return void toast("It was already sent.");
   editing = { item, rest: found.prompt.filter((block) => block.type !== "text") };
   $(".editing", form).hidden = false;
   put(found.prompt.filter((block) => block.type === "text").map((block) => block.text).join("\n"));
@@ -230,7 +230,7 @@ async function saveEdited(text) {
     $(".editing", form).hidden = true;
     keepDraft();
     hint();
-    return void toast("It was sent meanwhile. What you wrote is still here: send it as a new prompt.");
+    return void toast("The prompt was already sent. Your text is still here: send it as a new prompt.");
   }
   stopEditing();
 }

@@ -153,7 +153,7 @@ for (const [name, by] of [["j", 1], ["k", -1], ["ArrowDown", 1], ["ArrowUp", -1]
   key(name, words, () => move(by), { where: "Sessions", only: () => here() && rows().length && !$(".menu") });
 }
 key("Enter", "Open it", () => {}, { where: "Sessions", only: () => false });
-key("m", "What can be done with it", () => $("button", document.activeElement.closest("li[data-id]")).click(), {
+key("m", "Actions", () => $("button", document.activeElement.closest("li[data-id]")).click(), {
   where: "Sessions", only: () => !readOnly && host.contains(document.activeElement) && document.activeElement.closest("li[data-id]"),
 });
 

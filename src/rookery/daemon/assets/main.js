@@ -133,7 +133,7 @@ export async function copy(text) {
   const done = document.execCommand("copy");
   field.remove();
   before?.focus?.();
-  if (!done) throw new Problem(0, { message: "This browser does not let the page copy here." });
+  if (!done) throw new Problem(0, { message: "The browser did not allow copying." });
 }
 
 /** A value kept on this device; nothing where there is no storage. */

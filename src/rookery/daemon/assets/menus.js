@@ -23,7 +23,7 @@ export function menu(anchor, title, rows) {
     list.replaceChildren(...rows.filter((row) => row.heading ? !words : fits(row)).map((row) => row.heading
       ? element("h3", {}, row.heading)
       : drawn(row, dialog)));
-    if (!list.childElementCount) list.append(element("p", { class: "soft" }, "Nothing fits."));
+    if (!list.childElementCount) list.append(element("p", { class: "soft" }, "No matches."));
   };
   if (rows.filter((row) => !row.href).length > 14) {
     const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
@@ -127,10 +127,10 @@ async function pickAgent(button) {
   menu(button, "Switch agent", [
     ...ready.map((each) => ({
       label: each.title, current: each.name === current,
-      more: each.name === current ? "runs this session" : each.needs ? `needs: ${each.needs}` : "",
+      more: each.name === current ? "this session's agent" : each.needs ? `needs: ${each.needs}` : "",
       run: () => (each.name === current ? null : switchTo(each.name, agents)),
     })),
-    ...(rest.length ? [{ heading: "Not installed: choose one to copy how" }] : []),
+    ...(rest.length ? [{ heading: "Not installed: choose one to copy its install command" }] : []),
     ...rest.map((each) => ({
       label: each.title, more: each.install, kind: "off",
       run: () => copy(each.install).then(() => toast(`Copied: ${each.install}`)),
@@ -142,7 +142,7 @@ async function pickAgent(button) {
 export async function switchTo(name, agents = []) {
   const before = facts().title || facts().agent;
   const after = named(agents, name);
-  const lines = [`The conversation stays here, but ${after} does not know it.`];
+  const lines = [`The conversation stays here, but ${after} has no memory of it.`];
   lines.push(facts().running ? `The running turn is cancelled, and ${before} is stopped.` : `${before} is stopped; its modes and limits are lost.`);
   if (facts().queue) lines.push("Waiting prompts are kept.");
   const recap = Number(facts().turn) > 0;
@@ -156,7 +156,7 @@ export async function switchTo(name, agents = []) {
 
 export async function putRecap() {
   const text = await api("GET", `${path}/recap`);
-  if (!text) return void toast("There is nothing to recap yet.");
+  if (!text) return void toast("Nothing to recap yet.");
   document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
 }
 
@@ -195,12 +195,12 @@ acts.rename = (button) => {
 export const deeds = {
   cancel,
   restart: () => command({ do: "restart" }).then(() => toast("The agent was restarted.")),
-  stop: () => command({ do: "stop" }).then(() => toast("The session sleeps; your next prompt wakes it.")),
+  stop: () => command({ do: "stop" }).then(() => toast("The session is asleep; your next prompt wakes it.")),
   pin: () => command({ do: facts().pinned ? "unpin" : "pin" }),
   archive: async () => {
     const back = facts().archived ? "archive" : "unarchive";
     await command({ do: facts().archived ? "unarchive" : "archive" });
-    toast(back === "archive" ? "It is in lists again." : "Archived: lists leave it out.", { action: { label: "Undo", run: () => command({ do: back }) } });
+    toast(back === "archive" ? "Unarchived." : "Archived: hidden from lists.", { action: { label: "Undo", run: () => command({ do: back }) } });
   },
   clear: async () => {
     const lines = ["The agent forgets this conversation. Earlier turns stay readable here, folded."];
@@ -220,7 +220,7 @@ acts.more = (button) => {
   const now = facts();
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
-    ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), row("Force end", "where Stop does not help", deeds.force_end, "bad")] : []),
+    ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), row("Force end", "if Stop does not help", deeds.force_end, "bad")] : []),
     ...(now.worktree ? [row("Merge the worktree", now.worktree, deeds.merge), row("Drop the worktree", "", deeds.drop, "bad")] : []),
     row("Rename", "", deeds.rename),
     row(now.pinned ? "Unpin" : "Pin", "", deeds.pin),

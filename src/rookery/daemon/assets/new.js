@@ -86,7 +86,7 @@ function begin() {
       });
       return element("li", {}, element("span", {}, each.updated.slice(0, 10)), element("span", {}, each.title || each.id), go);
     });
-    list.replaceChildren(...(rows.length ? rows : [element("li", {}, "It has no sessions of this directory.")]));
+    list.replaceChildren(...(rows.length ? rows : [element("li", {}, "No sessions in this directory.")]));
   });
   when("copy-line", async (button) => {
     await copy($("code", button.closest("li")).textContent);

@@ -6,7 +6,7 @@ let lack = "";
 
 /** Web Push where there is one; the page itself notifies in any case. */
 async function push() {
-  if (!worker()?.pushManager) { lack = "This browser has no Web Push: it notifies only while a page of Rookery is open."; return; }
+  if (!worker()?.pushManager) { lack = "This browser has no Web Push: you are notified only while a Rookery page is open."; return; }
   try {
     const { key } = await api("GET", "/api/push/key");
     const text = atob(key.replaceAll("-", "+").replaceAll("_", "/"));
@@ -17,7 +17,7 @@ async function push() {
     subscribed(made);
     lack = "";
   } catch (error) {
-    lack = `It notifies only while a page of Rookery is open: ${error.message}`;
+    lack = `You are notified only while a Rookery page is open: ${error.message}`;
   }
 }
 
@@ -41,14 +41,14 @@ when("notify-off", async () => {
   }
   draw();
 });
-when("notify-try", () => show({ heading: "Notifications work", text: "Asks and ends look like this.", session: "" }));
+when("notify-try", () => show({ heading: "Notifications work", text: "Questions and finished turns look like this.", session: "" }));
 
 function words() {
   if (!secure) return ["Notifications need https, or a browser on the machine itself.", "Start Rookery with --tls-cert and --tls-key, or behind a proxy with https.", []];
-  if (!able) return ["This browser has no notifications.", "On an iPhone, add the page to the home screen first.", []];
+  if (!able) return ["This browser does not support notifications.", "On an iPhone, add the page to the home screen first.", []];
   if (Notification.permission === "denied") return ["Notifications are blocked for this page.", "Allow them in the browser's settings for this site.", []];
-  if (!on()) return ["Hear of asks and ends while you do something else.", "", [["notify-on", "Notify me here", "primary"]]];
-  const more = pushed() ? "Also while this page is closed." : lack || "While a page of Rookery is open.";
+  if (!on()) return ["Get notified of questions and finished turns while you do something else.", "", [["notify-on", "Notify me here", "primary"]]];
+  const more = pushed() ? "Even while this page is closed." : lack || "Only while a Rookery page is open.";
   return ["Notifications are on in this browser.", more, [["notify-try", "Try one", ""], ["notify-off", "Turn off", "quiet"]]];
 }
 

@@ -8,7 +8,7 @@ async function look() {
     location.reload();
   } catch {
     wait = Math.min(wait * 2, 15);
-    line.textContent = `It tries again every ${wait} s.`;
+    line.textContent = `Trying again every ${wait} s.`;
     setTimeout(look, wait * 1000);
   }
 }

@@ -55,12 +55,12 @@ function deeds(row) {
   };
   const pinned = "pinned" in row.dataset;
   const found = [["Rename", () => rename(title, change)], [pinned ? "Unpin" : "Pin", () => change({ pinned: !pinned })]];
-  if (hidden === "snoozed") found.push(["Show it again", () => change({ snoozed: 0 })]);
+  if (hidden === "snoozed") found.push(["Unsnooze", () => change({ snoozed: 0 })]);
   else if (!hidden) {
     found.push(["Snooze for an hour", () => away({ snoozed: Date.now() + 3600e3 }, { snoozed: 0 }, "Snoozed for an hour.")]);
     found.push(["Snooze until tomorrow", () => away({ snoozed: tomorrow() }, { snoozed: 0 }, "Snoozed until tomorrow, 9:00.")]);
   }
-  if (hidden === "archived") found.push(["Take out of the archive", () => change({ archived: false })]);
+  if (hidden === "archived") found.push(["Unarchive", () => change({ archived: false })]);
   else found.push(["Archive", () => away({ archived: true }, { archived: false }, "Archived.")]);
   if (status !== "asleep") found.push(["Stop", async () => { await api("POST", `/api/sessions/${id}/commands`, { do: "stop" }); soon(0); }]);
   found.push(["Delete", () => remove(id, title), "danger"]);
@@ -94,7 +94,7 @@ async function rename(title, change) {
 }
 
 async function remove(id, title) {
-  const words = element("p", {}, `“${title}” and everything said in it are deleted for good. Files in its directory stay.`);
+  const words = element("p", {}, `“${title}” and everything said in it are permanently deleted. Files in its directory stay.`);
   if (!await asked("Delete the session?", [words], "Delete", "danger")) return;
   const { kept: left } = await api("DELETE", `/api/sessions/${id}`);
   toast(left.length ? left.join(" ") : "Deleted.");

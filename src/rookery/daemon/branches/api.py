@@ -21,22 +21,22 @@ from rookery.daemon.state import Daemon, SessionId
 router = APIRouter(tags=["work tree"])
 
 Key = Annotated[
-    str, Header(alias="Idempotency-Key", max_length=200, description="Sent again, it is done once.")
+    str, Header(alias="Idempotency-Key", max_length=200, description="The same key runs once.")
 ]
 How = Literal["merge", "rebase", "squash", "apply"]
 
 
 class Merge(Strict):
     how: How = "merge"
-    message: str = Field("", max_length=20_000, description="Of the commit; empty: the title.")
-    keep: bool = Field(False, description="Leave the worktree and its branch where they are.")
+    message: str = Field("", max_length=20_000, description="The commit message; empty: the title.")
+    keep: bool = Field(False, description="Keep the worktree and its branch.")
 
 
 class Merged(BaseModel):
     how: str
     into: str = Field(description="The branch, or the directory where none is checked out.")
     directory: str
-    commit: str = Field(description="What the branch has now; empty: nothing was committed.")
+    commit: str = Field(description="The branch's commit now; empty: nothing was committed.")
     kept: bool
     commits: int
     files: int
@@ -59,7 +59,7 @@ class Planned(BaseModel):
 
 
 class Drop(Strict):
-    force: bool = Field(False, description="Also work that was not merged.")
+    force: bool = Field(False, description="Also delete work that was not merged.")
 
 
 class Dropped(BaseModel):
@@ -136,25 +136,25 @@ class Start(Strict):
     confirm: Literal["", "every", "risky", "all"] = Field("", description="As for a session.")
     sandbox: Literal["", "none", "bwrap", "container"] = ""
     budget: dict[Literal["turn", "session", "day"], Budget] = Field(
-        default={}, description="Of each session."
+        default={}, description="Settings of each session."
     )
 
 
 class Entered(BaseModel):
     agent: str
-    session: str = Field(description="Empty: it does not take part.")
-    why: str = Field(description="Why it does not take part.")
+    session: str = Field(description="Empty: the agent is skipped.")
+    why: str = Field(description="Why the agent is skipped.")
 
 
 class Started(BaseModel):
-    id: str = Field(description="Of the race.")
+    id: str = Field(description="The race's id.")
     entries: list[Entered]
 
 
 class Pick(Strict):
     session: Annotated[str, Field(min_length=1, max_length=200)]
     how: How = "merge"
-    message: str = Field("", max_length=20_000, description="Of the commit; empty: the title.")
+    message: str = Field("", max_length=20_000, description="The commit message; empty: the title.")
 
 
 class Picked(BaseModel):

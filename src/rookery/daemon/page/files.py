@@ -40,7 +40,7 @@ MANIFEST: dict[str, Any] = {
 async def asset(digest: str, name: str) -> Response:
     body = assets.files().get(name)
     if body is None:
-        raise Problem(404, "not_found", "There is no such file.", "Reload the page.")
+        raise Problem(404, "not_found", "Not found.", "Reload the page.")
     kept = FOR_EVER if digest == assets.digest() else "no-cache"
     return Response(body, media_type=assets.media_type(name), headers={"Cache-Control": kept})
 

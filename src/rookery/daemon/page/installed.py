@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False)
 OFFLINE = (
     f'<main class="alone"><p class="brand">{MARK}<span>Rookery</span></p>'
     "<h1>Rookery is not reachable</h1>"
-    "<p>Your sessions go on without this page. It tries again by itself.</p>"
+    "<p>Your sessions keep running. Trying again automatically.</p>"
     '<p class="soft" id="tries" role="status"></p>'
     '<p><a class="button" href="">Try now</a></p></main>'
 )

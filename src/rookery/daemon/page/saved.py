@@ -26,10 +26,10 @@ from rookery.forms.lists import Row
 router = APIRouter(include_in_schema=False)
 
 ABOUT = {
-    "models": "Of Rookery's own agent. Other agents bring their own.",
-    "servers": "Every agent gets them when it starts.",
-    "agents": "What sessions can be run with.",
-    "rules": "They answer for you, also in running sessions. The first that fits decides; deny "
+    "models": "Models for Rookery's own agent. Other agents bring their own.",
+    "servers": "Every agent gets these servers when it starts.",
+    "agents": "Agents that can run sessions.",
+    "rules": "Rules answer for you, also in running sessions. The first match decides; deny "
     "beats allow.",
 }
 NEW = {
@@ -50,7 +50,7 @@ Name = Annotated[str, Query(max_length=200)]
 
 def _is_list(kind: str) -> None:
     if kind not in catalog.LISTS:
-        raise Problem(404, "not_found", "There is nothing at this address.", "See /settings.")
+        raise Problem(404, "not_found", "Nothing at this address.", "See /settings.")
 
 
 @router.get("/settings/models")
@@ -208,7 +208,7 @@ async def link(daemon: Daemon, request: Request) -> HTMLResponse:
         else ""
     )
     inner = (
-        f"{near}<p>Open this on the other device. It is good once, for ten minutes:</p>"
+        f"{near}<p>Open this on the other device. It works once, within ten minutes:</p>"
         f'<p class="install"><code class="address">{esc_line(address)}</code> '
         f'<button class="quiet" data-do="copy-line" data-text="{esc_line(address)}">Copy</button>'
         "</p>"

@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 
 Place = Annotated[int | None, Query(ge=0, le=LAST)]
 
-NOTHING = "Nothing here yet. Say what is to be done."
+NOTHING = "Nothing here yet. Tell the agent what to do."
 
 
 class Shown(NamedTuple):

@@ -25,11 +25,11 @@ router = APIRouter(include_in_schema=False)
 THEMES = {"": "As the system", "light": "Light", "dark": "Dark"}
 NOTE = {
     "worker": "For all sessions that start from now on.",
-    "sandbox": "What agents of new sessions can reach. In one, Approve all is a sane choice.",
+    "sandbox": "What the agents of new sessions can reach. Safe to combine with Approve all.",
     "limits": "Empty: the default.",
-    "critic": "What judges a finished turn, and what happens then.",
-    "condenser": "How Rookery's own agent shortens what it remembers.",
-    "notify": "What is sent, and where to. The daemon sends it while no page is open.",
+    "critic": "What judges finished turns, and what a poor verdict does.",
+    "condenser": "When Rookery's own agent summarises a long conversation.",
+    "notify": "What is sent, and where. The daemon sends it while no page is open.",
     "interface": "How <code>rookery</code> looks in a terminal.",
 }
 NOTIFY = "notify.js"
@@ -46,7 +46,7 @@ def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
         for name, words in rows
     )
     note = (
-        tag("p", "This Rookery only shows: nothing can be changed here.", "note")
+        tag("p", "This Rookery is read-only: nothing can be changed here.", "note")
         if daemon.options.read_only
         else ""
     )
@@ -103,7 +103,8 @@ def _held(home: str) -> str:
         return ""
     lines = "".join(tag("li", esc_line(each)) for each in found.loosens)
     return (
-        '<section class="held"><h2>Settings wait for you</h2><p>They were loosened while an agent '
+        '<section class="held"><h2>Settings need your confirmation</h2>'
+        "<p>They were loosened while an agent "
         f"was running, and do not apply until you confirm them:</p><ul>{lines}</ul>"
         f'<button data-do="confirm-held" data-held="{esc_line(found.fingerprint)}">Confirm these '
         'changes</button> <span class="soft">To undo them: <code>rookery config edit</code></span>'
@@ -138,7 +139,7 @@ def _daemon(daemon: State, request: Request) -> str:
 @router.get("/settings/{section}")
 async def section(daemon: Daemon, section: str) -> HTMLResponse:
     if section not in catalog.SETTINGS:
-        raise Problem(404, "not_found", "There is nothing at this address.", "See /settings.")
+        raise Problem(404, "not_found", "Nothing at this address.", "See /settings.")
     title = catalog.SETTINGS[section]
     about = f'<p class="soft">{NOTE[section]}</p>'
     try:

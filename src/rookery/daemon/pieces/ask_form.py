@@ -19,7 +19,7 @@ from rookery.render.ask_choices import ALWAYS, always_words, choices, is_go
 
 KEYS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}
 WHY = "r"
-READ_ONLY = "This Rookery only shows. Answer in a terminal, or where it runs without --read-only."
+READ_ONLY = "This Rookery is read-only. Answer in a terminal."
 FIELDS, CHOICES, RADIOS = 50, 200, 6
 LONG = 200
 """Characters from which on a text gets a box of several lines."""

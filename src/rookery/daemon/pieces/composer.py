@@ -13,7 +13,7 @@ CLIP = (
 SEND = '<path d="M8 13V3M4 7l4-4 4 4"/>'
 STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
 
-READ_ONLY = "This Rookery only shows: it was started read-only."
+READ_ONLY = "This Rookery is read-only."
 
 
 def rendered(session: str, header: Json, read_only: bool) -> str:

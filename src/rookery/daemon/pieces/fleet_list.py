@@ -105,7 +105,7 @@ def column(heads: Iterable[Json], now: float, *, session: str = "", words: str =
         shown += [row for row in rows if row.head["id"] == session]
     inner = _groups(shown, now, session, _counts(listed))
     if not inner:
-        inner = tag("p", "No session has these words." if words else "No sessions yet.", "none")
+        inner = tag("p", "No matches." if words else "No sessions yet.", "none")
     if len(listed) > COLUMN:
         address = ALL.address(words=words)
         inner += f'<p class="all"><a href="{address}">All {len(listed):,} sessions</a></p>'
@@ -218,7 +218,7 @@ def _filters(rows: list[Row], wanted: Wanted) -> str:
 
 
 def _nothing(wanted: Wanted) -> str:
-    return "No session has these words." if wanted.words else "Nothing here."
+    return "No matches." if wanted.words else "No sessions."
 
 
 def _pages(count: int, wanted: Wanted) -> str:

@@ -97,7 +97,7 @@ def rendered(
 def _nothing() -> str:
     words = (
         f'<div class="empty">{icons.icon("inbox")}<p>Nothing needs you.</p>'
-        '<p class="soft">Questions and approvals of all sessions come together here.</p>'
+        '<p class="soft">Questions and approvals from all sessions appear here.</p>'
         '<p><a class="button" href="/">All sessions</a></p></div>'
     )
     return f"<h1>Inbox</h1>{words}{NOTIFY}"

@@ -158,7 +158,7 @@ def _sandbox(chosen: str) -> str:
         f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
         for value, title in known
     )
-    hint = tag("p", "In a sandbox, Approve all is a sane choice.", "soft")
+    hint = tag("p", "A sandbox is safe to combine with Approve all.", "soft")
     select = f'<select id="new-sandbox" name="sandbox">{options}</select>'
     return _named("Sandbox", "sandbox", select + hint)
 

@@ -17,8 +17,8 @@ def rendered(header: Json) -> str:
     rows = "".join(_row(item, at, len(items), held) for at, item in enumerate(items))
     note = ""
     if held:
-        note = tag("p", "The last turn did not end well: these wait until you send them.", "soft")
-    label = "Prompts that wait"
+        note = tag("p", "The last turn failed, so these prompts wait until you send them.", "soft")
+    label = "Queued prompts"
     return f'{note}<ol class="queue" aria-label="{label}">{rows}</ol>'
 
 

@@ -81,7 +81,7 @@ def _form(home: str, kind: str, name: str) -> Form:
             return agents.AgentForm(home, name)
         case _ if kind in PLACES:
             return SettingsForm(*PLACES[kind], config.load(home))
-    raise _missing("There is no such form.")
+    raise _missing("Not found.")
 
 
 def _model(saved: profiles.Settings, name: str) -> Form:
@@ -94,7 +94,7 @@ def _rule(home: str, name: str) -> Form:
     try:
         return rules.RuleForm(home, name)
     except KeyError:
-        raise _missing("That rule was removed or changed meanwhile.") from None
+        raise _missing("That rule was removed or changed since.") from None
 
 
 def _server(home: str, name: str) -> mcp.Server:

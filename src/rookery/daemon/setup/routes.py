@@ -26,7 +26,7 @@ router = APIRouter(tags=["setup"])
 Text = Annotated[str, Field(max_length=20_000)]
 Value = Text | bool | int | float | Annotated[list[Text], Field(max_length=100)] | None
 Which = Annotated[
-    str, Query(max_length=200, description="Which one, of what there are several; empty: new.")
+    str, Query(max_length=200, description="Which entry of a list; empty: a new one.")
 ]
 
 
@@ -35,7 +35,7 @@ class Drawn(BaseModel):
 
     title: str
     form: dict[str, Any] = Field(description="The fields, as ACP's restricted JSON schema.")
-    values: dict[str, Any] = Field(description="What is set; secrets are left out.")
+    values: dict[str, Any] = Field(description="The current values, without secrets.")
     tests: bool = Field(description="Whether it can be tested before it is saved.")
 
 
@@ -49,13 +49,13 @@ class Listed(BaseModel):
 
 class Rows(BaseModel):
     rows: list[Listed]
-    problem: str = Field(description="What is wrong with the file; empty: nothing.")
+    problem: str = Field(description="What is wrong with the file; may be empty.")
 
 
 class Held(BaseModel):
     """Settings that were loosened while an agent was running, and do not apply."""
 
-    fingerprint: str = Field(description="Empty: nothing waits.")
+    fingerprint: str = Field(description="Empty: nothing needs confirmation.")
     loosens: list[str]
 
 
@@ -68,8 +68,8 @@ class Overview(BaseModel):
 class Outcome(BaseModel):
     done: bool
     words: str = Field(description="What to show.")
-    wrong: dict[str, str] = Field(description="By field: a sentence for the person.")
-    name: str = Field(description="What it is called now.")
+    wrong: dict[str, str] = Field(description="By field: a sentence for the user.")
+    name: str = Field(description="Its name now.")
     loosens: list[str] = Field(
         description="Not done yet: what would then happen without asking. Send it again with "
         "`confirm`."
@@ -78,9 +78,9 @@ class Outcome(BaseModel):
 
 class Filled(Strict):
     values: dict[Annotated[str, Field(max_length=200)], Value] = Field(
-        max_length=200, description="What is left out stays as it is; null takes it away."
+        max_length=200, description="Omitted fields stay unchanged; null removes a value."
     )
-    confirm: bool = Field(False, description="Also if it loosens the guard of asks.")
+    confirm: bool = Field(False, description="Even if less is asked from then on.")
     untested: bool = Field(False, description="Save a model without testing it.")
 
 
@@ -90,7 +90,7 @@ class Tried(Strict):
 
 class Done(Strict):
     do: Deed
-    confirm: bool = Field(False, description="Also if it loosens the guard of asks.")
+    confirm: bool = Field(False, description="Even if less is asked from then on.")
 
 
 class Taken(Strict):
@@ -113,7 +113,7 @@ async def confirm_settings(daemon: Daemon, taken: Taken) -> Outcome:
     try:
         await asyncio.to_thread(in_force.confirm, daemon.home, taken.fingerprint)
     except (in_force.Changed, confirmed.Busy) as error:
-        raise Problem(409, "changed", str(error), "Read what waits again.") from None
+        raise Problem(409, "changed", str(error), "Reload the settings first.") from None
     return _outcome(Saved(True, "The settings apply."))
 
 
@@ -200,4 +200,4 @@ def _outcome(
 
 
 def _wrong(fields: dict[str, Any], wrong: dict[str, str]) -> Outcome:
-    return _outcome(Saved(False, "Something is not right yet.", wrong), fields)
+    return _outcome(Saved(False, "Some fields are not valid.", wrong), fields)

@@ -99,7 +99,7 @@ def results(wanted: Wanted, hits: Sequence[Hit], *, more: bool, whole: bool, pro
             '<p class="soft" role="status" data-again>Older sessions are still being indexed.</p>'
         )
     if not hits:
-        words = "Nothing found yet." if not whole else "Nothing has these words."
+        words = "No matches yet." if not whole else "No matches."
         hint = "" if not _narrowed(wanted) else _everywhere(wanted)
         return note + tag("div", tag("p", words) + hint, "empty")
     total = f"{count(len(hits), 'hit')}{', and older ones' if more else ''}, the newest first"
