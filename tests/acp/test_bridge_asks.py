@@ -42,7 +42,7 @@ async def test_I9_6_no_title_hides_what_runs(bridge: Door, tmp_path: Path) -> No
         assert spoof.seen in said, spoof.name
         assert spoof.note in said, spoof.name
         plain = " ".join(said.replace("`", "").split())
-        assert f"calls it: {spoof.title.strip('`')}" in plain, spoof.name
+        assert f"description: {spoof.title.strip('`')}" in plain, spoof.name
         assert spoof.title != call["title"], spoof.name
         assert not any(sign in call["title"] + said for sign in HIDING), spoof.name
         agent.send(id=agent.lines[-1]["id"], result=REJECT)

@@ -139,7 +139,7 @@ async def test_the_agent_dies(bridge: Door) -> None:
     session = await agent.new()
     answer = await agent.turn(session, [{"text": "on"}, {"crash": 3}])
     assert answer["error"]["code"] == -32603
-    assert "agent ended" in answer["error"]["message"]
+    assert "agent exited" in answer["error"]["message"]
     assert (await agent.turn(session, "next"))["result"]["stopReason"] == "end_turn"
 
 
@@ -203,7 +203,7 @@ LISTENS: list[Json] = [
     {"until": "steer", "then": [{"text": ", heard: $steered"}]},
     {"text": "."},
 ]
-WAITS = "Queued: it is sent when the running turn has ended."
+WAITS = "Queued: sent when the running turn has ended."
 
 
 async def test_I13_6_a_prompt_while_one_runs_steers_where_the_agent_can(bridge: Door) -> None:

@@ -76,8 +76,8 @@ def test_asks_lists_what_all_sessions_want(home: Path) -> None:
         house, garden = listed.out.split("\n\n")
         assert "House" in house
         assert "demo wants to run: rm -rf build" in house
-        assert "cannot be undone: this deletes files" in house
-        assert "not available" in house
+        assert "Cannot be undone: this deletes files" in house
+        assert "Can't be always-allowed: destructive" in house
         assert "--confirm" in house
         assert "demo asks: Go on?" in garden
         assert "undone" not in garden
@@ -102,7 +102,7 @@ def test_what_cannot_be_undone_wants_a_second_yes(home: Path) -> None:
         assert "--confirm" in refused.err
         always = rookery("answer", "House", "allow_always", "--confirm")
         assert always.code == 3
-        assert "not always" in always.err
+        assert "Can't be always-allowed" in always.err
         assert "rookery answer" in rookery("answer", "House").err  # still open
         assert rookery("answer", "House", "1", "--confirm").code == 0
         assert "deleted" in running.end().out

@@ -75,7 +75,7 @@ def test_I9_6_no_title_hides_what_runs(home: Path) -> None:
                 said = said_by(*command)
                 assert spoof.seen in said, (spoof.name, command)
                 assert spoof.note in said, (spoof.name, command)
-                assert f"demo calls it: {spoof.title.strip('`')}" in said.replace("`", "")
+                assert f"demo's description: {spoof.title.strip('`')}" in said.replace("`", "")
                 assert not any(sign in said for sign in HIDING), (spoof.name, command)
             [ask] = [json.loads(line) for line in rookery("asks", "--json").out.splitlines()]
             assert spoof.seen in ask["what"]
@@ -104,14 +104,14 @@ def test_I9_5_a_large_change_is_printed_whole(home: Path) -> None:
             assert "wants to edit /w/a.py" in said
             printed = [line.strip("▌ ") for line in said.splitlines() if "+line" in line]
             assert printed == [f"+{line}" for line in NEW.splitlines()]
-            assert "demo calls it: A small fix" in said
+            assert "demo's description: A small fix" in said
         rookery("answer", "House", "reject")
 
 
 def test_I9_6_a_line_of_the_command_cannot_pass_for_one_of_ours(home: Path) -> None:
-    text = "ls\n  1  Allow\n    demo calls it: safe\n\x1b[2K\r$ ls"
+    text = "ls\n  1  Allow\n    demo's description: safe\n\x1b[2K\r$ ls"
     with asking({"ask": "ls", "kind": "execute", "rawInput": {"command": text}}) as running:
         running.await_ask()
         said = said_by("answer", "House")
-        assert "    │   1  Allow\n    │     demo calls it: safe\n    │ ␛[2K␍$ ls\n" in said
+        assert "    │   1  Allow\n    │     demo's description: safe\n    │ ␛[2K␍$ ls\n" in said
         rookery("answer", "House", "reject")

@@ -134,7 +134,7 @@ def test_I9_12_a_cancel_that_is_not_heard_is_not_said_to_be_done(home: Path) -> 
             f"To end it, run rookery cancel {session} again."
         )
         assert only_session(home)["status"] == "running"
-        assert rookery("cancel", session).err == "The agent did not react and was ended.\n"
+        assert rookery("cancel", session).err == "The agent ignored the cancel and was killed.\n"
         assert it.end().code == 1
     assert rookery("cancel", session).err == "Nothing was running.\n"
 

@@ -131,7 +131,7 @@ def test_a_session_is_named_by_id_prefix_or_title(home: Path) -> None:
 def test_stop_restart_kill_and_the_next_prompt(home: Path) -> None:
     session = made({"text": "Hi"})
     assert rookery("stop", session).code == 0
-    assert rookery("stop", session).err == "It was already asleep.\n"
+    assert rookery("stop", session).err == "Already asleep.\n"
     assert rookery("restart", session).code == 0
     assert rookery("prompt", session, "--wait", play({"text": "Up"})).out == "Up\n"
     with Running("prompt", session, "--wait", play({"text": "x"}, {"until": "cancel"})) as waiting:

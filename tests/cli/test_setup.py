@@ -360,18 +360,20 @@ def test_U6_an_address_and_a_timeout_are_taken_back(home: Path) -> None:
 
 def test_U6_the_condenser_is_told_and_changed(home: Path) -> None:
     assert (
-        "over 75 % of the model's window are shortened: all but the first 4"
+        "summarised when 75 % of the context is used, except for the first 4"
         in setup("condenser").out
     )
     assert setup("condenser", "--max-size", "120", "--keep-first", "6").code == 0
     kept = json.loads((home / profiles.FILE).read_text())["condenser"]
     assert (kept["share"], kept["max_size"], kept["keep_first"]) == (75, 120, 6)
-    assert "over 60 % of the model's window or 120" in setup("condenser", "--share", "60").out
+    assert (
+        "when 60 % of the context is used or after 120" in setup("condenser", "--share", "60").out
+    )
     bad = setup("condenser", "--keep-first", "60")
     assert bad.code == 2
     assert "less than half of max_size" in bad.err
     assert "there is no saved model" in setup("condenser", "--profile", "x").err
-    assert setup("condenser", "--off").out == "Long conversations are never shortened.\n"
+    assert setup("condenser", "--off").out == "Long conversations are never summarised.\n"
 
 
 def test_the_judge_is_told_and_changed(home: Path) -> None:

@@ -164,7 +164,7 @@ def test_I9_13_the_condenser_and_the_critics_numbers_are_brought(home: Path, the
     assert (now.interface.cards_expanded, now.interface.plan_opens) == (True, False)
     assert "timeout = 60 # short" in (home / "config.toml").read_text()
     for words in (
-        "condenser: over 75 % of the model's window or 240 events",
+        "condenser: when 75 % of the context is used or after 240 events",
         "critic.score_below = 0.5",
         "critic.issue_at",
     ):
@@ -179,7 +179,7 @@ def test_I9_13_what_was_chosen_here_stays_unless_you_say_so(home: Path, theirs: 
     assert rookery("setup", "condenser", "--max-size", "99").code == 0
     (home / "config.toml").write_text("[critic]\nscore_below = 0.8\n")
     done = run(theirs)
-    assert "skipped: condenser: over 75 %" in done.out
+    assert "skipped: condenser: when 75 %" in done.out
     assert "skipped: critic.score_below = 0.5" in done.out
     assert (
         profiles.load(str(home)).condenser.max_size,

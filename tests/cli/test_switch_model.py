@@ -85,7 +85,7 @@ def test_I9_13_an_agent_without_models_and_one_that_does_not_start(home: Path) -
     agent(home, authRequired=True, authMethods=[{"id": "x", "name": "X"}])
     rookery("switch-agent", session, "demo")
     barred = rookery("switch-agent", session, jay, "--model", "big")
-    assert (barred.code, "It did not start" in barred.err) == (1, True)
+    assert (barred.code, "The agent did not start" in barred.err) == (1, True)
 
 
 @pytest.mark.long

@@ -140,7 +140,7 @@ def test_S3_rm_tells_the_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert list((home / "player").glob("play-*.jsonl"))
     done = rookery("rm", "--yes", session)
     assert done.code == 0
-    assert "demo has forgotten the session" in done.err
+    assert "demo deleted its copy of the session" in done.err
     assert not list((home / "player").glob("play-*.jsonl"))
     assert rookery("show", session).code == 2
 

@@ -73,12 +73,12 @@ def test_text_streams_without_repeating() -> None:
 
 def test_newlines_around_a_message_do_not_pile_up() -> None:
     found = streamed(say("\n\nOne\n\n\n"), think("hm"), say("\n\nTwo\n"), END, prompts=False)
-    assert found == "One\n\n∴ thought · 2 characters\n\nTwo\n"
+    assert found == "One\n\n∴ Thought\n\nTwo\n"
 
 
-def test_a_thought_is_one_line_with_its_length() -> None:
+def test_a_thought_is_one_line_with_its_duration() -> None:
     found = streamed(think("a" * 200), think("b" * 40), say("So."), END, prompts=False)
-    assert found == "∴ thought · 240 characters\n\nSo.\n"
+    assert found == "∴ Thought for 1 s\n\nSo.\n"
 
 
 def test_I11_12_a_thought_that_is_taken_back_is_not_written() -> None:
@@ -196,13 +196,13 @@ ANSWERED = {
 def test_an_ask_has_its_options_numbered_and_then_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False)
     assert found == (
-        "◆ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  → Allow once\n"
+        "◆ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  ✓ Allowed\n"
     )
 
 
 def test_an_ask_that_a_policy_answers_is_told_with_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False, asks=False)
-    assert found == "◆ demo wants to run: rm -rf build\n  → Allow once\n"
+    assert found == "◆ demo wants to run: rm -rf build\n  ✓ Allowed\n"
 
 
 def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
@@ -218,7 +218,7 @@ def test_notices_dividers_and_unknown_kinds() -> None:
     notice = {"sessionUpdate": "_notice", "level": "warn", "text": "Careful\nof this"}
     context = {"sessionUpdate": "_context", "state": "reset", "reason": "gone"}
     found = streamed(notice, context, {"sessionUpdate": "news", "x": 1}, prompts=False)
-    assert found.startswith("▲ Careful\n  of this\n\n── Conversation context was reset ──\n")
+    assert found.startswith("▲ Careful\n  of this\n\n── The agent's context was reset ──\n")
     assert '· news {"sessionUpdate":"news","x":1}\n' in found
 
 

@@ -68,16 +68,16 @@ TOLD: dict[str, tuple[list[str], list[str], str]] = {
         [
             "allowed (run --yolo)",
             "allowed (run --yolo)",
-            "rejected: this …, and this session does not ask you (run --yolo)",
-            "declined: this session does not ask you (run --yolo)",
+            "rejected: this …, and this session never asks you (run --yolo)",
+            "declined: this session never asks you (run --yolo)",
         ],
         "<ran make><odd><not rm -rf x><declined>",
     ),
     "--approve reject": (
         ["unattended:reject"] * 4,
         [
-            *["rejected: this session does not ask you (run --approve reject)"] * 3,
-            "declined: this session does not ask you (run --approve reject)",
+            *["rejected: this session never asks you (run --approve reject)"] * 3,
+            "declined: this session never asks you (run --approve reject)",
         ],
         "<not make><not odd><not rm -rf x><declined>",
     ),
@@ -85,9 +85,9 @@ TOLD: dict[str, tuple[list[str], list[str], str]] = {
         ["unattended:risky", *["unattended:reject"] * 3],
         [
             "allowed (run --llm-approve)",
-            "rejected: it may be risky, and this session does not ask you (run --llm-approve)",
-            "rejected: this …, and this session does not ask you (run --llm-approve)",
-            "declined: this session does not ask you (run --llm-approve)",
+            "rejected: it may be risky, and this session never asks you (run --llm-approve)",
+            "rejected: this …, and this session never asks you (run --llm-approve)",
+            "declined: this session never asks you (run --llm-approve)",
         ],
         "<ran make><not odd><not rm -rf x><declined>",
     ),

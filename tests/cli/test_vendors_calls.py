@@ -47,7 +47,7 @@ def test_I11_3_I11_4_a_session_of_an_agent_like_codex_reads_right(home: Path) ->
         answered = rookery("answer", "House", "accept", "--set", "colour=Blue")
         assert (answered.code, answered.err.strip()) == (0, "Answered: Blue")
     shown = rookery("show", "House").out
-    assert "demo wants to use save_memory\n  → Allow · allowed by rule" in shown
+    assert "demo wants to use save_memory\n  ✓ Allowed by rule" in shown
     assert "✓ run make" in shown
     assert "exit 0" in shown
     assert "    one\n    two\n" in shown

@@ -147,7 +147,7 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     agents = "good,bad,broken,idle"
     done = rookery("race", "--agents", agents, "Make it good", cwd=tree.place)
     assert done.code == 0, done.err
-    assert "broken does not take part: broken is not installed" in done.err
+    assert "Skipping broken: broken is not installed" in done.err
     lines = rookery("race", "show", "--json").out.splitlines()
     rows = {row["agent"]: row for row in map(json.loads, lines)}
     keys = ("state", "files", "added", "removed", "tests")

@@ -74,7 +74,7 @@ def test_a_word_that_stops_coming_is_shown_and_goes_on_behind_itself() -> None:
 
 @pytest.mark.parametrize("width", range(20, 60))
 def test_a_command_at_the_end_of_a_note_can_be_copied(width: int) -> None:
-    note = "It does not know the conversation so far. For a recap: rookery recap 647bc6ef0c"
+    note = "The agent has no memory of earlier turns. For a recap: rookery recap 647bc6ef0c"
     lines = folded(note, width).split("\n")
     assert lines[-1].endswith("rookery recap 647bc6ef0c")
     assert " ".join(lines) == note

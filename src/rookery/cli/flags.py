@@ -27,7 +27,7 @@ several = partial(click.option, multiple=True)
 
 _LLM = "Let LLM_MODEL, LLM_API_KEY and LLM_BASE_URL override the saved model."
 override = flag("--override-with-envs", "override", help=_LLM)
-_CAGE = "Keep the agent in its directories; --approve all is a sane choice then."
+_CAGE = "Keep the agent in its directories. Safe to combine with --approve all."
 sandbox = click.option("--sandbox", type=click.Choice(KINDS), help=_CAGE)
 line = click.option("--cmd", "line", metavar='"…"', help="Any program that speaks ACP on stdio.")
 yes = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")

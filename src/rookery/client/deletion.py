@@ -56,7 +56,7 @@ def ask_agent_to_delete(home: str, session: str) -> str:
         return ""
     awake = connectable(paths.socket_path(directory))
     if not awake and not can_delete(header):
-        return f"{header['agent']} is asleep and is not known to delete sessions"
+        return f"{header['agent']} is not running, and may not support deleting sessions"
     try:
         return _run(_told_by_worker(home, session, header, awake=awake))
     except TimeoutError:

@@ -18,9 +18,9 @@ DETAILS_ONLY = frozenset(["toad"])
 """Clients, by `clientInfo`, that show an error's `data.details` and never its message."""
 
 WORDS = {
-    "agent_exited": "The agent ended in the middle of the turn",
+    "agent_exited": "The agent exited during the turn",
     "interrupted": "The turn was interrupted",
-    "unresponsive": "The agent did not react and was ended",
+    "unresponsive": "The agent ignored the cancel and was killed",
     "orphaned": "The agent stopped responding and was ended",
     "forced": "The turn was ended by force",
 }
@@ -29,7 +29,7 @@ type ErrorData = Callable[[str, object], object]
 """The data that goes with an error, by its message."""
 
 
-WAITS = "Queued: it is sent when the running turn has ended."
+WAITS = "Queued: sent when the running turn has ended."
 
 
 class Prompt:

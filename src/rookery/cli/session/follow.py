@@ -175,7 +175,7 @@ def said(session: str, state: str, header: Json) -> str:
         return "\n".join([words, tail, cancel])
     if state == "waiting":
         words = f"Session {session} is waiting: too many sessions are running (max_workers)."
-        return "\n".join([words, "Its prompt is kept and starts automatically.", tail])
+        return "\n".join([words, "The prompt is kept and starts automatically.", tail])
     waits = len(header["queue"])
     held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
     rest = {"failed": "failed", "asleep": "is asleep"}.get(state, "is idle")

@@ -59,7 +59,7 @@ BUDGET = (
 WORKTREE = (
     "Work in a git worktree and branch of its own (rookery/NAME), not in the directory itself."
 )
-MODEL = "Its model; of Rookery's own agent, a saved one (rookery setup list)."
+MODEL = "Model (for Rookery's agent: one of `rookery setup list`)."
 ROOT = "Another directory the agent may use. Repeatable."
 
 
@@ -118,7 +118,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 def picks(command: Callable[..., Any]) -> Callable[..., Any]:
     """What a single agent is to begin with, and where; of several, each has its own."""
     model = flags.text("--model", metavar="NAME", help=MODEL)
-    mode = flags.text("--mode", metavar="NAME", help="Its mode, such as plan.")
+    mode = flags.text("--mode", metavar="NAME", help="Mode, such as plan.")
     return model(mode(flags.elsewhere(command)))
 
 

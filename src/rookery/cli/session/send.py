@@ -117,9 +117,9 @@ def tell_resumption(say: Say, session: str) -> None:
         return
     when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
     if head is not None and head.get("paused"):
-        words = f"It will continue at {when}, when its budget allows it."
+        words = f"The session continues at {when}, when its budget allows."
     else:
-        words = f"Its prompt will be sent again at {when}, when the rate limit resets "
+        words = f"The prompt is sent again at {when}, when the rate limit resets "
         words += "(rate_limit_auto_resume)."
     say(f"{words} To prevent that: rookery archive {session}")
 

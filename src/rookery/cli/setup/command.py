@@ -247,16 +247,16 @@ def logout() -> int:
 
 
 @setup.command()
-@click.option("--on/--off", "enabled", default=None, help="Shorten long conversations, or never.")
-@click.option("--share", type=int, metavar="N", help="Shorten above N % of the model's window.")
+@click.option("--on/--off", "enabled", default=None, help="Summarise long conversations, or never.")
+@click.option("--share", type=int, metavar="N", help="Summarise when N % of the context is used.")
 @click.option(
-    "--max-size", type=int, metavar="N", help="Shorten above N events, too (0: no limit)."
+    "--max-size", type=int, metavar="N", help="Also summarise above N events (0: no limit)."
 )
-@click.option("--keep-first", type=int, metavar="N", help="Number of first events to keep.")
-@click.option("--profile", metavar="NAME", help="Model that summarizes (none: their own).")
+@click.option("--keep-first", type=int, metavar="N", help="First events to keep as they are.")
+@click.option("--profile", metavar="NAME", help="Model that summarises (none: their own).")
 def condenser(**given: Any) -> int:
     """Show or choose when a long conversation is shortened: everything but its beginning and end is
-    summarized; its plan and the names of the files it edited are kept. Applies to sessions of
+    summarised; its plan and the names of the files it edited are kept. Applies to sessions of
     Rookery's own agent started from then on.
 
     \b

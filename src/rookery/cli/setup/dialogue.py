@@ -69,7 +69,7 @@ def _address(provider: Provider) -> str:
     """Raises BadDraft."""
     url = checked_url(_read("API address", default=provider.api))
     if not url:
-        raise BadDraft("base_url", "its address is needed, such as http://localhost:8000/v1")
+        raise BadDraft("base_url", "the address is required, such as http://localhost:8000/v1")
     return url
 
 
@@ -120,7 +120,7 @@ def _model_by_name() -> str:
     """Raises BadDraft."""
     if name := _read("Model"):
         return name
-    raise BadDraft("model", "its name is needed, as the provider writes it")
+    raise BadDraft("model", "the name is required, as the provider writes it")
 
 
 def _choose(

@@ -234,7 +234,7 @@ class _Import:
         )
         model, own = (lenient.text(lenient.mapping(each, "llm"), "model") for each in (main, found))
         if own and own != model:
-            words = "the conversation's model summarizes: rookery setup condenser --profile"
+            words = "the conversation's model summarises: rookery setup condenser --profile"
             self.left(f"condenser's own model ({own})", words)
         for name, usual in USUAL.items():
             if found.get(name, usual) != usual:

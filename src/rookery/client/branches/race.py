@@ -55,7 +55,7 @@ class Entry(NamedTuple):
     agent: str
     session: str = ""
     why: str = ""
-    """It does not take part."""
+    """It is skipped."""
 
 
 def new_name() -> str:
@@ -107,6 +107,7 @@ async def enter(
                 raise
     except (*known, *faults) as error:
         words = f"{error} {error.remedy}" if isinstance(error, NoWorktree) else str(error)
+        words = "no such agent" if isinstance(error, UnknownAgent) else words
         return Entry(agent, why=words.strip())
     return Entry(agent, session)
 

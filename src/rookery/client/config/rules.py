@@ -168,7 +168,7 @@ def _swapped(text: str, upper: int) -> str:
     above, _, _, array, first = _place_of(document, upper)
     between, *_, other, second = _place_of(document, upper + 1)
     if array is not other or between is not first.value.body:
-        raise NotEdited("Other tables stand between these rules: rookery config edit moves them.")
+        raise NotEdited("Other tables are between these rules. To move them: rookery config edit")
     bodies = (above, first.value.body, second.value.body)
     before, behind, rest = [_take_comments(body) for body in bodies]
     tails = [_take_blanks(body) for body in bodies[1:]]
@@ -232,7 +232,7 @@ def _place_of(document: "Container", number: int) -> "tuple[Body, Body, int, AoT
 
     walk(document, ())
     if number >= len(found):
-        raise NotEdited("The rules in config.toml are one list: edit it with rookery config edit.")
+        raise NotEdited("The rules are an inline list. To edit it: rookery config edit")
     return found[number]
 
 

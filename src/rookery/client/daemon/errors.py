@@ -45,7 +45,7 @@ class OtherVersion(RemoteError):
 
 class ReadOnly(RemoteError):
     def __init__(self, url: str) -> None:
-        super().__init__(f"{url} only shows its sessions (--read-only): nothing was changed.")
+        super().__init__(f"{url} is read-only (--read-only): nothing was changed.")
 
 
 class Denied(RemoteError):

@@ -103,7 +103,7 @@ class Importer:
     async def bring(self, wanted: Listed) -> Found:
         """Import one. Raises CannotImport."""
         if not os.path.isdir(wanted.cwd):
-            place = wanted.cwd or "a directory that it does not name"
+            place = wanted.cwd or "an unknown directory"
             raise CannotImport(f"{wanted.id} worked in {place}, which no longer exists.")
         agent = self._agent.name
         with _alone(self._home):
@@ -111,7 +111,7 @@ class Importer:
                 return Found(agent, wanted, here)
             history, ready = await self._load(wanted)
             if not history.updates:
-                raise CannotImport(f"{agent} replayed nothing of {wanted.id}.")
+                raise CannotImport(f"{agent} replayed nothing for {wanted.id}.")
             session = create_session(
                 self._home,
                 agent=agent,

@@ -91,7 +91,7 @@ def _fill(home: str, session: str, turn: int, told: Told) -> None:
         with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
             thread.submit(lambda: asyncio.run(rewind())).result()
     except UNSENT as error:
-        told(f"Its files are those of the last commit. {error}")
+        told(f"The files are from the last commit. {error}")
 
 
 def _checked(header: Json, turn: int | None) -> int:

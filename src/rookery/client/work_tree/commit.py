@@ -39,7 +39,7 @@ def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
         raise NoDiff("no_message", "A commit needs a message.")
     files = _as_shown(cwd, shown)
     if not files:
-        raise NoDiff("nothing_to_commit", "There is nothing to commit.")
+        raise NoDiff("nothing_to_commit", "Nothing to commit.")
     if git.run(cwd, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]) is not None:
         raise NoDiff("merging", "A merge is not finished. Commit it in a terminal.")
     fresh = [file for file in files if file.change.state == UNTRACKED]
@@ -87,7 +87,7 @@ def _failure(cwd: str, made: git.Told) -> Failed:
     if "index.lock" in said:
         return Failed("busy", "Another git command is at work in this directory.", said)
     if "nothing to commit" in said or "no changes added" in said or "nothing added" in said:
-        return Failed("nothing_to_commit", "There is nothing to commit.")
+        return Failed("nothing_to_commit", "Nothing to commit.")
     if hooks(cwd):
         return Failed("hook_failed", "A commit hook refused the commit.", said)
     return Failed("no_commit", "git made no commit.", said)

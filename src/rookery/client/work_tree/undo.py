@@ -76,7 +76,7 @@ def put_back(cwd: str, kept: str, name: str) -> Undone:
             for step in steps:
                 place.write(cwd, step.path, step.then)
         except (place.Outside, OSError) as error:
-            raise NoDiff("not_undoable", f"It cannot be put back: {error}") from error
+            raise NoDiff("not_undoable", f"Cannot restore it: {error}") from error
         with suppress(OSError):
             os.unlink(os.path.join(kept, FOLDER, name))
         return Undone("", [step.path for step in steps])
@@ -175,7 +175,8 @@ def _hunk_undone(cwd: str, file: File, name: str) -> list[Step]:
     now = _small(cwd, change.path)
     data = without(now.data, hunk)
     if data is None:
-        raise NoDiff("not_undoable", f"This hunk does not fit {change.path}. Undo the file.")
+        words = f"This hunk no longer applies to {change.path}. Undo the whole file."
+        raise NoDiff("not_undoable", words)
     return [Step(change.path, now, now._replace(data=data))]
 
 
@@ -247,7 +248,7 @@ def _prune(folder: str) -> None:
 
 
 def _kept(kept: str, name: str) -> list[Step]:
-    gone = NoDiff("unknown_undo", "This is no longer kept.")
+    gone = NoDiff("unknown_undo", "This can no longer be restored.")
     if not ID.fullmatch(name):
         raise gone
     try:

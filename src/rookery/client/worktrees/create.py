@@ -72,7 +72,7 @@ def making(
         if prepared.setup:
             _set_up(home, session, tree, prepared, told)
         elif repository.has_submodules(top):
-            told("Its submodules are empty: a set-up command can fill them.")
+            told("The worktree's submodules are empty: a set-up command can fill them.")
         yield inside, tree
         undo.pop_all()
         place.write(home, session, tree | {"phase": place.MADE})

@@ -38,7 +38,7 @@ class Unmerged(NoWorktree):
 
     def __init__(self, session: str, work: Work) -> None:
         words = f"The worktree of session {session} has work that was not merged: {work}."
-        remedy = f"To keep it: rookery merge {session}. To lose it, say so: --force."
+        remedy = f"To keep it: rookery merge {session}. To delete it: --force"
         super().__init__("unmerged_work", words, remedy)
 
 
@@ -48,7 +48,7 @@ def work_of(tree: object) -> Work:
     if not os.path.isdir(tree["git"]):  # the repository is gone, and with it what could be merged
         there = os.path.isdir(tree["path"])
         return (
-            Work(0, 0, "its repository is gone, so that it cannot be compared")
+            Work(0, 0, "its repository is gone, so its changes are unknown")
             if there
             else (Work(0, 0))
         )

@@ -87,7 +87,7 @@ def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
     if os.path.realpath(found.git) != os.path.realpath(tree["git"]):
         raise NoWorktree("other_repository", f"{tree['origin']} is now in another repository.")
     if not found.branch and how != APPLY:
-        words = f"{found.top} has no branch checked out, so that a merge would be lost."
+        words = f"{found.top} has no branch checked out, so a merge would be lost."
         raise NoWorktree("detached", words, "Check out a branch there, or use --apply.")
     _check_quiet(found.top)
     files = uncommitted(tree)

@@ -89,8 +89,8 @@ class Sharing:
                 return self._aside(event, _context_words(update, self._recap(before)))
             case "_agent" if update.get("state") == "switched" and before["turn"]:
                 words = (
-                    f"{lenient.text(update, 'to')} continues from here; it does not know "
-                    "the conversation so far"
+                    f"{lenient.text(update, 'to')} continues from here, "
+                    "with no memory of earlier turns"
                 )
                 return self._aside(event, words + self._recap(before))
         return []

@@ -66,7 +66,7 @@ def diff(session: str | None, stat: bool, everything: bool, as_json: bool) -> No
     if words and found.of == "worktree":
         screen.note(clean_line(f"{words}, since {found.base[:12]}"))
     if found.cut:
-        screen.note("There is more than is shown: it is too large.")
+        screen.note("The rest is too large to show.")
 
 
 OLDER = "The daemon is of an earlier version: these are all changes in the session's directory."

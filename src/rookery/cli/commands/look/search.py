@@ -64,7 +64,7 @@ class Since(click.ParamType[float]):
     type=click.Path(file_okay=False),
     help="Sessions that work in this directory or below it.",
 )
-@click.option("--since", type=Since(), metavar="TIME", help="Not older: 12h, 30d, 2030-01-31.")
+@click.option("--since", type=Since(), metavar="TIME", help="Not older than: 12h, 30d, 2030-01-31.")
 @click.option("--role", type=click.Choice(ROLES), help="Only this kind of text.")
 @click.option(
     "--limit",

@@ -126,7 +126,7 @@ def _show(
                 place = paths.with_tilde(clean_line(header["worktree"]["origin"]))
                 screen.note(f"worktree of {place}: {clean_line(words)}")
             if kind := lenient.text(header, "sandbox"):
-                screen.note(f"It runs in a sandbox ({clean_line(kind)}): docs/sandbox.md")
+                screen.note(f"Runs in a sandbox ({clean_line(kind)}): docs/sandbox.md")
             elif header["process"].get("guard") == confinement.WEAK:
                 screen.note(f"{clean_line(header['agent'])} is not confined: docs/security.md")
             if words := held.note(header):

@@ -29,7 +29,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 @click.command()
 @click.option("--by", type=click.Choice(room.BY), default="day", help="Default: day.")
 @click.option("--since", type=AGE, default="30d", help="How far back: 12h, 7d, 8w (default: 30d).")
-@click.option("--all", "everything", is_flag=True, help="All that the logs hold.")
+@click.option("--all", "everything", is_flag=True, help="Everything in the logs.")
 @click.option("--agent", default="", metavar="NAME", help="Only turns of this agent.")
 @click.option(
     "--in",
@@ -66,7 +66,7 @@ def usage(by: str, since: float, everything: bool, agent: str, within: str, as_j
         listed = [group.to_json() for group in groups]
         screen.line(dumps({"by": by, "groups": listed, "total": whole.to_json()}))
     elif not whole.turns and not whole.tokens:
-        screen.note("Nothing was used in this time." if not everything else "Nothing was used yet.")
+        screen.note("No usage in this period." if not everything else "No usage yet.")
     else:
         _chart(screen, by, groups, whole, titles)
     if skipped:

@@ -114,4 +114,4 @@ def _change(
         screen.note(done.format(session))
         hides = command["do"] == "archive" or command.get("until")
         if hides and head is not None and head["awake"] and head["state"] != "idle":
-            screen.note("It goes to sleep when its turn ends.")
+            screen.note("The session goes to sleep when its turn ends.")

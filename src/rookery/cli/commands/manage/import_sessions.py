@@ -30,11 +30,15 @@ SHAPE = (
 
 @click.command("import")
 @click.option(
-    "--agent", "name", metavar="NAME", shell_complete=flags.complete_agents, help="Only its own."
+    "--agent",
+    "name",
+    metavar="NAME",
+    shell_complete=flags.complete_agents,
+    help="Only this agent's sessions.",
 )
-@click.option("--list", "only_list", is_flag=True, help="List them, and import nothing.")
-@click.option("--all", "everywhere", is_flag=True, help="Of every directory.")
-@flags.several("--session", "ids", metavar="ID", help="Only this one. Repeatable.")
+@click.option("--list", "only_list", is_flag=True, help="Only list the sessions.")
+@click.option("--all", "everywhere", is_flag=True, help="Sessions of every directory.")
+@flags.several("--session", "ids", metavar="ID", help="Only this session. Repeatable.")
 @flags.as_json("With --list: print one JSON object per session.")
 @click.argument("directory", required=False, type=click.Path(file_okay=False))
 def import_(
@@ -131,7 +135,7 @@ async def _bring_all(screen: Screen, found: list[tuple[Source, Found]], place: s
 async def _bring(screen: Screen, source: Source, each: Found) -> bool:
     title = clean_line(cut(each.session.title or each.session.id, 60))
     if each.here:
-        screen.note(f"{title} is here already: rookery open {each.here}")
+        screen.note(f"{title} is already imported: rookery open {each.here}")
         return True
     try:
         made = await source.bring(each.session)

@@ -13,9 +13,9 @@ _session = click.argument("session", required=False, shell_complete=flags.comple
 
 WAYS = {
     "merge": "Merge its branch (default).",
-    "rebase": "Put its commits on top of the branch, one by one.",
-    "squash": "Make one commit of all its work.",
-    "apply": "Change the files only; you commit.",
+    "rebase": "Rebase its commits onto the branch.",
+    "squash": "Squash its work into one commit.",
+    "apply": "Apply the changes without committing.",
 }
 
 
@@ -25,8 +25,8 @@ def ways(command: flags.Command) -> flags.Command:
     return command
 
 
-keep = flags.flag("--keep", help="Leave the worktree and its branch where they are.")
-message = flags.text("-m", "--message", metavar="TEXT", help="Message of the commit.")
+keep = flags.flag("--keep", help="Keep the worktree and its branch.")
+message = flags.text("-m", "--message", metavar="TEXT", help="Commit message.")
 
 
 @click.command()
@@ -96,13 +96,13 @@ def sentence(said: Json) -> str:
         size = f"{count(said['files'], 'file')}, +{said['added']} −{said['removed']}"
         verb = "Applied to" if said["how"] == "apply" else "Merged into"
         words = f"{verb} {said['into']}: {size}"
-        words += f", {said['commit'][:12]}" if said["commit"] else "; commit it when you like"
+        words += f", {said['commit'][:12]}" if said["commit"] else "; not committed"
     return f"{words}. {'The worktree stays.' if said['kept'] else 'The worktree is gone.'}"
 
 
 @click.command()
 @click.argument("sessions", nargs=-1, required=True, shell_complete=flags.complete_sessions)
-@flags.flag("--force", help="Also work that was not merged.")
+@flags.flag("--force", help="Also delete work that was not merged.")
 def drop(sessions: tuple[str, ...], force: bool) -> int:
     """Delete the worktrees and branches of sessions without merging them. The sessions stay.
 

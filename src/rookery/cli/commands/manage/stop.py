@@ -26,17 +26,17 @@ def stop(session: str, say: Say, *, now: bool) -> None:
     if now:
         refused = rookery.kill(session)
         asleep = head is not None and not head["awake"]
-        ended = "Killed. Its history is kept; the next prompt wakes it."
-        say("It was already asleep." if asleep else ended)
+        ended = "Killed. The history is kept; the next prompt wakes the session."
+        say("Already asleep." if asleep else ended)
         if refused:
             say(f"Still running as another user: {clean_line(', '.join(refused))}")
     else:
         outcome = send(session, {"do": "stop"})
         if head is None or not head["awake"]:
-            say("It was already asleep.")
+            say("Already asleep.")
         else:
             ending = "Stopping: the agent has not ended yet. To kill it: rookery stop --now"
             gone = rookery.falls_asleep(session, WITHIN)
-            say("Stopped. The next prompt wakes it." if gone else f"{ending} {session}")
+            say("Stopped. The next prompt wakes the session." if gone else f"{ending} {session}")
             tell_left_running(say, session, outcome.seq)
     tell_resumption(say, session)

@@ -72,7 +72,7 @@ def login(
     logins.save(home, found)
     screen.note(f"Logged in to {found.url}: {about['sessions']} sessions.")
     if about["read_only"]:
-        screen.note("It is read-only: you can look, and change nothing.")
+        screen.note("The daemon is read-only: you can look, but not change anything.")
     screen.note(f"To open them: rookery --daemon {found.url}")
     return exits.DONE
 

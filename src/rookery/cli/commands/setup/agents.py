@@ -180,8 +180,8 @@ def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str,
 
 @agents.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--dry-run", is_flag=True, help="Show what would be added, and change nothing.")
-@click.option("--replace", is_flag=True, help="Also replace agents of your config.toml.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be added.")
+@click.option("--replace", is_flag=True, help="Also replace agents in your config.toml.")
 @flags.yes
 def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
     """Add the agents of the public ACP registry's JSON to your config.toml.
@@ -202,12 +202,12 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
     for offer in offers:
         name = clean_line(offer.name)
         if not offer.table:
-            screen.note(clean_line(f"{name} is left out: {offer.why}"))
+            screen.note(clean_line(f"Skipping {name}: {offer.why}"))
         elif list(mine.get(offer.name, [])) == offer.table["command"]:
             screen.note(f"{name} is there already.")
         elif offer.name in mine and not replace:
             words = clean_line(shlex.join(mine[offer.name]))
-            screen.note(f"{name} is left out: you have one that runs {words} (--replace)")
+            screen.note(f"Skipping {name}: you have one that runs {words} (--replace)")
         else:
             added.append(offer)
             verb = "replaces yours and runs" if offer.name in mine else "runs"

@@ -128,7 +128,7 @@ def _shown(screen: Screen, row: Json) -> str:
 
 @config.command(short_help="Confirm settings that were loosened while an agent was running.")
 @flags.flag("--yes", help="Do not ask for confirmation.")
-@flags.as_json("Only show it, as JSON.")
+@flags.as_json("Only show the settings, as JSON.")
 def confirm(yes: bool, as_json: bool) -> int:
     """Show which settings were loosened while an agent was running, and confirm them.
 
@@ -158,7 +158,7 @@ def confirm(yes: bool, as_json: bool) -> int:
         screen.note("Not confirmed. To undo the changes: rookery config edit")
         return exits.FAILED
     in_force.confirm(home, held.fingerprint)
-    screen.note("Confirmed. Running sessions use it too.")
+    screen.note("Confirmed. Running sessions use the settings, too.")
     return exits.DONE
 
 

@@ -54,6 +54,6 @@ def _cancelled(session: str, outcome: Event) -> str:
         case "cancelled":
             return "Cancelled."
         case "unresponsive":
-            return "The agent did not react and was ended."
+            return "The agent ignored the cancel and was killed."
         case other:
-            return f"The turn ended by itself: {other.replace('_', ' ')}."
+            return f"The turn ended on its own: {other.replace('_', ' ')}."

@@ -30,8 +30,8 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     screen.line(name)
     header = header_of(name)
     if worktree:
-        screen.note(f"It works in {clean_line(header['cwd'])}.")
+        screen.note(f"Working in {clean_line(header['cwd'])}.")
     else:
-        screen.note(f"It shares the directory {clean_line(header['cwd'])} with {session}.")
+        screen.note(f"Working in {clean_line(header['cwd'])}, together with {session}.")
     if header["agentSession"] is None and header["turn"]:
-        screen.note(f"Its agent does not know the turns so far. For a recap: rookery recap {name}")
+        screen.note(f"The agent has no memory of earlier turns. For a recap: rookery recap {name}")

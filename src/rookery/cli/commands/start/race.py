@@ -65,7 +65,7 @@ def race() -> None:
 
 
 @race.command()
-@click.option("--agents", required=True, metavar="A,B,…", help="The agents, with commas.")
+@click.option("--agents", required=True, metavar="A,B,…", help="The agents, separated by commas.")
 @new_session.options
 @flags.approve("How to answer the agents' questions: approve all (default), reject, or ask you.")
 @flags.destructive
@@ -128,10 +128,10 @@ class _Running:
         more = (*faults(), click.ClickException)
         entry = await races.enter(target.rookery(), name, self._text, create, more)
         if entry.why:
-            self.screen.note(clean_line(f"{name} does not take part: {entry.why}"))
+            self.screen.note(clean_line(f"Skipping {name}: {entry.why}"))
             return
         self.sessions.append(entry.session)
-        self.screen.note(clean_line(f"{name} starts: session {entry.session}"))
+        self.screen.note(clean_line(f"Started {name}: session {entry.session}"))
 
     async def watch(self) -> None:
         while True:
@@ -142,7 +142,7 @@ class _Running:
             if all(head["asks"] and head["state"] == "idle" for head in left):
                 return  # no turn runs any more: what is left waits for the user
             took = units.duration(time.monotonic() - self._began)
-            self.screen.status(f"{len(left)} of {len(heads)} still at work · {took}")
+            self.screen.status(f"{len(left)} of {len(heads)} still running · {took}")
             await asyncio.sleep(LOOKS)
 
     def _tell(self, head: Json) -> None:
@@ -213,7 +213,7 @@ def _write(screen: Screen, rows: Sequence[Runner]) -> None:
 
 def _say_next(screen: Screen, race: str, rows: Sequence[Runner]) -> None:
     if not any(row.tests for row in rows):
-        screen.note("No tests ran: rookery config explain critic.command")
+        screen.note("No tests ran. To run some: rookery config explain critic.command")
     if any(row.files is not None for row in rows):
         screen.note("  rookery diff SESSION        what one changed")
         screen.note("  rookery race pick SESSION   merge one, drop the rest")
@@ -255,7 +255,7 @@ def drop(name: str, yes: bool) -> int:
     name, rows = anywhere.race(target.rookery(), name)
     left = [row for row in rows if row.files is not None]
     if not left:
-        screen.note("Its worktrees are gone already.")
+        screen.note("The worktrees of this race are already gone.")
         return exits.DONE
     _confirm(screen, left, yes=yes)
     _say_dropped(screen, rows, anywhere.drop_race(target.rookery(), name))

@@ -19,7 +19,7 @@ def retry(session: str, say: Say) -> int:
     blocks = list(lenient.mappings(header_of(session)["rateLimit"], "prompt"))
     if not blocks:
         raise click.ClickException(
-            f"It has no prompt that hit a rate limit. To send one: rookery prompt {session}"
+            f"No prompt of this session hit a rate limit. To send one: rookery prompt {session}"
         )
     outcome = send(session, {"do": "prompt", "prompt": blocks})
     if kind_of(outcome.update) == "_queue" and outcome.update.get("placeless") is not True:

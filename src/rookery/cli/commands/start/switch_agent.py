@@ -58,8 +58,7 @@ def switch_agent(session: str, target: str | None, line: str | None, model: str 
     screen.note(f"{clean_line(outcome['from'])} → {clean_line(outcome['to'])}.")
     if before["turn"]:
         screen.note(
-            "It does not know the conversation so far. For a recap to send it: "
-            f"rookery recap {session}"
+            f"The agent has no memory of earlier turns. For a recap: rookery recap {session}"
         )
     waiting = len(header_of(session)["queue"])
     if waiting:
@@ -117,7 +116,7 @@ def _check_model(screen: Screen, session: str, model: str) -> int:
     try:
         send(session, {"do": "start"})
     except Rejected as error:
-        screen.note(f"It did not start: {clean(error.message)}")
+        screen.note(f"The agent did not start: {clean(error.message)}")
         return exits.FAILED
     header = header_of(session)
     option = options.find(header["options"], "model")
