@@ -14,7 +14,7 @@ def _save(page: Page) -> None:
 
 def test_V8_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
     page = site.page("/settings/limits")
-    field = page.get_by_label("Cancel grace")
+    field = page.get_by_label("Cancel timeout")
     field.fill("10000")
     expect(page.get_by_text("1 unsaved change")).to_be_visible()
     field.press("Enter")
@@ -24,7 +24,7 @@ def test_V8_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
     field.fill("12")
     field.press("Enter")
     expect(page.get_by_text("Saved: Cancel timeout.")).to_be_visible()
-    expect(page.get_by_label("Cancel grace")).to_have_value("12")
+    expect(page.get_by_label("Cancel timeout")).to_have_value("12")
     assert config.load(site.served.home).policy.cancel_grace == 12.0
 
     page.goto(f"{site.served.address}/settings/models/new")
@@ -115,11 +115,11 @@ def test_I15_rules_are_changed_and_put_in_order(site: Site) -> None:
 @pytest.mark.long
 def test_V8_unsaved_changes_are_not_lost_unasked(site: Site) -> None:
     page = site.page("/settings/limits")
-    page.get_by_label("Cancel grace").fill("14")
+    page.get_by_label("Cancel timeout").fill("14")
     asked: list[str] = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.get_by_role("link", name="Critic").click()
-    expect(page.get_by_label("Cancel grace")).to_have_value("14")
+    expect(page.get_by_label("Cancel timeout")).to_have_value("14")
     page.wait_for_function("() => true")
     assert asked == ["beforeunload"]
     page.get_by_role("button", name="Discard").click()
