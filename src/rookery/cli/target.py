@@ -16,7 +16,9 @@ AGENTS = "/api/agents"
 MACHINE = frozenset({"setup", "agents", "mcp", "config", "policy", "prune"})
 """Commands about the machine that they run on."""
 
-HERE = frozenset({"serve", "doctor", "notify", "uninstall", "acp", "agent", "play", "model"})
+HERE = frozenset(
+    {"serve", "doctor", "notify", "uninstall", "update", "acp", "agent", "play", "model"}
+)
 """The same, where nobody could mean another one: only the option is refused."""
 
 _named = ""
