@@ -76,6 +76,17 @@ async def test_S5_to_any_turn_and_undone(aviary: Aviary, count: int) -> None:
     assert git(meadow.root, "stash", "list") == b""
 
 
+async def test_a_turn_that_a_queued_prompt_follows_at_once_has_its_snapshot(aviary: Aviary) -> None:
+    meadow_of(aviary)
+    bird = aviary.hatch()
+    await bird.prompt([{"wait": 0.2}, {"write": "a.txt", "content": "first"}])
+    await bird.prompt([{"write": "a.txt", "content": "second"}])
+    for number in (1, 2):
+        await bird.until(lambda event, number=number: is_snapshot(event, number))
+    await bird.send("rewind", turn=1)
+    assert (aviary.work / "a.txt").read_text() == "first"
+
+
 async def test_S5_the_conversation_is_hidden_and_comes_back(aviary: Aviary) -> None:
     bird = aviary.hatch()
     for number in (1, 2):

@@ -152,7 +152,7 @@ class Engine:
             if heard is not None:
                 self._session.feed_critic(heard)
             if kind == "_turn" and event.update.get("state") == "idle":
-                self._snapshots.turn_ended()
+                self._snapshots.turn_ended(event.update["turn"])
                 for words in self._session.sandbox.left():
                     self._session.append(Draft(notice(words)))
                     self._session.wake()

@@ -54,7 +54,7 @@ class Snapshots:
             self._held = deque()
             asyncio.get_running_loop().call_later(HOLD, self.release)
         if self._running is None:
-            self._take("prompt")
+            self._take("prompt", self._session.header["turn"])
 
     def holds(self, later: Callable[[], None]) -> bool:
         """Whether the agent is to change something before its turn's snapshot is taken: it waits
@@ -71,17 +71,18 @@ class Snapshots:
         if held:
             self._session.wake()
 
-    def turn_ended(self) -> None:
+    def turn_ended(self, turn: int) -> None:
+        """The header may be of the next one already: a queued prompt begins it at once."""
         if self._is_on():
-            self._take("end")
+            self._take("end", turn)
 
     def _is_on(self) -> bool:
         """An agent on another machine works on files there."""
         session = self._session
         return session.policy.snapshots and not address_of(session.argv()) and not session.stopped
 
-    def _take(self, when: str) -> None:
-        turn, cwd = self._session.header["turn"], self._session.header["cwd"]
+    def _take(self, when: str, turn: int) -> None:
+        cwd = self._session.header["cwd"]
         if self._running is None and (said := self._known(cwd)):
             self._took(said, turn, when)
             self.release()
