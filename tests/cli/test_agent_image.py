@@ -216,6 +216,16 @@ def test_an_image_that_does_not_say_what_is_in_it_is_looked_into(home: Path) -> 
     assert (home / "ran").read_text().rstrip().endswith("claude-agent-acp")
 
 
+def test_an_open_quotation_mark_in_the_settings_is_named(home: Path) -> None:
+    use_engine(home, "rookery")
+    config = home / "config.toml"
+    config.write_text("[sandbox]\nengine = \"podman '\"\nkind = 'container'\n")
+    words = "sandbox.engine is not valid: No closing quotation"
+    for line in (["agents", "image", "--yes"], ["run", "hello"], ["doctor"]):
+        told = rookery(*line)
+        assert (told.code, words in told.out + told.err) == (1, True), told
+
+
 def test_an_editor_is_told_how_to_start_one() -> None:
     refused = rookery("agent", "--container")
     assert refused.code == 2

@@ -7,7 +7,6 @@ as long as the agent does. What follows runs in the same one.
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -145,7 +144,13 @@ class Container(Sandbox):
             *(f"--tmpfs={place.user}:rw,exec,mode=1777", f"--env=HOME={place.user}"),
             *(_mount(bind) for bind in sorted(self._binds, key=lambda bind: len(bind.inside))),
             *(_mount(bind) for bind in self._doors()),
-            *(*shlex.split(wish.args), "--entrypoint=/bin/sh", self._image, "-c", keeper.WAITING),
+            *(
+                *engine.split("args", wish.args),
+                "--entrypoint=/bin/sh",
+                self._image,
+                "-c",
+                keeper.WAITING,
+            ),
         ]
 
     def _doors(self) -> list[Bind]:

@@ -36,10 +36,18 @@ class Contents(NamedTuple):
     """Of the Rookery in it."""
 
 
+def split(key: str, words: str) -> list[str]:
+    """The words of a setting. Raises SandboxError."""
+    try:
+        return shlex.split(words)
+    except ValueError as error:
+        raise SandboxError(f"The setting sandbox.{key} is not valid: {error}.") from None
+
+
 def find(words: str, roots: Sequence[str]) -> list[str]:
     """The command of the engine; one that an agent could have written is not taken. Raises
     SandboxError."""
-    wanted = shlex.split(words)
+    wanted = split("engine", words)
     for name in wanted[:1] or ENGINES:
         for place in os.environ.get("PATH", os.defpath).split(os.pathsep):
             found = os.path.join(place, name)
@@ -83,10 +91,7 @@ def check(wish: Wish, argv: Sequence[str], *, deep: bool = False) -> Contents:
     """What is in the image for an agent's command. Blocks. Raises SandboxError: the image is not
     there, or does not have the agent's program. `deep`: one that does not say is run."""
     name = registry.image_of(argv) or wish.image or image.NAME
-    try:
-        engine = find(wish.engine, [])
-    except ValueError as error:
-        raise SandboxError(f"sandbox.engine is not valid: {error}.") from None
+    engine = find(wish.engine, [])
     found = contents(engine, name)
     if found is None:
         raise SandboxError(missing(name, engine, image.make_line(argv, name)))
@@ -100,7 +105,7 @@ def check(wish: Wish, argv: Sequence[str], *, deep: bool = False) -> Contents:
 
 def _runs(engine: Sequence[str], wish: Wish, name: str, program: str) -> bool:
     """Whether an image has a program. Raises SandboxError: no container starts."""
-    run = [*engine, "run", "--rm", "--pull=never", "--network=none", *shlex.split(wish.args)]
+    run = [*engine, "run", "--rm", "--pull=never", "--network=none", *split("args", wish.args)]
     line = [*run, "--entrypoint=/bin/sh", name, "-c", 'command -v "$0"', program]
     done = _ran(line)
     if done.returncode in (125, 126):
