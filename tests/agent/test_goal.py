@@ -84,7 +84,7 @@ async def test_I17_3_a_goal_is_worked_on_until_a_judge_finds_it_reached(
         record = json.loads((agent_home / "conversations" / session / "session.json").read_text())
         assert not record.get("goal")
         await agent.turn(session, "/goal")
-        assert "There is no goal." in words(agent.news(session))
+        assert "No goal yet." in words(agent.news(session))
         goal = agent.prompt(session, "/goal make it pass")
         await asyncio.to_thread(awaited, lambda: len(judge.asked) == 2)
         more = agent.prompt(session, "What is said while the judge reads is answered, too.")

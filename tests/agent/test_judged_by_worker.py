@@ -334,7 +334,7 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     assert (header["confirm"], header["wanted"]["mode"]) == ("all", "always-approve")
     begun = await nest.prompt("/plan " + json.dumps({"play": [plan, {"text": "<gone on>"}]}))
     first = await nest.ask(begun)
-    with pytest.raises(Rejected, match="Only you can say go"):
+    with pytest.raises(Rejected, match="Only you can approve"):
         await nest.send("answer", ask=first["id"], nonce=first["nonce"], always=True)
     os.kill(nest.agent.pid, signal.SIGKILL)
     again = await nest.until(lambda event: is_ask(event) and event.update.get("again"), begun.seq)

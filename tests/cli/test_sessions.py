@@ -139,7 +139,7 @@ def test_stop_restart_kill_and_the_next_prompt(home: Path) -> None:
         assert rookery("kill", session).code == 0
         done = waiting.end()
     assert done.code == 1
-    assert "ended in mid-turn" in done.err
+    assert "ended during the turn" in done.err
     assert rookery("prompt", session, "--wait", play({"text": "Again"})).out.endswith("Again\n")
 
 

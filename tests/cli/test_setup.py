@@ -255,7 +255,7 @@ def test_questions_in_a_terminal(home: Path) -> None:
         terminal.type("openai-c\n")
         terminal.read_until("API address")
         terminal.type("\n")
-        terminal.read_until("its address is needed")
+        terminal.read_until("the address is required")
         terminal.type("nonsense\n")
         terminal.read_until("https://host/v1.\r\nAPI address")
         terminal.type(f"{it.url}\n")

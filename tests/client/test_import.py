@@ -211,7 +211,7 @@ async def test_I16_a_history_without_end_is_cut(
     made = await bring(aviary.home, agent, config, {}, found.session)
     bird = Bird(aviary.home, made.here)
     aviary.birds.append(bird)
-    assert [e for e in bird.events() if "longer than is imported" in e.update.get("text", "")]
+    assert [e for e in bird.events() if "too long to import" in e.update.get("text", "")]
 
 
 def test_I16_a_directory_that_is_gone_is_said(aviary: Aviary, argv: list[str]) -> None:

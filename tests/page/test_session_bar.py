@@ -70,7 +70,7 @@ def test_V2_what_others_wrote_is_inert() -> None:
 def test_V2_a_daemon_that_only_shows_offers_nothing_to_change() -> None:
     assert 'data-do="pick"' not in session_bar.rendered(header(options=[MODEL]), None, 1, True)
     shown = composer.rendered("3f2a91bc", header(), True)
-    assert "started read-only" in shown
+    assert "read-only" in shown
     assert "<textarea" not in shown
 
 

@@ -153,7 +153,7 @@ def test_V4_a_prompt_with_a_secret_is_edited_and_sent_again_as_it_was(site: Site
     expect(field).to_have_value("edited sk-••• there")
     site.expected = ("409",)
     say(page, "••• and •••")
-    expect(page.locator(".toast")).to_contain_text("has a secret, which is not shown")
+    expect(page.locator(".toast")).to_contain_text("contains a secret, which is not shown")
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Stop the turn").click()
     expect(page.get_by_role("button", name="Stop the turn")).to_be_hidden()

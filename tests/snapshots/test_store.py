@@ -154,7 +154,7 @@ def test_S5_a_home_or_the_system_is_never_walked(tmp_path: Path, root: str) -> N
     user.mkdir(parents=True)
     meadow = Meadow(tmp_path)
     meadow.place, meadow.root = user, Path(root.replace("~", str(user)))
-    with pytest.raises(Unfit, match="too wide"):
+    with pytest.raises(Unfit, match="too broad"):
         meadow.take()
 
 
@@ -164,7 +164,7 @@ def test_S5_what_rookery_keeps_is_never_walked(tmp_path: Path, root: str) -> Non
     meadow = Meadow(tmp_path)
     meadow.root = tmp_path / root
     meadow.root.mkdir(parents=True)
-    with pytest.raises(Unfit, match="what Rookery keeps"):
+    with pytest.raises(Unfit, match="own data"):
         meadow.take()
     meadow.root = tmp_path / "home" / "worktrees" / "w"
     meadow.root.mkdir(parents=True)

@@ -29,7 +29,7 @@ def test_a_race_is_started_compared_and_decided(
     with Tmux(home, size=(100, 30), cwd=tree.place) as screen:
         screen.ready()
         screen.say("/race good,nobody")
-        screen.wait_for("/race takes agents with commas")
+        screen.wait_for("Name the agents, separated by commas")
         screen.press("C-c")
         screen.wait_for("Write here")
         screen.say("/race good,bad,nobody Make it good")

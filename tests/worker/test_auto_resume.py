@@ -57,7 +57,7 @@ async def test_I10_9_one_that_was_stopped_meanwhile_goes_on_when_the_limit_is_li
     await bird.turn([{"rate_limit": "2001-09-09T01:46:40Z"}])
     worker = bird.worker
     done = await asyncio.to_thread(rookery, "stop", bird.id, ROOKERY_HOME=aviary.home)
-    assert "prompt will be sent again" in done.err
+    assert "prompt is sent again" in done.err
     await bird.gone(worker)
     again = await bird.until(lambda event: event.update.get("origin") == rate_limit.ORIGIN)
     assert again.update["turn"] == 2

@@ -56,8 +56,8 @@ def test_what_was_paid_elsewhere_is_not_spent_here() -> None:
 def test_what_was_left_out_is_said() -> None:
     updates, _ = folded(user("a"), strange=2, cut=True)
     words = [each["text"] for each in updates if each["sessionUpdate"] == "_notice"]
-    assert words[0].startswith("The history is longer")
-    assert words[1].startswith("2 updates of another session")
+    assert words[0].startswith("The history is too long")
+    assert words[1] == "Skipped 2 updates of another session."
 
 
 def test_a_list_that_is_wrong_has_what_is_right_in_it() -> None:

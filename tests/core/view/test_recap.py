@@ -138,7 +138,7 @@ def test_S2_a_single_larger_turn_is_cut_in_its_middle() -> None:
     assert "BEGIN" in cut
     assert "THE END" in cut
     assert "MIDDLE" not in cut
-    assert "middle of this turn is left out" in cut
+    assert "middle of this turn is omitted" in cut
 
 
 @pytest.mark.parametrize(
