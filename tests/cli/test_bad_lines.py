@@ -275,6 +275,9 @@ LINES = {
         --remote nonsense
         1 --cloud
         --cloud --agent demo
+        --cloud run x
+        --agent demo ps
+        --yolo run x
         --daemon nonsense ps
         --daemon http://127.0.0.1:1 ps --nosuch
         1 --daemon http://127.0.0.1:1 ps

@@ -198,6 +198,8 @@ def rookery(context: click.Context, /, version: bool, **given: Any) -> int | Non
         return exits.DONE
     target.choose(given.pop("daemon"))
     target.check(context.invoked_subcommand or "")
+    if context.invoked_subcommand is not None:
+        no_command.check_unused(context)
     if given["override"]:
         os.environ[OVERRIDE] = "1"  # of this command and of the sessions that it makes
     if context.invoked_subcommand not in UNTRUSTING and not context.obj:

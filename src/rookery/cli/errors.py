@@ -63,6 +63,8 @@ LOOSENING = frozenset(
         *("--always-allow", "--always-approve", "--approve", "--confirm", "--confirm-destructive"),
         *("--force", "--keep-sessions", "--llm-approve", "--now", "--replace", "--yes", "--yolo"),
         *("--destructive", "--override-with-envs", "--no-critic", "--no-test", "--no-guard"),
+        *("--allow-http", "--allowed-host", "--allowed-origin", "--behind-proxy", "--remove"),
+        *("--reveal", "--revoke", "--stop"),
     }
 )
 """Options that are never suggested: they approve, delete or check less. Whoever means one spells

@@ -85,6 +85,22 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def check_unused(context: click.Context) -> None:
+    """Raises UsageError for an option before a command, which would be ignored."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if (
+            name in Given._fields
+            and name != "override"
+            and context.params[name] != Given._field_defaults[name]
+        ):
+            word = context.invoked_subcommand
+            raise click.UsageError(
+                f"{parameter.opts[0]} is for rookery without a command. The options of {word} come "
+                f"after it: rookery {word} -h"
+            )
+
+
 def begin(context: click.Context, given: Given) -> int:
     if given.always and given.risky:
         raise click.UsageError("--always-approve and --llm-approve cannot be combined.")
