@@ -237,7 +237,7 @@ def test_without_javascript_sessions_and_transcripts_are_read(
     expect(words).to_be_visible()
     expect(page.locator("#transcript pre, #transcript table").first).to_be_visible()
     page.goto(f"{site.served.address}/settings/limits")
-    expect(page.get_by_label("Cancel grace")).to_be_visible()
+    expect(page.get_by_label("Cancel timeout")).to_be_visible()
     page.get_by_role("link", name="Usage").click()
     expect(page.get_by_role("heading", name="Usage", exact=True)).to_be_visible()
 

@@ -114,7 +114,7 @@ def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
         screen.press("F6")
         screen.wait_for("Times and limits")
         screen.press("End", "Enter")
-        screen.wait_for("Cancel grace: time a cancelled agent")
+        screen.wait_for("Cancel timeout: time a cancelled agent")
         screen.type("nonsense")
         screen.press("C-s")
         screen.wait_for("cancel_grace must be a number")
