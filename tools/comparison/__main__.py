@@ -4,32 +4,35 @@ the other so that a row is measured at one load, and prints the table of docs/co
 the last screen of each task."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tests.conftest import end_all
-from tools.comparison import in_openhands, in_rookery, in_toad
 from tools.comparison.counting import Terminal
-from tools.comparison.tasks import TASKS, Cannot, Place, Task
+from tools.comparison.in_claude import Claude
+from tools.comparison.in_codex import Codex
+from tools.comparison.in_openhands import OpenHands
+from tools.comparison.in_rookery import Rookery
+from tools.comparison.in_toad import Toad
+from tools.comparison.program import Program
+from tools.comparison.tasks import TASKS, Cannot
 
-PROGRAMS: dict[str, dict[str, Task]] = {
-    "Rookery": in_rookery.TASKS,
-    "Toad": in_toad.TASKS,
-    "OpenHands CLI": in_openhands.TASKS,
+PROGRAMS: dict[str, type[Program]] = {
+    program.name: program for program in (Rookery, Claude, Codex, Toad, OpenHands)
 }
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparison.md"
 NOT_DRIVEN = "not driven"
 NOT_DONE = "✗"
 
+type Cells = dict[tuple[str, str], str]
+"""By program and task."""
+
 
 def main(words: list[str]) -> None:
     programs = [word for word in words if word in PROGRAMS] or list(PROGRAMS)
     tasks = [word for word in words if word in TASKS] or list(TASKS)
-    cells: dict[tuple[str, str], str] = {}
+    cells: Cells = {}
     for task in tasks:
         for program in programs:
             cell, screen = done(program, task)
@@ -39,8 +42,8 @@ def main(words: list[str]) -> None:
             if "--show" in words or cell.startswith(NOT_DONE):
                 sys.stderr.write(f"{screen}\n")
         if "--write" in words:
-            write(rows(list(PROGRAMS), written() | cells))
-    sys.stdout.write(rows(list(PROGRAMS), written() | cells))
+            write(rows(written() | cells))
+    sys.stdout.write(rows(written() | cells))
 
 
 def write(table: str) -> None:
@@ -49,41 +52,34 @@ def write(table: str) -> None:
     PAGE.write_text(f"{before}{table}\n{rest.partition('\n\n')[2]}", encoding="utf-8")
 
 
-def written() -> dict[tuple[str, str], str]:
+def written() -> Cells:
     """The cells of the page."""
-    tasks, cells = {words: task for task, words in TASKS.items()}, {}
+    tasks = {words: task for task, words in TASKS.items()}
+    cells: Cells = {}
+    programs: list[str] = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
-        words, *found = [cell.strip() for cell in line.strip("|").split("|")]
-        if words in tasks:
-            cells |= {
-                (name, tasks[words]): cell for name, cell in zip(PROGRAMS, found, strict=True)
-            }
+        first, *others = [cell.strip() for cell in line.strip("|").split("|")]
+        if first == "task":
+            programs = others
+        elif first in tasks:
+            cells |= {(name, tasks[first]): it for name, it in zip(programs, others, strict=True)}
     return cells
 
 
 def done(program: str, task: str) -> tuple[str, str]:
     """Keys and seconds, or why not; and the last screen."""
-    do = PROGRAMS[program].get(task)
-    if do is None:
-        return NOT_DRIVEN, ""
-    home = Path(tempfile.mkdtemp(prefix="rk-", dir="/tmp"))
-    work = Path(tempfile.mkdtemp(prefix="work-", dir="/tmp"))
-    place = Place(home, work)
-    in_rookery.prepare(place)
-    try:
-        cell = outcome(do, place)
-        return cell.replace(str(work), "…").replace("|", "¦"), Terminal.last_screen()
-    finally:
-        Terminal.close_all()
-        with suppress(AssertionError):  # it has killed what did not end by itself
-            end_all(home)
-        shutil.rmtree(home, ignore_errors=True)
-        shutil.rmtree(work, ignore_errors=True)
+    with (
+        TemporaryDirectory(prefix="rk-", dir="/tmp", ignore_cleanup_errors=True) as home,
+        TemporaryDirectory(prefix="work-", dir="/tmp", ignore_cleanup_errors=True) as work,
+        PROGRAMS[program](Path(home), Path(work)) as driven,
+    ):
+        cell = outcome(driven, task)
+        return cell.replace(work, "…").replace("|", "¦"), Terminal.last_screen()
 
 
-def outcome(do: Task, place: Place) -> str:
+def outcome(program: Program, task: str) -> str:
     try:
-        screen = do(place)
+        screen: Terminal = getattr(program, task)()
     except Cannot as error:
         return f"– ({error})"
     except (AssertionError, subprocess.SubprocessError, OSError) as error:
@@ -92,11 +88,11 @@ def outcome(do: Task, place: Place) -> str:
     return f"{screen.keys} · {screen.seconds:.1f} s{note}"
 
 
-def rows(programs: list[str], cells: dict[tuple[str, str], str]) -> str:
-    lines = [f"| task | {' | '.join(programs)} |", f"|---|{'---|' * len(programs)}"]
+def rows(cells: Cells) -> str:
+    lines = [f"| task | {' | '.join(PROGRAMS)} |", f"|---|{'---|' * len(PROGRAMS)}"]
     for task, words in TASKS.items():
-        found = " | ".join(cells.get((program, task), NOT_DRIVEN) for program in programs)
-        lines.append(f"| {words} | {found} |")
+        row = " | ".join(cells.get((program, task), NOT_DRIVEN) for program in PROGRAMS)
+        lines.append(f"| {words} | {row} |")
     return "\n".join(lines) + "\n"
 
 

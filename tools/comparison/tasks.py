@@ -1,11 +1,6 @@
 """The twelve tasks, and the answers that every program gets to them."""
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
-
-from tools.comparison.counting import Terminal
+from typing import Any
 
 TASKS = {
     "start": "start it, until a prompt can be typed",
@@ -16,29 +11,25 @@ TASKS = {
     "queue": "write the next prompt while a turn runs; it is sent afterwards",
     "file": "mention a file by a few of its letters",
     "shell": "run a command of your own, after `cd`",
-    "hand-over": "hand that command's output to the agent",
+    "hand_over": "hand that command's output to the agent",
     "second": "a second session beside the first",
     "triage": "answer a question in each of two sessions",
-    "return": "leave while the agent works, come back, and find its answer",
+    "come_back": "leave while the agent works, come back, and find its answer",
 }
-
+"""Each is a method of every program."""
 
 WHERE = "echo here: $PWD"
 """The command of one's own: what it prints is nowhere else on the screen."""
 
+SUM, RESULT = "echo it-is-$((6*7))", "it-is-42"
+"""One whose output is handed over."""
+
 WHY = "not today"
 """The reason of a rejection."""
 
+FILE, LETTERS = "notes-of-mine.md", "notmi"
 
-class Place(NamedTuple):
-    """Where a program runs: a home of its own and a directory to work in."""
-
-    home: Path
-    work: Path
-
-
-type Task = Callable[[Place], Terminal]
-"""Does the task, and returns the terminal that counted."""
+BEGUN, ENDED = "It has begun.", "It has ended."
 
 
 class Cannot(Exception):
@@ -51,42 +42,30 @@ ASK: dict[str, Any] = {
     "allowed": [{"text": "It was allowed."}],
     "rejected": [{"text": "It was rejected."}],
 }
-SLOW: list[dict[str, Any]] = [{"text": "It has begun."}, {"wait": 3}, {"text": " It has ended."}]
-
 PLAYED = {
     "match": [
         {"contains": "may you", "steps": [ASK]},
-        {"contains": "slowly", "steps": SLOW},
-        {"contains": "endless", "steps": [{"text": "It has begun."}, {"until": "cancel"}]},
+        {"contains": "slowly", "steps": [{"text": BEGUN}, {"wait": 3}, {"text": f" {ENDED}"}]},
+        {"contains": "endless", "steps": [{"text": BEGUN}, {"until": "cancel"}]},
     ],
     "otherwise": [{"text": "You said: $prompt"}],
 }
 """For agents that speak ACP."""
 
-COMMAND = {"name": "terminal", "arguments": {"command": "echo ran", "security_risk": "LOW"}}
-ENDLESS = "It has begun. " + "On and on. " * 200
-MODELLED = {
-    "match": [
-        {"contains": "may you", "turns": [{"call": COMMAND}, "It was answered."]},
-        {
-            "contains": "slowly",
-            "turns": [{"text": "It has begun. It has ended.", "chunks": 7, "every": 0.5}],
-        },
-        {
-            "contains": "endless",
-            "turns": [{"text": ENDLESS, "chunks": 200, "every": 0.5}],
-        },
-        {"contains": WHY, "turns": [f"You said: {WHY}"]},
-    ],
-    "otherwise": "You said: hello",
-}
-"""For agents with a model."""
 
-
-def player(place: Place) -> list[str]:
-    """The command of an ACP agent that plays them."""
-    import sys
-
-    script = place.home / "script.json"
-    script.write_text(json.dumps(PLAYED))
-    return [sys.executable, "-P", "-m", "rookery", "play", str(script)]
+def modelled(call: dict[str, Any]) -> dict[str, Any]:
+    """For agents with a model: the same answers; `call` is of a tool that asks first."""
+    # Pieces of 15 characters, one each half second; as in PLAYED, it is over 3 s after it began.
+    slowly = f"{BEGUN}\n\n" + "More and more. " * 3 + ENDED
+    endless = f"{BEGUN}\n\n" + "On and on, on. " * 199
+    return {
+        "match": [
+            {"contains": "may you", "turns": [{"call": call}, "It was answered."]},
+            {"contains": "later", "turns": [{"call": call, "delay": 3}, "It was answered."]},
+            {"contains": "slowly", "turns": [{"text": slowly, "chunks": 5, "every": 0.5}]},
+            {"contains": "endless", "turns": [{"text": endless, "chunks": 200, "every": 0.5}]},
+            {"contains": RESULT, "turns": [f"You said: {RESULT}"]},
+            {"contains": WHY, "turns": [f"You said: {WHY}"]},
+        ],
+        "otherwise": "You said: hello",
+    }
