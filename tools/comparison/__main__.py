@@ -4,6 +4,7 @@ the other so that a row is measured at one load, and prints the table of docs/co
 the last screen of each task."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,8 @@ PROGRAMS: dict[str, type[Program]] = {
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparison.md"
 NOT_DRIVEN = "not driven"
 NOT_DONE = "✗"
+MARK = re.compile(r" <sup>(\d+)</sup>")
+NOTE = re.compile(rf"^(\d+)\. ({'|'.join(PROGRAMS)}): (.+)$", re.MULTILINE)
 
 type Cells = dict[tuple[str, str], str]
 """By program and task."""
@@ -49,20 +52,23 @@ def main(words: list[str]) -> None:
 def write(table: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition("| task ")
-    PAGE.write_text(f"{before}{table}\n{rest.partition('\n\n')[2]}", encoding="utf-8")
+    PAGE.write_text(f"{before}{table}\n## {rest.partition('\n## ')[2]}", encoding="utf-8")
 
 
 def written() -> Cells:
-    """The cells of the page."""
+    """The cells of the page, each with its note."""
+    text = PAGE.read_text(encoding="utf-8")
     tasks = {words: task for task, words in TASKS.items()}
+    notes = {number: note for number, _, note in NOTE.findall(text)}
     cells: Cells = {}
     programs: list[str] = []
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         first, *others = [cell.strip() for cell in line.strip("|").split("|")]
         if first == "task":
             programs = others
         elif first in tasks:
-            cells |= {(name, tasks[first]): it for name, it in zip(programs, others, strict=True)}
+            whole = [MARK.sub(lambda mark: f" ({notes[mark[1]]})", cell) for cell in others]
+            cells |= {(name, tasks[first]): it for name, it in zip(programs, whole, strict=True)}
     return cells
 
 
@@ -89,11 +95,19 @@ def outcome(program: Program, task: str) -> str:
 
 
 def rows(cells: Cells) -> str:
+    """The table, and below it the notes of its cells."""
     lines = [f"| task | {' | '.join(PROGRAMS)} |", f"|---|{'---|' * len(PROGRAMS)}"]
+    notes: list[str] = []
     for task, words in TASKS.items():
-        row = " | ".join(cells.get((program, task), NOT_DRIVEN) for program in PROGRAMS)
-        lines.append(f"| {words} | {row} |")
-    return "\n".join(lines) + "\n"
+        row = words
+        for program in PROGRAMS:
+            figures, _, note = cells.get((program, task), NOT_DRIVEN).partition(" (")
+            row += f" | {figures}"
+            if note:
+                notes.append(f"{len(notes) + 1}. {program}: {note.removesuffix(')')}")
+                row += f" <sup>{len(notes)}</sup>"
+        lines.append(f"| {row} |")
+    return "\n".join([*lines, "", *notes]) + "\n"
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ class Codex(Agent):
         screen = self.ready()
         self.run(screen, f"cd below && {WHERE}")
         screen.wait_for(f"here: {self.work / 'below'}")
-        screen.note = "in one line: the next command is back in the old directory"
+        screen.note = "both in one line; the next command is back in the old directory"
         return screen
 
     @override

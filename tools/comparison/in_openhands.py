@@ -54,7 +54,7 @@ class OpenHands(Agent):
         screen.press("Escape")
         screen.wait_for("Pausing conversation")
         if not screen.comes("User Paused", seconds=LONG):
-            shown = "Esc: “Pausing conversation”; still “Working”"
+            shown = "after Esc, “Pausing conversation”; still “Working”"
             raise Cannot(f"{shown} {LONG:.0f} s later, while the model answered")
         return screen
 
@@ -74,13 +74,13 @@ class OpenHands(Agent):
         screen.press("Tab")
         screen.wait_without("📄")
         screen.wait_for(self.mentioned)
-        screen.note = "`@not`: `@notmi` offers nothing"
+        screen.note = "with `@not`; `@notmi` offers nothing"
         return screen
 
     @override
     def shell(self) -> Terminal:
         self.try_shell()
-        raise Cannot("no shell: `/help` lists none, and `!echo …` went to the agent as a prompt")
+        raise Cannot("no shell; `/help` lists none, and `!echo …` went to the agent as a prompt")
 
     @override
     def hand_over(self) -> Terminal:
@@ -111,10 +111,15 @@ class OpenHands(Agent):
     @override
     def new_session(self, screen: Terminal, prompt: str) -> None:
         self.command(screen, "/new", "Start a new conversation")
-        if not screen.comes("Started a new conversation", seconds=OFFERED * 2):
-            screen.wait_for("Cannot start a new conversation while one is")
-            raise Cannot("`/new`: “Cannot start a new conversation while one is running”")
+        screen.wait_for("Started a new conversation")
         screen.say(prompt)
+
+    @override
+    def second(self) -> Terminal:
+        screen = self.said("endless", self.running)
+        self.command(screen, "/new", "Start a new conversation")
+        screen.wait_for("Cannot start a new conversation while one is")
+        raise Cannot("`/new` says “Cannot start a new conversation while one is running”")
 
     @override
     def triage(self) -> Terminal:
@@ -131,7 +136,7 @@ class OpenHands(Agent):
         assert conversation(screen) == asking, f"it is another conversation:\n{screen.screen()}"
         if screen.comes(*self.asked, seconds=OFFERED * 2):
             return screen
-        raise Cannot("one question at a time: after a switch away and back it is not shown again")
+        raise Cannot("one question at a time; after a switch away and back it is not shown again")
 
     @override
     def come_back(self) -> Terminal:

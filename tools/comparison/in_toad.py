@@ -66,7 +66,7 @@ class Toad(Client):
     @override
     def queue(self) -> Terminal:
         screen = super().queue()
-        screen.note = "sent at once: the agent queues it"
+        screen.note = "sent at once; the agent queues it"
         return screen
 
     @override

@@ -57,9 +57,9 @@ class Program(ABC):
 
     def __exit__(self, *_: object) -> None:
         Terminal.close_all()
-        self._open.close()
         while left := belonging_to(self.home):
             tree.kill(left)
+        self._open.close()
 
     # --- the terminal ----------------------------------------------------------------------------
 
