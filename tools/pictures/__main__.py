@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from rookery.daemon.access.gate import COOKIE
@@ -124,24 +123,13 @@ def shoot(
         browser.close()
 
 
-def fewer_colours(picture: Image.Image) -> Image.Image:
-    """A third of the size. The most frequent colours stay as they are; the rest, at the edges of
-    letters, become their neighbours."""
-    counted = picture.getcolors(picture.width * picture.height) or []
-    kept = [colour for _, colour in sorted(counted, reverse=True)[:256]]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([value for colour in kept for value in colour])
-    return picture.quantize(palette=palette, dither=Image.Dither.NONE)
-
-
 def draw_docs() -> None:
     """Everything in docs/pictures: of the page, of the phone, of the terminal."""
     with day() as (served, made), tempfile.TemporaryDirectory() as folder:
         known = screens(made)
         for name, (screen, theme, width) in OF_THE_PAGE.items():
             shoot(served, {screen: known[screen]}, Path(folder), [width], [theme])
-            with Image.open(Path(folder) / f"{screen}-{theme}-{width}.png") as picture:
-                fewer_colours(picture.convert("RGB")).save(PICTURES / name, optimize=True)
+            shutil.copy(Path(folder) / f"{screen}-{theme}-{width}.png", PICTURES / name)
     with day(ABOUT_TO_ASK) as (_, made):
         place = os.environ["HOME"]
         frames = two_asks(made, Path(place))
