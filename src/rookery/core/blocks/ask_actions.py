@@ -107,7 +107,8 @@ def _answer(update: Json, ask: Json, who: str) -> str:
     if verdict and is_plain and lenient.mapping(ask, "toolCall"):
         return sentence(f"{who}{VERBS[verdict]}") + (" it" if who else "")
     if name := lenient.text(update, "name"):
-        return sentence(f"{who}chose “{name}”") if who else name
+        is_call = bool(lenient.mapping(ask, "toolCall"))  # else its options are sentences
+        return sentence(f"{who}chose “{name}”") if who and is_call else name
     return sentence(lenient.text(update, "reason") or lenient.text(given, "outcome"))
 
 
