@@ -36,6 +36,7 @@ FIRST = tuple(
     f"tests/{folder}/"
     for folder in [
         "agent",
+        "installation",
         "page",
         "e2e",
         "daemon",

@@ -56,6 +56,7 @@ def test_comments_and_substitutions_of_its_lines() -> None:
     assert any(re.search(r"run --agent rookery", each.text) for each in found)
 
 
+@pytest.mark.timeout(900)  # it downloads what the cache of uv lacks
 @pytest.mark.parametrize("version", PYTHONS)
 def test_every_line_works_in_the_order_printed(version: str, tmp_path: Path) -> None:
     python = interpreter(version)
