@@ -5,12 +5,17 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from rookery.core.dangers.places import Ground
 from rookery.core.json import Json
-from rookery.core.policy import reach, rules
+from rookery.core.policy import danger, reach, rules
+from rookery.home import overwritten
 
 MOST_LINKS = 50
 """Paths of a call whose links are followed: a call with more is allowed by no relative path."""
+MOST_BYTES = 4096
+"""Of a file that names a path."""
 UNKNOWN = "/\0"
+NO_SNAPSHOTS = overwritten.Snapshots()
 
 TEMPORARY = "/tmp"  # noqa: S108 (judged, not written to)
 
@@ -25,6 +30,37 @@ def lay(rookery: str, environment: Mapping[str, str], *readable: str) -> reach.L
     return reach.Lay(_both([home]), _both([rookery]), _both(free), _both(readable))
 
 
+def guarded(cwd: str, *origins: str) -> tuple[str, ...]:
+    """The checkouts that a session's worktree was made from, as its files tell, and as is known
+    (`origins`: directories of it, or its `.git`). Not free, even in a temporary directory."""
+    own = _top(cwd)
+    common = _common(own) if own else ""
+    tops = {_top(os.path.dirname(each) if each.endswith("/.git") else each) or each
+            for each in (common, *origins) if each}  # fmt: skip
+    return _both(sorted(tops - {own}))
+
+
+def _top(folder: str) -> str:
+    """Of the repository that it is in; "": it is in none."""
+    folder = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        folder, last = os.path.dirname(folder), folder
+        if folder == last:
+            return ""
+    return folder
+
+
+def _common(top: str) -> str:
+    """The repository's directory that a worktree shares; "": it is no worktree."""
+    try:
+        with open(os.path.join(top, ".git"), encoding="utf-8") as file:
+            own = os.path.join(top, file.read(MOST_BYTES).removeprefix("gitdir:").strip())
+        with open(os.path.join(own, "commondir"), encoding="utf-8") as file:
+            return os.path.realpath(os.path.join(own, file.read(MOST_BYTES).strip()))
+    except (OSError, ValueError):  # a repository itself, or a submodule
+        return ""
+
+
 def _both(given: Sequence[str]) -> tuple[str, ...]:
     """Each path as given and with its links followed."""
     return tuple(dict.fromkeys([*map(os.path.realpath, given), *given]))
@@ -36,11 +72,21 @@ def _is_above(place: str, path: str) -> bool:
     return os.path.commonpath([above, os.path.realpath(path)]) == above
 
 
-def look_at(agent: str, call: Json, given: Sequence[str], lay: reach.Lay) -> rules.Call:
-    """`given`: the session's directories, its own first."""
+def look_at(
+    agent: str,
+    call: Json,
+    given: Sequence[str],
+    lay: reach.Lay,
+    snapshots: overwritten.Snapshots | None = NO_SNAPSHOTS,
+) -> rules.Call:
+    """`given`: the session's directories, its own first. `snapshots`: None: its files are
+    elsewhere."""
     roots = _both(given)
     home = os.path.expanduser("~")
-    seen = rules.call_of(agent, call, roots, home, lay.free)
+    ground = Ground(roots, home, lay.free, lay.guarded)
+    targets = danger.overwritten(call, ground) if snapshots is not None else []
+    fates = overwritten.fates(targets, given[0], lay, snapshots) if snapshots and targets else None
+    seen = rules.call_of(agent, call, roots, home, lay.free, guarded=lay.guarded, fates=fates)
     paths = dict.fromkeys(seen.paths)
     for path in seen.paths[:MOST_LINKS]:
         with suppress(ValueError):  # no file can have such a path

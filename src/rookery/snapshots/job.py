@@ -38,7 +38,7 @@ def request(
     directory: str, root: str, environment: Mapping[str, str], most: int, **more: Any
 ) -> dict[str, Any] | None:
     """For the store of the session in `directory`; None: there is no git."""
-    git = _git(environment.get("PATH") or os.defpath)
+    git = find_git(environment.get("PATH") or os.defpath)
     if not git:
         return None
     return {
@@ -84,7 +84,7 @@ def holds(folder: str, path: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _git(path: str) -> str:
+def find_git(path: str) -> str:
     """Never one of the directory that is looked at, as an empty or relative entry would name."""
     for folder in path.split(os.pathsep):
         found = os.path.join(folder, "git")

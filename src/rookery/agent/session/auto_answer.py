@@ -81,7 +81,8 @@ def _wanted_in_order(
 ) -> list[Json]:
     """Each command with what decides where it runs: the terminal may be elsewhere by now, and an
     earlier command of the same step may lead it there."""
-    away, moves = _led_away(session, child), list[str]()
+    place, moves = _place_of(session, child), list[str]()
+    away = place if place and not _is_inside(session, place) else ""
     found = []
     for action in actions:
         each = _wanted(session, action, child)
@@ -90,22 +91,27 @@ def _wanted_in_order(
         if call["kind"] == "execute" and isinstance(action.action, TerminalAction) and line:
             before = [*([f"cd {shlex.quote(away)}"] if away else []), *moves]
             call["rawInput"]["command"] = "\n".join([*before, line])[: danger.LONGEST]
+            call["rawInput"] |= {"cwd": place} if place else {}
             moves += [line] if _MOVES.search(line) and shell.plain_parts(line) else []
         found.append(each)
     return found
 
 
-def _led_away(session: ClientUpdates, child: str) -> str:
-    """Where the terminal is, if that is outside the session's directories; else ""."""
+def _place_of(session: ClientUpdates, child: str) -> str:
+    """Where the terminal is; "": nobody knows."""
     own = session.running
     conversations = [each for each in subagents.running(own) if str(each.id) == child]
     place = terminal.directory(next(iter(conversations), own) if child else own)
-    if not place:
-        return ""
-    lay = call_paths.lay(paths.home(), os.environ)
-    inside = [*map(os.path.realpath, [session.record.cwd, *session.record.roots]), *lay.free]
-    real = os.path.realpath(place)
-    return "" if any(is_below(real, each) for each in inside) else real
+    return os.path.realpath(place) if place else ""
+
+
+def _is_inside(session: ClientUpdates, place: str) -> bool:
+    """Whether it is one of the session's directories, or one where anything may be written."""
+    record, lay = session.record, call_paths.lay(paths.home(), os.environ)
+    if any(is_below(place, os.path.realpath(root)) for root in (record.cwd, *record.roots)):
+        return True
+    guarded = any(is_below(place, each) for each in call_paths.guarded(record.cwd))
+    return not guarded and any(is_below(place, each) for each in lay.free)
 
 
 def _wanted(session: ClientUpdates, action: ActionEvent, child: str) -> Json:
@@ -167,8 +173,9 @@ def _judge_here(session: ClientUpdates, wanted: Json) -> Judgement:
 
 
 def _looked_at(session: ClientUpdates, wanted: Json) -> rules.Call:
-    lay = call_paths.lay(paths.home(), os.environ, session.folder)
     record = session.record
+    lay = call_paths.lay(paths.home(), os.environ, session.folder)
+    lay = lay._replace(guarded=call_paths.guarded(record.cwd))
     return call_paths.look_at(NAME, wanted["toolCall"], [record.cwd, *record.roots], lay)
 
 

@@ -54,7 +54,7 @@ LEFT_TO_YOU = (
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
-THEIRS = ("kind", "options", "danger", "always", "alwaysChoices")
+THEIRS = ("kind", "options", "danger", "risk", "always", "alwaysChoices")
 """Fields of an ask that give way while the user decides whether its prompt is sent again."""
 
 NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rookery.core import budgets
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
-from rookery.core.blocks.document import Block, make_block
+from rookery.core.blocks.document import LONGEST, Block, make_block
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.safe_text import clean_line
@@ -51,7 +51,8 @@ def fields(ask: Json, header: Json) -> Json:
     said = is_bare(title) or plans
     called = title[:500] if items and not _same(title, items) and not said else ""
     found: Json = {"does": told, "text": text, "called": called} if told else {}
-    risk = _risk(call, header)
+    lost = lenient.text(ask, "risk")[: LONGEST["danger"]]
+    risk = f"This {lost}; a rewind brings it back." if lost else _risk(call, header)
     return found | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
 
 

@@ -25,7 +25,7 @@ PIECE = 5_000
 """Characters of text in one op: fits even as the widest escapes, 12 bytes each."""
 
 
-LONGEST = {"title": 500, "status": 40, "kind": 40, "note": 500, "danger": 500, "ruled": 500}
+LONGEST = {"title": 500, "status": 40, "kind": 40, "note": 500, "danger": 8000, "ruled": 500}
 """Characters of a block's short fields."""
 
 

@@ -15,7 +15,7 @@ npm: --registry --prefix -w --workspace -C --userconfig --globalconfig --cache -
 pnpm: -C --dir -F --filter --registry --reporter --loglevel
 yarn: --cwd --registry --cache-folder --modules-folder
 docker podman nerdctl: -H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey
-compose docker-compose podman-compose: -f --file -p --project-name --profile --env-file
+compose docker-compose podman-compose: --scale -f --file -p --project-name --profile --env-file
     --project-directory --ansi --parallel --progress
 kubectl oc k minikube: -n --namespace --context --kubeconfig --cluster --user -s --server --as
     --as-group --token --certificate-authority --client-key --client-certificate --request-timeout

@@ -5,9 +5,10 @@ command that uses a hatch only if it names the hatch itself: `git diff --output=
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
-from rookery.core.command_line import globs
+from rookery.core.command_line import foreign_code, globs, option_names
 from rookery.core.command_line.arguments import Arguments, first_operand, values_of
 from rookery.core.command_line.line import read
 from rookery.core.command_line.words import SHELLS, Simple, listed, options_table
@@ -17,7 +18,8 @@ _HATCHES = options_table("""
 find: -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls
 fd: -x -X --exec --exec-batch
 tar: --to-command --checkpoint-action -I --use-compress-program --rsh-command -F --info-script
-    --new-volume-script --rmt-command --remove-files
+    --new-volume-script --rmt-command --remove-files -P --absolute-names -g --listed-incremental
+    --index-file --delete --one-top-level
 rsync: -e --rsh --rsync-path -M --remote-option --log-file --write-batch
 scp: -S -o -F -D
 sftp: -S -o -F -D -b
@@ -29,16 +31,17 @@ ag: --pager
 ack: --pager --ackrc
 bat: --pager --config-file
 fzf: --preview --bind --with-shell
-yq: -i --inplace
+yq: -i --inplace -s --split-exp
 sort: -o --output --compress-program -T --temporary-directory
 shuf: -o --output
 split: --filter
 tree: -o
 file: -C -m --compile
-patch: -o -d -r -i --output --directory --reject-file
+patch: -o -d -r -i --output --directory --reject-file --input
 date: -s --set
 curl: -o --output -O --remote-name -J -K --config --output-dir -D --dump-header -c --cookie-jar
     --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc -T --upload-file
+    --remote-name-all --unix-socket
 wget: -O -o -a -P -i -e --execute --use-askpass --config --output-document --output-file
     --append-output --directory-prefix --input-file --post-file --body-file
 zip: -T -TT --unzip-command -m
@@ -48,16 +51,23 @@ nmap: --script -oN -oX -oG -oA --datadir
 make gmake: -f --file --makefile --eval -C --directory -I --include-dir =
 ninja: -f -C -t
 cmake: -P -E -C
-ctest: -S --build-and-test
-npm: exec x explore init create config set --script-shell --prefix -C --node-options
+ctest: -S -O --build-and-test
+npm: exec x explore init create config set fix --script-shell --prefix -C --node-options
 pnpm: exec dlx create config -C --dir --script-shell
 yarn: exec dlx create config --cwd
 cargo: --config -C -Z --manifest-path run
-go: run generate tool -exec -toolexec -vettool -overlay -C -o
-gcc cc g++ clang: -fplugin -wrapper -B -specs -Xclang -load -o @
-mvn: -f --file -s --settings exec:exec exec:java
+go: run generate tool -exec -toolexec -vettool -overlay -C -o -w -u -gcflags -ldflags -asmflags
+    -gccgoflags
+gcc cc g++ clang clang++: -fplugin -wrapper -B -specs -Xclang -load -o -MF -MJ -MD -MMD -save-temps
+    -dumpdir -dumpbase -fdump -ftime-trace -fprofile -aux-info @
+as ld nm objdump ar strip javac: @
+rustc: -o --emit --out-dir -C -Z
+gofmt goimports: -w
+clang-format: -i
+mvn: -f --file -s --settings -l --log-file -gs exec:exec exec:java
 gradle: -I --init-script -b --build-file -p --project-dir
-docker podman nerdctl: run exec cp create load import -H --host --config -c --context
+docker podman nerdctl: run exec cp create load import -H --host --config -c --context -o --output
+    --cache-to
 kubectl: exec cp run debug edit proxy --kubeconfig
 oc: exec cp run debug edit rsh --kubeconfig
 terraform: -chdir console -plugin-dir
@@ -67,13 +77,34 @@ sqlite3: -cmd -init
 pytest: -p -c --rootdir --confcutdir -o --override-ini --pdbcls --basetemp
 eslint: -c --config --rulesdir --plugin --parser -f --format -o --output-file
 prettier: --config --plugin -w --write
-jest: -c --config --runner --globalSetup --setupFiles --reporters --transform
+jest: -c --config --runner --globalSetup --setupFiles --reporters --transform -u
+vitest playwright: -u --update -c
+mocha: -r --require -R --reporter -O --reporter-options --reporter-option -c
+rubocop: -a -A --auto-correct --autocorrect -r --require
+rspec: -r --require -I -f
+phpstan: -a -c
+phpunit: -c
+tox nox: -c -f
+dotnet: --logger -o
+golangci-lint: --out-format -c
+coverage: -d --rcfile run
+pip pip3: -t --target --root --prefix -d --python
+pandoc: -F --filter -L --lua-filter --pdf-engine --extract-media
+ffprobe ffmpeg: -report
+dot: -O -l
+helm: -d
+ctags cscope: -f -b -o
+ss: -D -K --kill --diag
+lsof: -D
+jdupes fdupes: -d -L -l -H -B
+gawk: -p -o -d -D --profile
+xxd: -r
 mypy: --config-file --python-executable --install-types
 systemctl: edit link -H --host
 ip: -b -batch netns
 nc: -e -c
 ncat: -e -c --exec --sh-exec --lua-exec
-openssl: -engine -provider -out -config
+openssl: -engine -provider -out -config -keyout -writerand
 gpg: -o --output --exec-path --photo-viewer
 ssh-keygen: -D -f
 apt apt-get: -o -c --option --config-file
@@ -81,7 +112,7 @@ apt apt-get: -o -c --option --config-file
 _GIT_BEFORE = listed("-c --config-env --exec-path -C --git-dir --work-tree")
 _GIT_ANYWHERE = listed(
     "--output --ext-diff --textconv --upload-pack --receive-pack --exec --open-files-in-pager "
-    "--extcmd --template --config --output-directory --remote"
+    "--extcmd --template --config --output-directory --remote --show-signature --edit-description"
 )
 _GIT_WORDS = listed(
     "difftool mergetool filter-branch instaweb send-email daemon gui citool hook config bisect "
@@ -98,13 +129,37 @@ _WHOLE = (
     SHELLS
     | WRAPPERS
     | listed(
-        "vim vi nvim view ex ed emacs nano more most tee ldd gdb lldb m4 dc socat expect tclsh lua "
+        "ex ed more most tee ldd gdb lldb m4 dc socat expect tclsh lua "
         "Rscript julia osascript crontab at batch ftp telnet php perl ruby node python python2 "
-        "python3 deno bun java screen tmux script uniq xxd eval exec source"
+        "python3 deno bun java screen tmux script eval exec source"
     )
 )
 _WHOLE -= _HATCHES.keys() | {"git", "sed", "awk", "gawk", "mawk", "nawk"}
 """Programs that are hatches as a whole: a pattern must begin with their name."""
+
+_ONLY = options_table("""
+vim vi nvim view: -R -M -m -n -N -b -d -o -O -p -Z --noplugin --clean
+emacs: -nw --no-window-system
+nano: -v --view -l --linenumbers
+""")
+"""Known writers, whose every other option may write or run something; so may `+command`."""
+_OPERANDS = options_table("""
+uniq: 1 -f -s -w
+xxd: 1 -c -g -l -n -o -s
+hostname domainname: 0
+""")
+"""Programs that write to what stands behind so many operands; their options that take a value."""
+_PASSES = listed(
+    "python python2 python3 npx bunx uvx uv poetry pipenv pdm hatch bundle yarn pnpm npm bun conda "
+    "mise"
+)
+"""Programs behind which another one stands, with hatches of its own."""
+_SINGLE = listed(
+    "find go gcc cc g++ clang clang++ openssl terraform tofu mvn ffprobe ffmpeg java javac gofmt "
+    "goimports"
+)
+"""Programs whose long options have one dash."""
+_MAVEN = re.compile(r"-D(?:test|it\.test|skipTests|skipITs|maven\.test\.skip|groups)\b")
 
 _SAFE_SED = re.compile(
     r"(?:\d+|\$)?(?:,(?:\d+|\$|\+\d+))?!?[pdq=]|/[^/\n]*/!?[pdq=]"
@@ -131,10 +186,38 @@ def opened(command: str) -> tuple[str, ...]:
     name = simple.program
     if name in _WHOLE or name.rstrip(".0123456789") in _WHOLE:
         found.append(name)
-    found += _OWN[name](simple) if name in _OWN else []
+    found += _of(simple)
+    if name in _PASSES:
+        inner = [each for each in read(command).commands if each.level == 1 and each.via == name]
+        found += [hatch for each in inner for hatch in _of(each)]
+    return tuple(dict.fromkeys(found))
+
+
+def _of(command: Simple) -> list[str]:
+    name = command.program
+    found = _OWN[name](command) if name in _OWN else []
     if name in _HATCHES or name == "git":
-        found += _globbed(simple)
-    return tuple(dict.fromkeys([*found, *_listed(simple)]))
+        found += _globbed(command)
+    if name in _OPERANDS:
+        most, *values = _OPERANDS[name]
+        operands = Arguments(command.words[1:], values).operands
+        found += [word.text for word in operands[int(most) :]]
+    if name in _ONLY:
+        texts = [text for text in command.argv[1:] if text[:1] in "-+" and len(text) > 1]
+        known = (text for text in texts if text in _ONLY[name] or re.fullmatch(r"\+\d*", text))
+        found += [text for text in texts if text not in set(known)]
+    return [*found, *_listed(command), *_telling(command)]
+
+
+def _telling(command: Simple) -> list[str]:
+    name = command.program
+    words = command.argv[1:]
+    if name in _WHOLE:  # what they run has options of its own
+        words = words[: first_operand(command.words[1:], values_of(name))]
+        words = [] if name in SHELLS or name in foreign_code.OPTIONS else words
+    single = name in _SINGLE
+    texts = [text for text in words if option_names.is_telling(name, text, single=single)]
+    return [text.partition("=")[0] for text in texts]
 
 
 def _globbed(command: Simple) -> list[str]:
@@ -150,7 +233,7 @@ def _globbed(command: Simple) -> list[str]:
 
 def _listed(command: Simple) -> list[str]:
     words = [text for text in command.argv[1:] if text]
-    single = command.program in ("find", "go", "gcc", "cc", "g++", "clang", "openssl", "terraform")
+    single = command.program in _SINGLE
     found = []
     for hatch in _HATCHES.get(command.program, ()):
         if not hatch.startswith("-"):
@@ -172,7 +255,8 @@ def _is_option(hatch: str, text: str, single: bool) -> bool:
         return False
     name = text.partition("=")[0]
     if hatch.startswith("--"):
-        return name == hatch or (len(name) > 3 and hatch.startswith(name))
+        shortened = len(name) > 3 and hatch.startswith(name) and name != "--list"
+        return name == hatch or shortened
     if single or len(hatch) > 2:
         return name.startswith(hatch) or name == "-" + hatch
     return not text.startswith("--") and hatch[1] in text[1:]
@@ -218,14 +302,60 @@ def _awk(command: Simple) -> list[str]:
     return [*found, *(text for text in scripts if re.search(r"system|getline|[|>@]", text))]
 
 
-def _sqlite(command: Simple) -> list[str]:
-    return [text for text in command.argv[1:] if text.startswith(".")]
+def _having(pattern: str) -> Callable[[Simple], list[str]]:
+    """Words in which there is more than they seem to be."""
+    like = re.compile(pattern, re.IGNORECASE)
+    return lambda command: [text for text in command.argv[1:] if like.search(text)]
 
 
-def _psql(command: Simple) -> list[str]:
-    return [text for text in command.argv[1:] if "\\" in text or "program" in text.lower()]
+def _tar(command: Simple) -> list[str]:
+    """`tar xPf`: letters without a dash."""
+    letters = command.argv[1] if len(command.words) > 1 else ""
+    return [letters] if letters.isalpha() and set(letters) & set("PIFg") else []
 
 
-_OWN = {"git": _git, "sqlite3": _sqlite, "psql": _psql, "sed": _sed, "gsed": _sed}
+def _maven(command: Simple) -> list[str]:
+    texts = [text for text in command.argv[1:] if text.startswith(("-D", "--define"))]
+    return [text.partition("=")[0] for text in texts if not _MAVEN.match(text)]
+
+
+def _gh(command: Simple) -> list[str]:
+    options = {
+        "api": ("-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"),
+        "run": ("-D", "--dir"),
+        "release": ("-D", "-O", "--dir", "--output"),
+    }
+    texts = command.argv[1:]
+    known = options.get(next(iter(texts), ""), ())
+    return [text for text in texts if any(_is_option(hatch, text, False) for hatch in known)]
+
+
+_REPORTS = re.compile(r"(?:--cov-report[= ])?(?:html|xml|json|lcov|annotate|markdown)\b")
+
+
+def _pytest(command: Simple) -> list[str]:
+    """A report on the screen is no file; `--debug` is one."""
+    words = command.argv[1:]
+    pairs = zip(words, [*words[1:], ""], strict=False)
+    texts = [f"{a} {b}" if a == "--cov-report" else a for a, b in pairs]
+    found = [text for text in texts if text.startswith("--cov-report") and _REPORTS.match(text)]
+    return [text.split("=")[0].split()[0] for text in found] + [
+        text.partition("=")[0] for text in words if text.startswith("--debug")
+    ]
+
+
+_OWN: dict[str, Callable[[Simple], list[str]]] = {
+    "git": _git,
+    "sqlite3": _having(r"^\.|writefile|load_extension|\battach\b|\bedit\("),
+    "psql": _having(r"\\|program"),
+    "mysql": _having(r"\\|^\s*(?:system|source)\b|into\s+(?:out|dump)file"),
+    "curl": _having(r"^(?:-d|-F)?@|=@|%output\{"),
+    "cmake": lambda command: [" -- "] if "--" in command.argv else [],
+    "gh": _gh,
+    "mvn": _maven,
+    "pytest": _pytest,
+    **dict.fromkeys(("sed", "gsed"), _sed),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+}
 _OWN |= dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _awk)
 """Programs whose hatches are more than a list."""

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-_LANGUAGES = {"nodejs": "node", "bun": "node", "deno": "node"}
+_LANGUAGES = {"nodejs": "node", "bun": "node", "deno": "node", "luajit": "lua"}
 OPTIONS = {
     "python": ("-c",),
     "perl": ("-e", "-E"),
@@ -15,6 +15,13 @@ OPTIONS = {
     "node": ("-e", "-p", "--eval", "--print"),
     "php": ("-r",),
     "awk": (),
+    "lua": ("-e",),
+    "julia": ("-e", "-E", "--eval"),
+    "Rscript": ("-e",),
+    "groovy": ("-e",),
+    "elixir": ("-e", "--eval"),
+    "osascript": ("-e",),
+    "tclsh": (),
 }
 VALUES = ("-m", "-W", "-X", "-I", "-M", "-r", "--require", "-l")
 """Options of an interpreter that take another word, and no code."""
@@ -26,7 +33,7 @@ _TOKENS = re.compile(
 )
 _RUNS = re.compile(
     r"\b(?:system|popen\w*|run|call|check_call|check_output|getoutput|getstatusoutput|exec\w*"
-    r"|spawn\w*|shell_exec|passthru|sh)\s{0,9}\(?\s{0,9}(\[?)\s{0,9}"
+    r"|spawn\w*|shell_exec|passthru|sh|do\s+shell\s+script)\s{0,9}\(?\s{0,9}(\[?)\s{0,9}"
     r"((?:[rbfuRBFU]{0,2}\x00\d{1,6}\x00[\s,]{0,9}\[?){1,30})"
 )
 _PLACE = re.compile(r"\x00(\d{1,6})\x00")
@@ -55,6 +62,14 @@ def bare(code: str, language: str = "") -> tuple[str, list[str]]:
     return _TOKENS.sub(kept, code.replace("\x00", "")), strings
 
 
+def _recipes(makefile: str) -> Iterator[str]:
+    for line in makefile.splitlines():
+        if line.startswith("\t"):
+            yield line.lstrip("\t@-+ ").replace("$$", "$")
+        elif ":" in line and ";" in line:  # target: ; command
+            yield line.partition(";")[2].lstrip("@-+ ")
+
+
 def shell_lines(code: str, language: str = "") -> Iterator[str]:
     """What the code gives to a shell, where it is written out."""
     text, strings = bare(code, language)
@@ -65,6 +80,8 @@ def shell_lines(code: str, language: str = "") -> Iterator[str]:
             yield words[0]
         elif words:
             yield shlex.join(words)
+    if language == "make":
+        yield from _recipes(code)
     if language == "awk":
         for found in _PIPES.finditer(text):
             yield strings[int(found.group(1) or found.group(2))]

@@ -122,6 +122,7 @@ class Reader(Scanner):
                 if each.here is None and not each.fed_by:
                     each.here = command.here
             if command.redirects:
+                command.children += inner
                 self.state.add(command)
         return tuple(inner)
 

@@ -87,7 +87,7 @@ class _Unwrapping:
         reader.read()
         self._state.variables = known
         for each in self._state.commands[first:]:
-            each.via = command.program
+            each.via = command.via if command.via in words.FINDERS else command.program
             each.remote = each.remote or inner.remote or command.remote
 
     def _run_words(self, command: Simple, inner: Inner) -> None:

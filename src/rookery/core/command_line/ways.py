@@ -241,8 +241,10 @@ def _code(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
     codes = before.values(*options)
     for each in codes:
         yield Inner(script=each.text, language=language)
-    if language == "python" and (modules := before.values("-m")):
-        yield Inner([modules[0], *rest[place:]])
+    if language == "python" and before.values("-m"):
+        texts = [word.text for word in rest]
+        own = texts.index("-m") if "-m" in texts[:place] else -1  # what follows is the module's
+        yield Inner(rest[own + 1 :] if own >= 0 else [before.values("-m")[0], *rest[place:]])
     elif codes:
         return
     elif place < len(rest) and rest[place].is_file:
@@ -251,6 +253,27 @@ def _code(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
         yield FROM_INPUT._replace(language=language)
     else:
         yield Inner(rest[place:])
+
+
+def _make(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """A makefile on the input, or among the words: its recipes."""
+    options = ("-f", "--file", "--makefile", "--eval", "-E")
+    found = Arguments(rest, (*values_of(program), *options))
+    for each in found.values("--eval", "-E"):
+        yield Inner(script=each.text, language="make")
+    for each in found.values("-f", "--file", "--makefile"):
+        if each.text in ("-", "/dev/stdin"):
+            yield FROM_INPUT._replace(language="make")
+        elif each.is_file:
+            yield Inner(words=[each], script="", language="make")
+
+
+def _evaluated(program: str, rest: Sequence[Word]) -> Iterator[Inner]:
+    """`deno eval CODE`, `bun -e CODE`."""
+    if rest and rest[0].text == "eval":
+        rest = [Word("-e"), *rest[1:]]
+    if rest and rest[0].text in ("-e", "--eval", "-p", "--print", "-"):
+        yield from _code(program, rest)
 
 
 def _awk(_program: str, rest: Sequence[Word]) -> Iterator[Inner]:
@@ -313,6 +336,9 @@ _NAMES = {
     "sed gsed": _sed,
     "vim vi nvim ex": _vim,
     "awk gawk mawk nawk": _awk,
-    "python python2 python3 perl ruby node nodejs deno php": _code,
+    "make gmake": _make,
+    "deno bun": _evaluated,
+    "python python2 python3 perl ruby node nodejs php": _code,
+    "lua luajit julia Rscript groovy elixir osascript tclsh": _code,
 }
 WAYS = {name: way for names, way in _NAMES.items() for name in names.split()}

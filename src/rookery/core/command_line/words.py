@@ -8,6 +8,8 @@ from binascii import a2b_base64
 from collections.abc import Sequence
 from typing import NamedTuple
 
+FINDERS = frozenset({"xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel"})
+"""Programs that give to others what they find."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "mksh", "rbash"})
 
 LONGEST = 100_000

@@ -115,9 +115,10 @@ def inner_of(command: Simple) -> Iterator[Inner]:
             yield Inner(script=each.text, remote="host" if program in _REMOTE else "")
     if program in _PREFIXES:
         yield from _of_prefix(program, rest)
-    elif program in _RUNNERS:
+        return
+    if program in _RUNNERS:
         yield from _of_runner(program, rest)
-    elif way := WAYS.get(program) or WAYS.get(program.rstrip(".0123456789")):
+    if way := WAYS.get(program) or WAYS.get(program.rstrip(".0123456789")):
         yield from way(program, rest)
 
 

@@ -2,7 +2,7 @@
 program and by where it writes, then what they do together."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import islice, starmap
 
@@ -10,7 +10,9 @@ from rookery.core.command_line.arguments import Arguments, values_of
 from rookery.core.command_line.foreign_code import shell_lines
 from rookery.core.command_line.line import read
 from rookery.core.command_line.words import SHELLS, Line, Simple, Word, listed
-from rookery.core.dangers import clouds, code, databases, files, git, systems, writes
+from rookery.core.dangers import clouds, code, databases, files, git, overwrites, systems, writes
+from rookery.core.dangers.overwrites import Overwrite
+from rookery.core.dangers.places import Ground
 from rookery.core.dangers.tables import Check, Row, arguments_of, find, is_help, row_of, uses_of
 
 _TABLES = (files, databases, clouds, systems)
@@ -32,19 +34,25 @@ _HELPLESS = frozenset({"find", "gfind", "kill", "dd"})
 """Programs whose `--help` is no way to be harmless, or that have none."""
 
 
-def judge(text: str, roots: Sequence[str], home: str) -> str:
-    """Why a line wants a second confirmation; "": it does not."""
+def judge(text: str, ground: Ground) -> list[str]:
+    """Each reason why a line wants a second confirmation."""
     line = read(text)
+    found: list[str] = []
     for command in line.commands:
-        if why := _judge_one(command) or writes.judge(command, roots, home):
-            return why
-    if why := _judge_downloads(line):
-        return why
+        found += [*_judge_one(command), *writes.judge(command, ground)]
+    found += [_judge_downloads(line), _judge_loops(line)]
     if _BOMB.search(text):
-        return "starts processes endlessly"
+        found.append("starts processes endlessly")
     if _is_invoked(line, text):
-        return "runs what it downloads (Invoke-Expression)"
-    return "" if line.whole else "is too long or too deeply nested to be judged"
+        found.append("runs what it downloads (Invoke-Expression)")
+    if not line.whole:
+        found.append("is too long or too deeply nested to be judged")
+    return [why for why in found if why]
+
+
+def overwritten(text: str, ground: Ground) -> list[Overwrite]:
+    """The files that a line may overwrite or delete."""
+    return [each for command in read(text).commands for each in overwrites.of(command, ground)]
 
 
 def _is_invoked(line: Line, text: str) -> bool:
@@ -55,30 +63,37 @@ def _is_invoked(line: Line, text: str) -> bool:
     )
 
 
-def judge_code(text: str, roots: Sequence[str], home: str) -> str:
+def judge_code(text: str, ground: Ground) -> list[str]:
     """The same, of code that is given to an interpreter other than a shell."""
+    command = _python(text)
+    found = [*code.judge(command), *writes.judge(command, ground)]
+    for line in islice(shell_lines(text, "python"), MOST_LINES):
+        found += judge(line, ground)
+    return found
+
+
+def overwritten_by_code(text: str, ground: Ground) -> list[Overwrite]:
+    return list(overwrites.of(_python(text), ground))
+
+
+def _python(text: str) -> Simple:
     command = Simple([Word("python")])
     command.code.append(("python", text))
-    if why := code.judge(command) or writes.judge(command, roots, home):
-        return why
-    lines = islice(shell_lines(text, "python"), MOST_LINES)
-    return next(filter(None, (judge(line, roots, home) for line in lines)), "")
+    return command
 
 
-def _judge_one(command: Simple) -> str:
+def _judge_one(command: Simple) -> list[str]:
     program = command.program
     if not program:
-        return ""
+        return []
     rows, checks = _rows(program), _checks(program)
     if not rows and not checks and not command.code:
-        return ""
+        return []
     arguments = arguments_of(command)
     if is_help(arguments) and program not in _HELPLESS:
-        return ""
-    for check in checks:
-        if why := check(command, arguments):
-            return why
-    return find(rows, arguments) or code.judge(command)
+        return []
+    checked = next(filter(None, (check(command, arguments) for check in checks)), "")
+    return [checked or find(rows, arguments), *code.judge(command)]
 
 
 @lru_cache(maxsize=256)
@@ -99,6 +114,23 @@ def _checks(program: str) -> tuple[Check, ...]:
     if program.startswith("mkfs"):
         return (files.mkfs,)
     return tuple(table[program] for table in _CHECKS if program in table)
+
+
+_FINDERS = listed("find gfind fd fdfind ls locate")
+
+
+def _judge_loops(line: Line) -> str:
+    """`find … | while read f; do rm "$f"; done`, `for f in $(ls); do rm $f; done`"""
+    if not any(
+        command.program in _FINDERS or command.argv[:2] == ["git", "ls-files"]
+        for command in line.commands
+    ):
+        return ""
+    for command in line.commands:
+        unsure = any(word.text.startswith("$") and not word.certain for word in command.words[1:])
+        if command.program in ("rm", "unlink") and unsure and not command.via:
+            return f"deletes whatever is found ({command.program} in a loop)"
+    return ""
 
 
 _LOADERS = listed("curl wget fetch aria2c http https xh lwp-request lynx")

@@ -28,6 +28,12 @@ deletes containers or images: crictl rm|rmi|rmp (crictl); ctr ~rm|remove|delete|
 deletes an image of a registry: skopeo delete; crane delete
 deletes objects of a cluster: kubectl delete !--dry-run; kubectl adm prune|drain|delete (oc adm);
     flux delete|uninstall !--dry-run (flux); istioctl ~uninstall|purge (istioctl uninstall)
+stops everything that it runs: docker service scale @*=0 (scale to 0);
+    docker compose up|scale --scale=*=0 (scale to 0);
+    docker-compose up|scale --scale=*=0 (scale to 0); docker compose scale @*=0 (scale to 0);
+    docker service update --replicas=0 (scale to 0); heroku ps:scale @*=0|*=0:* (scale to 0);
+    dokku ps:scale @*=0 (scale to 0); fly scale count 0 (scale to 0); nomad job scale @0 ();
+    cf scale -i=0 (scale to 0); render ~scale @0 (scale to 0); flyctl scale count 0 (scale to 0)
 ends everything on a node: kubectl drain !--dry-run
 deletes and recreates objects: kubectl replace --force !--dry-run
 deletes objects that are not listed: kubectl apply --prune !--dry-run
@@ -108,7 +114,7 @@ _READS = listed(
 )
 
 
-def cloud(_command: Simple, arguments: Arguments) -> str:
+def cloud(command: Simple, arguments: Arguments) -> str:
     """`gcloud compute instances delete`, `az vm delete`, `doctl compute droplet delete`."""
     operands = [word.text for word in arguments.operands]
     if "help" in operands[:1] or arguments.has("--dry-run", "--validate-only"):
@@ -123,7 +129,7 @@ def cloud(_command: Simple, arguments: Arguments) -> str:
     if arguments.value("--mode").lower() == "complete":
         return "deletes what is not in the template (--mode Complete)"
     text = arguments.value("--sql", "--query-text")
-    return sql.judge(text) if text else ""
+    return sql.judge(text) if text else to_nothing(command, arguments)
 
 
 _AWS_VERBS = re.compile(
@@ -132,7 +138,7 @@ _AWS_VERBS = re.compile(
 )
 
 
-def aws(_command: Simple, arguments: Arguments) -> str:
+def aws(command: Simple, arguments: Arguments) -> str:
     operands = [word.text for word in arguments.operands]
     if "help" in operands[:3] or arguments.has("--dry-run", "--dryrun", "--generate-cli-skeleton"):
         return ""
@@ -149,7 +155,30 @@ def aws(_command: Simple, arguments: Arguments) -> str:
     if re.search(r"\"?(DeleteRequest|DELETE)\"?", batch):
         return f"deletes it from the cloud (aws {service} {verb})"
     text = arguments.value("--query-string", "--sql", "--statement")
-    return sql.judge(text) if text else ""
+    return sql.judge(text) if text else to_nothing(command, arguments)
+
+
+_COUNTS = frozenset(
+    f"--{name}"
+    for name in (
+        *("replicas", "desired-count", "desired-capacity", "new-capacity", "num-nodes", "size"),
+        *("node-count", "instance-count", "count", "instances", "max-instances", "nodes"),
+        *("max-size", "node-pool-size", "target-size", "capacity"),
+    )
+)
+
+
+def to_nothing(command: Simple, arguments: Arguments) -> str:
+    """Scaled to zero: all of it stops."""
+    words = command.argv
+    if arguments.has("--dry-run") and arguments.value("--dry-run") != "none":
+        return ""
+    for place, text in enumerate(words):
+        name, _, value = text.partition("=")
+        if name in _COUNTS and (value or [*words, ""][place + 1]) == "0":
+            return f"stops everything that it runs ({name} 0)"
+    zero = re.search(r"\"?replicas\"?\s*:\s*0\b", " ".join(words))
+    return "stops everything that it runs (replicas: 0)" if zero and "patch" in words else ""
 
 
 def ansible(_command: Simple, arguments: Arguments) -> str:
@@ -179,5 +208,6 @@ CHECKS: dict[str, Check] = dict.fromkeys(
     ),
     cloud,
 )
+CHECKS |= dict.fromkeys(("kubectl", "oc", "k", "eksctl"), to_nothing)
 CHECKS |= {"aws": aws, "awslocal": aws, "ansible": ansible}
 CHECKS |= dict.fromkeys(("curl", "http", "https", "xh", "xhs", "wget"), http)

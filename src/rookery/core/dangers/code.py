@@ -1,6 +1,8 @@
-"""Code of other languages in a command line: the calls in it that delete trees or data."""
+"""Code of other languages in a command line: the calls in it that delete trees or data, and the
+files that it deletes, empties or writes by name."""
 
 import re
+from collections.abc import Iterator
 
 from rookery.core.command_line import foreign_code
 from rookery.core.command_line.words import LONGEST, Simple
@@ -8,12 +10,17 @@ from rookery.core.dangers import sql
 
 _CALLS = (
     (r"\b(?:shutil\.)?rmtree\s*\(|\bremove_tree\s*\(|\brm_rf?\b|\bremove_entry\w*", "a whole tree"),
-    (r"\bFileUtils\.(?:rm_r\w*|remove_dir|rmtree)", "a whole tree"),
+    (r"\bFileUtils\.(?:rm_r\w*|remove_dir|rmtree)|\.\s*deleteDir\s*\(", "a whole tree"),
     (
         r"\brimraf\s*(?:\.sync)?\s*\(|\bremoveSync\s*\(|\bemptyDirSync\s*\(|\bdel\.sync\s*\(",
         "a tree",
     ),
-    (r"\b(?:rmSync|rmdirSync|rm|rmdir)\s*\([^)]{0,300}recursive\s*:\s*true", "a whole tree"),
+    (
+        r"\b(?:rmSync|rmdirSync|rm|rmdir|unlink)\s*\([^)]{0,300}recursive\s*[:=]\s*(?i:true)",
+        "a whole tree",
+    ),
+    (r"\bfile\s+delete\s+-force\b|\bFile\.rm_rf\b|\bdelete_recursive\w*", "a whole tree"),
+    (r"\bdeltree\b|\bFiles\.walk\b.{0,200}\bdelete", "a whole tree"),
     (r"\.\s*(?:drop_all|dropDatabase|drop_database|flushall|flushdb)\s*\(", "a database"),
     (r"\bobjects\s*\.\s*all\s*\(\s*\)\s*\.\s*delete\s*\(|\bdelete_all\b|\bdestroy_all\b", "rows"),
     (r"\b(?:deleteMany|delete_many)\s*\(\s*\{?\s*\}?\s*\)", "documents"),
@@ -28,34 +35,88 @@ _CALLS = (
 _PATTERNS = tuple((re.compile(pattern, re.DOTALL), what) for pattern, what in _CALLS)
 _SQL = re.compile(r"\b(?:execute\w*|query|exec|run|raw)\s*\(\s*[rbfu]?\x00(\d{1,6})\x00")
 _OPENS = re.compile(
-    r"\b(?:open|writeFile\w*|appendFile\w*|file_put_contents|File\.write|Path)\s*\("
-    r"\s*[rbfu]?\x00(\d+)\x00"
-    r"\s*(?:,\s*[rbfu]?\x00(\d+)\x00|\)\s*\.\s*write)?"
+    r"\b(?:open|writeFile\w*|appendFile\w*|file_put_contents|File\.write|writeTextFile\w*|Path)"
+    r"\s*\(\s*[rbfu]?\x00(\d+)\x00"
+    r"\s*(?:,\s*[rbfu]?\x00(\d+)\x00|\)\s*\.\s*write\w*\s*\(\s*[rbfu]?\x00(\d+)\x00"
+    r"|\)\s*\.\s*write)?"
 )
+_UNLINKS = (
+    r"\b(?:os|fs|fsp|promises|Deno|shell)\s*\.\s*"
+    r"(?:remove|unlink|rm|removeSync|unlinkSync|rmSync)\b"
+    r"|\bFile\s*\.\s*(?:delete|unlink|rm)\b!?|\bfile\.remove\b|\bfile\s+delete(?:\s+--)?"
+    r"|\bFileUtils\.rm\b|\bFiles\.delete\w*|\bunlinkSync\b|(?<![.\w$])unlink\b|\brmSync\b"
+    r"|(?<=\.promises\.)unlink\b|\bPath\s*\(\s*[rf]?\x00\d+\x00\s*\)\s*\.\s*unlink\b"
+)
+_TRUNCATES = r"\b(?:os|File|fs)\s*\.\s*truncate(?:Sync)?\b|\btruncateSync\b"
+_TAKEN = re.compile(
+    rf"(?P<deletes>{_UNLINKS})|(?P<empties>{_TRUNCATES})|\.\s*unlink\s*\((?P<unsure>)"
+)
+_NAMED = re.compile(r"\s*\(?\s*[rbfu]?\x00(\d+)\x00\s*(?=[),;}\n]|$)")
+_BY_NAME = re.compile(r"\barray_map\s*\(\s*\x00(\d+)\x00")
+NO_CODE = frozenset({"make"})
+"""Languages of which only the shell's lines count."""
 
 
-def judge(command: Simple) -> str:
+def judge(command: Simple) -> list[str]:
+    return [why for language, text in command.code for why in _judge_text(command, language, text)]
+
+
+def _judge_text(command: Simple, language: str, text: str) -> Iterator[str]:
+    if language in NO_CODE:
+        return
+    bare, strings = foreign_code.bare(text[:LONGEST], language)
+    whats = [what for pattern, what in _PATTERNS if pattern.search(bare)]
+    if "_" in whats:
+        yield f"runs what it downloads ({command.program})"
+    yield from (f"deletes {what} ({command.program})" for what in whats if what != "_")
+    named = [strings[int(found.group(1))] for found in _BY_NAME.finditer(bare)]
+    taken = [does for does, path in _taken(bare, strings) if not path]
+    if not whats and (taken or "unlink" in named):
+        yield f"{taken[0] if taken else 'deletes'} files ({command.program})"
+    for found in _SQL.finditer(bare):
+        yield sql.judge(strings[int(found.group(1))])
+
+
+def _taken(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
+    """What is deleted or emptied, and which file; "": the code works that out."""
+    for found in _TAKEN.finditer(bare):
+        does = "empties" if found.lastgroup == "empties" else "deletes"
+        inner = re.search(r"\x00(\d+)\x00", found.group())  # Path("x").unlink
+        named = inner or _NAMED.match(bare, found.end())
+        yield does, strings[int(named.group(1))] if named else ""
+
+
+def files(command: Simple) -> list[tuple[str, str]]:
+    """The files that the code names, and what it does to each; "": it adds to it, or may."""
+    found: list[tuple[str, str]] = []
     for language, text in command.code:
+        if language in NO_CODE:
+            continue
         bare, strings = foreign_code.bare(text[:LONGEST], language)
-        for pattern, what in _PATTERNS:
-            if pattern.search(bare) and what == "_":
-                return f"runs what it downloads ({command.program})"
-            if pattern.search(bare):
-                return f"deletes {what} ({command.program})"
-        for found in _SQL.finditer(bare):
-            if why := sql.judge(strings[int(found.group(1))]):
-                return why
-    return ""
+        found += [(does, path) for does, path in _taken(bare, strings) if path]
+        found += _opened(bare, strings)
+        if language == "awk":
+            places = re.findall(r"(?<!>)>\s*\x00(\d+)\x00", bare)
+            found += [("overwrites", strings[int(place)]) for place in places]
+    return found
+
+
+def _opened(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
+    for found in _OPENS.finditer(bare):
+        path, call = strings[int(found.group(1))], found.group()
+        second = strings[int(found.group(2))] if found.group(2) else ""
+        wrote = strings[int(found.group(3))] if found.group(3) else None
+        if "append" in call:
+            yield "", path
+        elif "write" in call or "put" in call:
+            empty = wrote == "" or (found.group(2) is not None and not second)
+            yield "empties" if empty else "overwrites", path
+        elif second and set(second) & set("wax+") and len(second) <= 4:
+            closed = bare[found.end() : found.end() + 20].replace(" ", "").startswith(").close")
+            does = "empties" if closed and "w" in second else "overwrites"
+            yield does if "w" in second else "", path
 
 
 def written(command: Simple) -> list[str]:
-    """The files that the code opens to write, where it names them."""
-    paths: list[str] = []
-    for language, text in command.code:
-        bare, strings = foreign_code.bare(text[:LONGEST], language)
-        for found in _OPENS.finditer(bare):
-            mode = strings[int(found.group(2))] if found.group(2) else ""
-            writes = "write" in found.group() or "append" in found.group() or "put" in found.group()
-            if writes or (mode and set(mode) & set("wax+")):
-                paths.append(strings[int(found.group(1))])
-    return paths
+    """The files that the code names to write them."""
+    return [path for _, path in files(command)]

@@ -6,6 +6,7 @@ import re
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, Word, listed, options_table
 from rookery.core.dangers import sql
+from rookery.core.dangers.places import named
 
 TABLE = """
 deletes a whole database: dropdb; pg_dropcluster #1; mysqladmin ~drop (mysqladmin drop);
@@ -96,12 +97,10 @@ def shell(command: Simple, arguments: Arguments) -> str:
     read_only = "-readonly" in arguments.options or "--readonly" in arguments.options
     if read_only or arguments.has("--dry_run", "--dry-run"):
         return ""
-    for text in texts:
-        if why := sql.judge(text):
-            return why
-        if command.program == "sqlite3" and _SQLITE_DOTS.search(text):
-            return "overwrites a database (.restore)"
-    return ""
+    whys = [sql.judge(text) for text in texts]
+    if command.program == "sqlite3" and any(map(_SQLITE_DOTS.search, texts)):
+        whys.append("overwrites a database (.restore)")
+    return named(whys)
 
 
 def _given(command: Simple) -> list[Word]:

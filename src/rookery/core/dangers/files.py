@@ -1,8 +1,11 @@
 """Files, trees, disks and file systems: what deletes, empties or overwrites them, or changes who
 may use them."""
 
+import re
+
 from rookery.core.command_line.arguments import Arguments
-from rookery.core.command_line.words import Simple, listed
+from rookery.core.command_line.foreign_code import language_of
+from rookery.core.command_line.words import FINDERS, Simple, listed
 from rookery.core.dangers.tables import Check
 
 TABLE = """
@@ -72,6 +75,7 @@ deletes remote files: rclone sync|bisync|delete|deletefile|purge !-n|--dry-run|-
 erases a part of a file: fallocate -p|-c|-z|--punch*|--collapse*|--zero* (fallocate)
 deletes the files that it packed: tar --remove-files; zip -m|--move; 7z -s -d -e -l (7z -sdel)
 deletes files of an archive: zip -d|--delete; 7z d
+takes a file system away from who uses it: umount -f|--force|-l|--lazy (umount --force)
 deletes duplicates: fdupes -d|--delete -N|--noprompt (fdupes -dN);
     jdupes -d|--delete -N|--no-prompt (jdupes -dN)
 deletes old files: tmpreaper #1 !-t|--test; tmpwatch #1 !-t|--test
@@ -96,9 +100,20 @@ deletes files and their history: p4 obliterate -y (p4 obliterate)
 
 def rm(command: Simple, _arguments: Arguments) -> str:
     """What finds its files by itself may find more than was meant."""
-    if command.via in ("xargs", "gxargs", "find", "gfind", "fd", "fdfind", "parallel"):
+    if command.via in FINDERS or language_of(command.via) in ("awk", "gawk", "mawk", "nawk"):
         return f"deletes whatever is found ({command.via} … {command.program})"
     return ""
+
+
+def found_rights(command: Simple, arguments: Arguments) -> str:
+    """To let what was found be run or read is what this is usually for."""
+    mode = arguments.operands[0].text if arguments.operands else ""
+    if command.via not in FINDERS or (command.program == "chmod" and _OPENS_UP.fullmatch(mode)):
+        return ""
+    return f"changes the rights of whatever is found ({command.via} … {command.program})"
+
+
+_OPENS_UP = re.compile(r"[augo]*\+[rxX]+")
 
 
 def find_program(command: Simple, _arguments: Arguments) -> str:
@@ -160,4 +175,5 @@ CHECKS: dict[str, Check] = dict.fromkeys(("rm", "unlink"), rm)
 CHECKS |= dict.fromkeys(("find", "gfind"), find_program)
 CHECKS |= dict.fromkeys(("truncate", "gtruncate"), truncate)
 CHECKS |= dict.fromkeys(("cp", "mv"), copy)
+CHECKS |= dict.fromkeys(("chmod", "chown", "chgrp"), found_rights)
 CHECKS["kill"] = kill

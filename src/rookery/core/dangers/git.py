@@ -21,6 +21,7 @@ deletes branches that may not be merged: git branch -D;
     git branch -d|--delete -f|--force (git branch -D)
 moves a branch, its commits may be lost: git branch -f|--force
 deletes stashed work: git stash drop|clear
+deletes a remote's branches here: git remote remove|rm (git remote remove)
 deletes tags: git tag -d|--delete
 moves a tag: git tag -f|--force
 rewrites the whole history: git filter-branch; git filter-repo !--analyze|--dry-run;

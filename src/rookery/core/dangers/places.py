@@ -1,7 +1,8 @@
 """Paths by their text alone: which belong to the session, to the system, to your keys."""
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 HOLY = (
     *("/etc", "/usr", "/bin", "/sbin", "/boot", "/lib", "/lib64", "/proc", "/sys"),
@@ -12,6 +13,51 @@ _PASSING = ("/dev/fd", "/dev/pts", "/proc/self/fd")
 _HOOKS = ("/.rookery/hooks.json", "/.openhands/hooks.json")
 """A project's, which Rookery's own agent runs."""
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp", "/var/folders")  # noqa: S108
+
+
+MOST_NAMED, LONGEST_NAMED = 20, 300
+"""Dangers of one line that are named, and characters of each."""
+
+
+def named(whys: Iterable[str]) -> str:
+    """Several dangers in one phrase; "": there is none."""
+    found = list(dict.fromkeys(why[:LONGEST_NAMED] for why in whys if why))
+    if len(found) > MOST_NAMED:
+        found[MOST_NAMED - 1 :] = [f"{len(found) - MOST_NAMED + 1} more such things"]
+    return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
+
+
+NEW, KEPT, LOST = "new", "kept", "lost"
+"""What becomes of a file that is overwritten: there was none, a snapshot has it, nothing does."""
+
+
+class Ground(NamedTuple):
+    """Where a line runs."""
+
+    roots: tuple[str, ...]
+    """The session's directories, its own first."""
+    home: str
+    free: tuple[str, ...] = ()
+    """Anything may be written there."""
+    guarded: tuple[str, ...] = ()
+    """Never free, wherever it lies."""
+    place: str = ""
+    """Where it begins; "": in the first of them."""
+    fates: Mapping[str, str] | None = None
+    """Of the files that a line overwrites, by path; None: nobody looked."""
+
+    def start(self) -> str:
+        return self.place or next(iter(self.roots), "")
+
+    def is_inside(self, path: str) -> bool:
+        return any(is_below(path, normal(root)) for root in self.roots)
+
+    def is_free(self, path: str, *, temporary: bool = False) -> bool:
+        """`temporary`: so are the system's temporary directories."""
+        if any(is_below(path, normal(place)) for place in self.guarded):
+            return False
+        named = any(is_below(path, normal(place)) for place in self.free)
+        return named or (temporary and is_temporary(path))
 
 
 def normal(path: str) -> str:
@@ -33,19 +79,20 @@ def is_temporary(path: str) -> bool:
     return any(is_below(path, place) for place in TEMPORARY)
 
 
-def special(path: str, roots: Iterable[str], home: str) -> str:
+def special(path: str, ground: Ground) -> str:
     """Why writing to a plain path is dangerous wherever the session is; "": it is not."""
-    if is_below(path, normal(home + "/.ssh")):
+    if is_below(path, normal(ground.home + "/.ssh")):
         return f"writes to your keys ({path})"
     if path.endswith(_HOOKS):
         return f"changes commands that run without asking ({path})"
-    inside = any(root != "/" and is_below(path, root) for root in map(normal, roots))
+    roots = map(normal, (*ground.roots, *ground.free))
+    inside = any(root != "/" and is_below(path, root) for root in roots)
     if not inside and any(is_below(path, place) for place in HOLY):
         return f"writes to the system ({path})"
     return ""
 
 
-def outside(path: str, roots: Iterable[str]) -> str:
-    if any(is_below(path, normal(root)) for root in roots):
+def outside(path: str, ground: Ground) -> str:
+    if ground.is_inside(path) or ground.is_free(path):
         return ""
     return f"writes outside the session's directories ({path})"

@@ -3,6 +3,7 @@
 import re
 
 from rookery.core.command_line.words import LONGEST
+from rookery.core.dangers.places import named
 
 _BLANKED = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]\n]{1,100}\]", re.S
@@ -44,16 +45,13 @@ def judge(text: str) -> str:
     plain = _BLANKED.sub(_blank, _DOLLARS.sub(" ", text))
     statements = [each for each in plain.split(";") if each.strip()][:2000]
     taken_back = _is_taken_back(statements)
-    for statement in statements:
-        why = _judge_one(_SPACE.sub(" ", statement).strip())
-        if why and not (taken_back and "(DELETE" in why):
-            return why
+    whys = [_judge_one(_SPACE.sub(" ", statement).strip()) for statement in statements]
+    whys = [why for why in whys if not (taken_back and "(DELETE" in why)]
     inner = [body for body in bodies if re.search(r"\bexecute\b|\bbegin\b", body, re.I)]
     for body in inner[:20]:
         shown = re.sub(r"\b(begin|then|loop|else|declare)\b|'", ";", body, flags=re.I)
-        if why := next(filter(None, map(_judge_one, map(str.strip, shown.split(";")))), ""):
-            return why
-    return ""
+        whys += map(_judge_one, map(str.strip, shown.split(";")))
+    return named(whys)
 
 
 def _blank(found: re.Match[str]) -> str:

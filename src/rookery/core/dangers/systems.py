@@ -31,10 +31,18 @@ deletes an environment: conda env remove !-d|--dry-run; conda remove|uninstall -
     mamba env remove !--dry-run
 deletes old generations: nix-collect-garbage -d|--delete-old* !--dry-run ();
     nix-env --delete-generations (nix-env); nix ~wipe-history|delete !--dry-run
-removes the toolchain: rustup self uninstall
+removes a toolchain: rustup self uninstall; rustup toolchain uninstall|remove;
+    pyenv uninstall; rbenv uninstall; nodenv uninstall; asdf uninstall; mise uninstall;
+    nvm uninstall; fnm uninstall; volta uninstall; sdk uninstall|rm; uv python uninstall;
+    goenv uninstall; jenv remove; ghcup rm; conda clean -a|--all
+removes installed programs: pip uninstall; uv pip uninstall; npm uninstall|remove|rm -g|--global;
+    pnpm remove|rm -g|--global; yarn global remove; gem uninstall; pipx uninstall|uninstall-all;
+    uv tool uninstall; cargo uninstall; cpanm -U|--uninstall
+ends whatever uses it: fuser -k|--kill
 deletes a published package: npm unpublish !--dry-run; pnpm unpublish; gem yank
 deletes it: npm owner|dist-tag|token|team|hook|access rm|revoke|remove|destroy|delete (npm)
 withdraws a published version: cargo yank !--undo
+turns traffic away: iptables -P|--policy
 drops firewall rules: iptables -F|-X|-Z|-D|--flush|--delete-chain|--delete (iptables);
     nft flush|delete !-c|--check (nft); ufw ~reset|delete !--dry-run (ufw reset);
     firewall-cmd --remove*|--delete*|--reset-to-defaults (); pfctl -F !-n;
@@ -58,6 +66,7 @@ deletes mail: postsuper -d; exim -M (exim); doveadm expunge
 ends all jobs: scancel -u|--user (scancel)
 rotates logs now: logrotate -f|--force !-d|--debug
 as apt: apt-get; aptitude
+as pip: pip3
 as dnf: yum; microdnf
 as iptables: ip6tables; ebtables
 as gpg: gpg2

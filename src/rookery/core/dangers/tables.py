@@ -75,8 +75,9 @@ def arguments_of(command: Simple) -> Arguments:
 
 
 def is_help(arguments: Arguments) -> bool:
-    names = ("--help", "--version", "-help", "-version")
-    return any(name in arguments.options for name in names)
+    if not arguments.operands and any(n in arguments.options for n in ("--version", "-version")):
+        return True  # of `cargo yank --version 1.0` it says which
+    return any(name in arguments.options for name in ("--help", "-help"))
 
 
 def find(rows: Iterable[Row], arguments: Arguments) -> str:

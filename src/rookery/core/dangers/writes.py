@@ -2,12 +2,13 @@
 is known only once it runs (a variable, a glob), the directory before it counts."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from rookery.core.command_line.arguments import Arguments, values_of
 from rookery.core.command_line.grammar import joined
 from rookery.core.command_line.words import Simple, Word, listed, options_table
 from rookery.core.dangers import code, places
+from rookery.core.dangers.places import Ground
 
 _ALL = listed("tee touch mkdir rmdir rm unlink shred truncate mkfifo mknod sponge srm wipe ed red")
 _LAST = listed("cp mv ln install rsync scp")
@@ -27,20 +28,20 @@ patch: -d -o -p -i -r -D -B -F
 ex: -c -s
 sort: -o -k -t -S -T --output --key --field-separator
 openssl: -out -in -key -keyout
+zstd pandoc dot xsltproc tree shuf: -o --output
+pg_dump pg_dumpall: -f --file -h -p -U -d -n -t -F
+mysqldump mariadb-dump: -r --result-file -u -h -P
 """)
 _TRIALS = ("-n", "--dry-run", "--list-only")
 _UNSURE = re.compile(r"[$*?\[`]")
 
 
-def judge(command: Simple, roots: Sequence[str], home: str) -> str:
-    """Why it matters where a command writes; "": it does not."""
-    for word in _targets(command):
-        if why := _judge_one(word, command, roots, home):
-            return why
-    return ""
+def judge(command: Simple, ground: Ground) -> list[str]:
+    """Why it matters where a command writes."""
+    return [why for word in targets(command) if (why := _judge_one(word, command, ground))]
 
 
-def _judge_one(word: Word, command: Simple, roots: Sequence[str], home: str) -> str:
+def _judge_one(word: Word, command: Simple, ground: Ground) -> str:
     text = word.text
     if text.startswith(("/dev/tcp/", "/dev/udp/")):
         return f"opens a connection ({text})"
@@ -51,16 +52,16 @@ def _judge_one(word: Word, command: Simple, roots: Sequence[str], home: str) -> 
         text = text.rpartition("/")[0]
         if not text.startswith(("/", "~")):
             return ""
-    path = resolved(text, command, roots, home)
+    path = resolved(text, command, ground)
     if path is None or places.is_sink(path) or command.remote == "container":
         return ""
     if places.is_below(path, "/dev") and not places.is_temporary(path):
         return f"writes to a device ({path})" if path != "/dev" else ""
-    if why := places.special(path, roots, home):
+    if why := places.special(path, ground):
         return why
-    if not sure or command.remote or not roots or places.is_temporary(path):
+    if not sure or command.remote or not ground.roots or ground.is_free(path, temporary=True):
         return ""
-    return places.outside(path, roots)
+    return places.outside(path, ground)
 
 
 def _is_home(text: str) -> bool:
@@ -71,21 +72,21 @@ def _is_home(text: str) -> bool:
     return False
 
 
-def resolved(text: str, command: Simple, roots: Sequence[str], home: str) -> str | None:
+def resolved(text: str, command: Simple, ground: Ground) -> str | None:
     """Absolute and plain; None: nobody knows."""
     whole = joined(command.place, text)
     if whole is None:
         return None
     if whole == "~" or whole.startswith("~/"):
-        whole = home + whole[1:]
+        whole = ground.home + whole[1:]
     elif whole.startswith("~"):
         return None
     elif not whole.startswith("/"):
-        whole = f"{roots[0] if roots else ''}/{whole}"
+        whole = f"{ground.start()}/{whole}"
     return places.normal(whole)
 
 
-def _targets(command: Simple) -> Iterator[Word]:
+def targets(command: Simple) -> Iterator[Word]:
     for redirect in command.redirects:
         network = redirect.target.text.startswith(("/dev/tcp/", "/dev/udp/"))
         if redirect.writes or network:
@@ -96,25 +97,42 @@ def _targets(command: Simple) -> Iterator[Word]:
     if command.code:
         yield from (Word(path) for path in code.written(command))
     if program in _ALL:
-        yield from _arguments(command).operands
+        yield from arguments_of(command).operands
     elif program in _LAST:
-        yield from _copied(command)
+        yield from copied(command)
+    elif program in _CLOUDS:
+        yield from _fetched(command)
     elif program == "dd":
-        files = [word for word in command.words if word.text.startswith("of=")]
-        yield from (word._replace(text=word.text[3:]) for word in files)
-    elif program in _OUTPUTS:
-        yield from _arguments(command).values(*_OUTPUTS[program])
+        yield from dd_files(command)
+    elif program in OUTPUTS:
+        yield from arguments_of(command).values(*OUTPUTS[program])
     elif program in _OPTIONS:
-        yield from _OPTIONS[program](_arguments(command))
+        yield from _OPTIONS[program](arguments_of(command))
 
 
-def _arguments(command: Simple) -> Arguments:
+def arguments_of(command: Simple) -> Arguments:
     values = _VALUES.get(command.program) or values_of(command.program)
     return Arguments(command.words[1:], values, single=command.program == "openssl")
 
 
-def _copied(command: Simple) -> Iterator[Word]:
-    arguments = _arguments(command)
+_CLOUDS = listed("aws gsutil gcloud az kubectl oc docker podman rclone")
+
+
+def _fetched(command: Simple) -> list[Word]:
+    """`aws s3 cp s3://b/x FILE`, `kubectl cp pod:/x FILE`: what comes from elsewhere."""
+    operands = arguments_of(command).operands
+    copies = {"cp", "mv", "sync", "copy", "copyto"} & {word.text for word in operands[:3]}
+    far = [":" in word.text for word in operands[-2:]]
+    return operands[-1:] if copies and far == [True, False] else []
+
+
+def dd_files(command: Simple) -> list[Word]:
+    words = [word for word in command.words if word.text.startswith("of=")]
+    return [word._replace(text=word.text[3:]) for word in words]
+
+
+def copied(command: Simple) -> Iterator[Word]:
+    arguments = arguments_of(command)
     operands = arguments.operands
     yield from arguments.values("-t", "--target-directory")
     if arguments.has("-t", "--target-directory") or not operands:
@@ -130,7 +148,7 @@ def _copied(command: Simple) -> Iterator[Word]:
             yield from operands[:-1]
 
 
-def _edited(arguments: Arguments) -> list[Word]:
+def edited(arguments: Arguments) -> list[Word]:
     """`sed -i`, `perl -i`."""
     if not arguments.has("-i", "--in-place"):
         return []
@@ -138,7 +156,7 @@ def _edited(arguments: Arguments) -> list[Word]:
     return arguments.operands if scripted else arguments.operands[1:]
 
 
-def _tar(arguments: Arguments) -> list[Word]:
+def packed(arguments: Arguments) -> list[Word]:
     """Where it unpacks, or the archive that it makes; `tar xzf` has no dash."""
     letters = arguments.operands[0].text if arguments.operands else ""
     old = not any(given in arguments.options for given in ("-x", "-c", "-t", "-r", "-u"))
@@ -157,17 +175,25 @@ def _key(arguments: Arguments) -> list[Word]:
 
 
 _OPTIONS: dict[str, Callable[[Arguments], list[Word]]] = {
-    **dict.fromkeys(("sed", "gsed", "perl"), _edited),
-    **dict.fromkeys(("tar", "gtar", "bsdtar"), _tar),
+    **dict.fromkeys(("sed", "gsed", "perl"), edited),
+    **dict.fromkeys(("tar", "gtar", "bsdtar"), packed),
     "ssh-keygen": _key,
     "ex": lambda found: found.operands,
     "patch": lambda found: [*found.operands[:1], *found.values("-d", "-o")],
 }
-_OUTPUTS = options_table("""
+OUTPUTS = options_table("""
 unzip: -d
 curl: -o --output --output-dir -D --dump-header
 wget: -O --output-document -P --directory-prefix -o --output-file
-sort: -o --output
+sort shuf: -o --output
 openssl: -out -keyout
+pg_dump pg_dumpall: -f --file
+mysqldump mariadb-dump: -r --result-file
+docker podman: -o --output
+gpg gpg2: -o --output
+pandoc dot xsltproc: -o --output
+xmllint: --output
+zstd: -o
+tree: -o
 """)
 """Options whose value is written to."""

@@ -52,7 +52,8 @@ def judge(
         return Judgement("allow", f"confirm:{confirm}", "allowed, it changes nothing")
     if guard and call.danger:
         return Judgement("ask", "guard", f"it {call.danger}", call.danger)
-    return Judgement("ask", f"confirm:{confirm}", "the mode asks you")
+    why = f": it {call.risk}" if call.risk else ""
+    return Judgement("ask", f"confirm:{confirm}", f"the mode asks you{why}")
 
 
 def _as_it_is(call: rules.Call, profile: Profile) -> rules.Call:

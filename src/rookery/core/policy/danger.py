@@ -2,15 +2,19 @@
 its paths. This guards against mistakes, not malice: an agent that wants to hide a command can."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from rookery.core.command_line.words import LONGEST, line_of
-from rookery.core.dangers.places import normal, outside, special
+from rookery.core.dangers.places import Ground, named, normal, outside, special
 from rookery.core.json import Json, lenient
 from rookery.core.tools.names import name_of
 
-__all__ = ["LONGEST", "danger_of", "gist", "normal"]
+if TYPE_CHECKING:
+    from rookery.core.dangers.overwrites import Overwrite
+
+__all__ = ["LONGEST", "danger_of", "gist", "judged", "normal", "overwritten"]
 
 MOST_PATHS = 1000
 """Of a call that are judged, and words of its command."""
@@ -25,30 +29,65 @@ SQL_KEYS = ("query", "sql", "statement", "statements")
 PATH_KEYS = ("path", "file_path", "filePath", "filepath", "filename", "target")
 
 
+PLACE_KEYS = ("cwd", "workdir", "working_directory", "dir_path")
+"""Where a call says that its command runs."""
+
+
 def danger_of(call: Json, roots: Iterable[str], home: str) -> str:
     """Why this tool call wants a second confirmation, in a few words; "" when it does not."""
-    known = tuple(roots)
-    if why := _text_danger(call, known, home):
-        return why
+    return judged(call, Ground(tuple(roots), home))[0]
+
+
+def judged(call: Json, ground: Ground) -> tuple[str, str]:
+    """All that cannot be undone of a tool call, and what only a snapshot would undo; each "" where
+    there is nothing of it."""
+    dangers, risks = _of_text(call, _placed(call, ground))
     if lenient.text(call, "kind") in _WRITES:
-        return _paths_danger(paths_of(call, known, home), known, home)
-    return ""
+        paths = map(normal, paths_of(call, ground.roots, ground.home))
+        dangers += [special(path, ground) or outside(path, ground) for path in paths]
+    return named(dangers), named(risks)
 
 
-def _text_danger(call: Json, roots: Sequence[str], home: str) -> str:
+def _of_text(call: Json, ground: Ground) -> tuple[list[str], list[str]]:
     lines, statements = _commands(call), _statements(call)
     if not lines and not statements:
-        return ""
+        return [], []
     # Here, not above: most that import this never judge a command.
-    from rookery.core.dangers import catalogue, sql
+    from rookery.core.dangers import catalogue, overwrites, sql
 
-    for line in lines:
-        if why := catalogue.judge(line, roots, home):
-            return why
-    code = lenient.text(call.get("rawInput"), "code")[:LONGEST]
-    if code and (why := catalogue.judge_code(code, roots, home)):
-        return why
-    return next(filter(None, map(sql.judge, statements)), "")
+    found = [why for line in lines for why in catalogue.judge(line, ground)]
+    if code := _code(call):
+        found += catalogue.judge_code(code, ground)
+    found += map(sql.judge, statements)
+    lost, risks = overwrites.judge(_overwritten(call, ground), ground)
+    return found + lost, risks
+
+
+def overwritten(call: Json, ground: Ground) -> list[str]:
+    """The files of the session's directories that a call's commands may overwrite or delete: what
+    becomes of them is to be found out (`Ground.fates`)."""
+    placed = _placed(call, ground)
+    return list(dict.fromkeys(each.path for each in _overwritten(call, placed) if each.path))
+
+
+def _placed(call: Json, ground: Ground) -> Ground:
+    given = (lenient.text(call.get("rawInput"), key) for key in PLACE_KEYS)
+    places = absolute(given, ground.roots, ground.home)
+    return ground._replace(place=normal(places[0])) if places else ground
+
+
+def _overwritten(call: Json, ground: Ground) -> "list[Overwrite]":
+    lines, code = _commands(call), _code(call)
+    if not lines and not code:
+        return []
+    from rookery.core.dangers import catalogue
+
+    found = [each for line in lines for each in catalogue.overwritten(line, ground)]
+    return found + (catalogue.overwritten_by_code(code, ground) if code else [])
+
+
+def _code(call: Json) -> str:
+    return lenient.text(call.get("rawInput"), "code")[:LONGEST]
 
 
 def gist(call: Json) -> Json:
@@ -62,7 +101,8 @@ def gist(call: Json) -> Json:
     elif isinstance(given, dict):
         keys = (*TEXT_KEYS, *SQL_KEYS, *PATH_KEYS, "args")
         kept = {key: given[key] for key in keys if key in given}
-        found["rawInput"] = {key: _short(value) for key, value in kept.items()}
+        places = {key: given[key] for key in PLACE_KEYS if key in given} if kept else {}
+        found["rawInput"] = {key: _short(value) for key, value in (kept | places).items()}
         if given and not kept:  # it says something that nobody here understands
             found["rawInput"] = {UNKNOWN: True}
         found["arguments"] = _as_json(given)
@@ -141,10 +181,3 @@ def absolute(found: Iterable[str], roots: tuple[str, ...], home: str) -> list[st
     whole = [home + path[1:] if path.startswith("~/") else path for path in found if path]
     cwd = roots[0] if roots else "/"
     return [path if path.startswith("/") else f"{cwd}/{path}" for path in whole]
-
-
-def _paths_danger(paths: list[str], roots: tuple[str, ...], home: str) -> str:
-    for path in map(normal, paths):
-        if why := special(path, roots, home) or outside(path, roots):
-            return why
-    return ""

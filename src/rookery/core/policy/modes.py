@@ -241,9 +241,9 @@ def _never(agent: str) -> str:
 
 
 def is_risky(call: "rules.Call") -> bool:
-    """What cannot be undone, what lies outside the session's directories, and what cannot be
-    judged: a kind that says little, a command or a path that is not told."""
-    if call.danger or call.outside or call.kind not in PLAIN_KINDS:
+    """What cannot be undone, or only by a snapshot, what lies outside the session's directories,
+    and what cannot be judged: a kind that says little, a command or a path that is not told."""
+    if call.danger or call.risk or call.outside or call.kind not in PLAIN_KINDS:
         return True
     if call.kind == "execute":
         return not any(command.whole for command in call.commands)

@@ -4,7 +4,7 @@ write. Links are followed: one inside may lead anywhere. Where a command reaches
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.dangers.places import is_below, normal
+from rookery.core.dangers.places import is_below, named, normal
 from rookery.core.policy import rules
 
 WRITES = frozenset({"edit", "delete", "move"})
@@ -32,6 +32,8 @@ class Lay(NamedTuple):
     """Anything may be written there: temporary directories."""
     readable: tuple[str, ...] = ()
     """Read as if it lay inside."""
+    guarded: tuple[str, ...] = ()
+    """Never free, wherever it lies: the checkout that a session's worktree was made from."""
 
 
 def reached(call: rules.Call, lay: Lay) -> rules.Call:
@@ -39,7 +41,7 @@ def reached(call: rules.Call, lay: Lay) -> rules.Call:
     if call.kind in SILENT:
         return call
     outside = next((path for path in call.paths if not _is_inside(path, call, lay)), "")
-    found = _private(call, lay) or call.danger
+    found = named([_private(call, lay), call.danger])
     if not found and outside and call.kind in WRITES:
         found = f"writes outside the session's directories ({outside})"
     return call._replace(danger=found, outside=outside)
@@ -64,7 +66,7 @@ def _is_rookerys(path: str, call: rules.Call, lay: Lay, *, writes: bool) -> bool
 
 
 def _is_inside(path: str, call: rules.Call, lay: Lay) -> bool:
-    if _in(path, call.roots) or _in(path, lay.free):
+    if _in(path, call.roots) or (_in(path, lay.free) and not _in(path, lay.guarded)):
         return True
     if call.kind in WRITES:
         return False

@@ -18,10 +18,11 @@ written), path, tool; each a value or several of which one suffices.
   others only one that names the tool or the kind.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
+from rookery.core.dangers.places import Ground
 from rookery.core.json import Json, lenient
 from rookery.core.policy import danger, go_asks
 from rookery.core.policy.call_input import VERBS, file_verb, lines_of, titled
@@ -89,7 +90,9 @@ class Call(NamedTuple):
     roots: tuple[str, ...] = ()
     home: str = ""
     danger: str = ""
-    """Why it cannot be undone; "": it can."""
+    """All of it that cannot be undone; "": it can be."""
+    risk: str = ""
+    """All of it that only a snapshot undoes; "": there is none of that."""
     cut: bool = False
     """There may be more of it: no rule allows it."""
     outside: str = ""
@@ -112,14 +115,22 @@ class Verdict(NamedTuple):
 
 
 def call_of(
-    agent: str, call: Json, roots: Sequence[str], home: str, free: Sequence[str] = ()
+    agent: str,
+    call: Json,
+    roots: Sequence[str],
+    home: str,
+    free: Sequence[str] = (),
+    *,
+    guarded: Sequence[str] = (),
+    fates: Mapping[str, str] | None = None,
 ) -> Call:
-    """A tool call as rules see it. `roots`: the session's directories, its own first; `free`: where
-    else anything may be written."""
+    """A tool call as rules see it. `roots`: the session's directories, its own first; the rest as
+    in `Ground`."""
+    ground = Ground(tuple(roots), home, tuple(free), tuple(guarded), fates=fates)
     kind = lenient.text(call, "kind")
-    paths = danger.paths_of(call, tuple(roots), home)
+    paths = danger.paths_of(call, ground.roots, home)
     commands = _commands(call, kind)
-    judged = danger.danger_of(call, [*roots, *free], home)
+    judged, risk = danger.judged(call, ground)
     plain = tuple(dict.fromkeys(map(danger.normal, paths[: danger.MOST_PATHS])))
     if not judged and _is_cut(call, commands, paths):
         judged = "is too long to be judged"
@@ -135,6 +146,7 @@ def call_of(
         roots=tuple(map(danger.normal, roots)),
         home=home,
         danger=judged,
+        risk=risk,
         cut=_is_cut(call, commands, paths),
     )
 
@@ -183,7 +195,8 @@ def _commands(call: Json, kind: str) -> tuple[Command, ...]:
 def _of_line(line: str) -> list[Command]:
     from rookery.core.command_line import shell
 
-    parts = None if line.endswith(("…", "...")) else shell.plain_parts(line)
+    cut = line.endswith(("…", "...")) and not line.endswith("/...")  # `go test ./...` is whole
+    parts = None if cut else shell.plain_parts(line)
     if parts is None:
         return [_suspected(line, line)]
     found = [_suspected(line, part)._replace(plain=part) for part in parts]

@@ -82,7 +82,7 @@ def settled(
     elif call.danger and order.approve != REJECT:
         why = f"this {call.danger}"
     elif order.approve == RISKY:
-        why = "it may be risky"
+        why = f"this {call.risk}" if call.risk else "it may be risky"
     words = f"rejected: {f'{why}, and ' if why else ''}this session never asks you"
     reason = f"No user is available to approve this{f', and {why}' if why else ''}."
     return Judgement("deny", BY + REJECT, f"{words} ({order.told})", reason)

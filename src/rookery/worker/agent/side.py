@@ -28,7 +28,7 @@ from rookery.worker.agent.surviving_commands import SurvivingCommands
 from rookery.worker.agent.terminals import Privileges, Terminals
 from rookery.worker.clients import Clients
 from rookery.worker.environment import AgentExtras, news, renew
-from rookery.worker.policy.auto_answer import AutoAnswer, worst
+from rookery.worker.policy.auto_answer import AutoAnswer, dangers
 from rookery.worker.policy.kept_asks import WORKS, KeptAsks
 from rookery.worker.process.records import Records
 from rookery.worker.session import Effect, Session
@@ -314,7 +314,7 @@ class AgentSide:
             about = self._calls.stands_for(given)
         calls = self.auto_answer.look_at_all(about)
         guarded = self._session.policy.confirm_destructive
-        asked = self.asks.take(incoming, worst(calls) if guarded else "")
+        asked = self.asks.take(incoming, dangers(calls) if guarded else "")
         if asked is None:
             return
         update, old = self.kept.stands_again(asked[1])

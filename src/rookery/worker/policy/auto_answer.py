@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
+from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
+from rookery.core.dangers.places import named
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import auto_answer, call_input, danger, modes, planning, unattended
 from rookery.core.policy import rules as policy_rules
@@ -15,6 +17,8 @@ from rookery.core.tools.calls import key_of
 from rookery.core.turn.calls import TurnCalls
 from rookery.home import call_paths
 from rookery.home.config import Config, ConfigError
+from rookery.home.overwritten import Snapshots
+from rookery.snapshots import job as snapshot_job
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.worker.session import Session
 
@@ -34,15 +38,15 @@ LEFT_KEPT = 500
 LOST = "covers more calls than can be judged"
 
 
-def worst(calls: Iterable[policy_rules.Call]) -> str:
-    """Why one of them cannot be undone; "": they all can."""
-    return next((call.danger for call in calls if call.danger), "")
+def dangers(calls: Iterable[policy_rules.Call]) -> str:
+    """All of them that cannot be undone; "": each can be."""
+    return named(call.danger for call in calls)
 
 
 def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
     """The rules that an ask about these could become; or why none."""
-    if danger := worst(calls):
-        return once_only(danger)
+    if why := dangers(calls):
+        return once_only(why)
     if len(calls) != 1:
         return f"This is about {len(calls)} calls: a rule can cover only one."
     from rookery.core.policy.rule_choices import choices  # with the first ask
@@ -61,8 +65,25 @@ class AutoAnswer:
     def look_at(self, known: Json) -> policy_rules.Call:
         """A tool call as rules see it, with the links in its paths followed."""
         header = self._session.header
-        return call_paths.look_at(
-            header["agent"], known, [header["cwd"], *header["roots"]], self._lay
+        tree = header["worktree"] or {}
+        origins = [lenient.text(tree, "origin"), lenient.text(tree, "git")]
+        guarded = call_paths.guarded(header["cwd"], *filter(None, origins))
+        roots = [header["cwd"], *header["roots"]]
+        lay = self._lay._replace(guarded=guarded)
+        return call_paths.look_at(header["agent"], known, roots, lay, self._snapshots())
+
+    def _snapshots(self) -> Snapshots | None:
+        """None: the agent works on files of another machine."""
+        session = self._session
+        if address_of(session.argv()):
+            return None
+        refused = lenient.text(session.header["snapshot"], "refused")
+        most = session.policy.snapshot_file_bytes
+        return Snapshots(
+            most if session.policy.snapshots and not refused else 0,
+            os.path.join(session.directory, snapshot_job.FOLDER),
+            session.home,
+            session.surroundings.environment,
         )
 
     def look_at_all(self, about: Iterable[Json]) -> list[policy_rules.Call]:
@@ -88,7 +109,10 @@ class AutoAnswer:
         return [item for item in found if item["what"] != "diff" or item["call"] != own]
 
     def note(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Json:
-        """The ask, with what "always allow this" would allow."""
+        """The ask, with what only a snapshot would undo of it, and with what "always allow this"
+        would allow."""
+        if risk := named(call.risk for call in calls):
+            ask = ask | {"risk": risk}
         name = lenient.text(ask, "id")
         self._calls = {
             key: self._calls[key] for key in self._session.header["asks"] if key in self._calls
@@ -196,7 +220,7 @@ class AutoAnswer:
             return Refusal("no_rule", VAGUE)
         call, found = calls[0], _choices(calls)
         if isinstance(found, str):
-            return Refusal("always_disabled" if worst(calls) else "no_rule", found)
+            return Refusal("always_disabled" if dangers(calls) else "no_rule", found)
         if not 1 <= choice <= len(found):
             return Refusal("no_rule", f"Choose a rule from 1 to {len(found)}.")
         chosen = found[choice - 1].rule

@@ -13,6 +13,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
 from rookery.home import call_paths, config, paths
+from rookery.home.overwritten import Snapshots
 from rookery.processes import MARK
 
 
@@ -257,11 +258,16 @@ def _test_call(
     call |= {"name": grounds["tool"][0]} if grounds["tool"] else {}
     call["locations"] = [{"path": path} for path in grounds["path"]]
     agent = next(iter(grounds["agent"]), "")
-    asked = call_paths.look_at(agent, call, [cwd], call_paths.lay(paths.home(), os.environ))
+    policy = settings.load().policy
+    snapshots = Snapshots(
+        policy.snapshot_file_bytes if policy.snapshots else 0, "", paths.home(), os.environ
+    )
+    lay = call_paths.lay(paths.home(), os.environ)._replace(guarded=call_paths.guarded(cwd))
+    asked = call_paths.look_at(agent, call, [cwd], lay, snapshots)
     verdict = policy_rules.decide(known, asked)
     if as_json:
         about = {"rules": verdict.do, "rule": verdict.names, "why": verdict.why}
-        screen.line(dumps(about | {"danger": asked.danger}))
+        screen.line(dumps(about | {"danger": asked.danger, "risk": asked.risk}))
         return
     said = {
         "": "no rule matches: the session's confirmation mode decides",
@@ -272,6 +278,8 @@ def _test_call(
     screen.line(clean_line(said + (f": {verdict.why}" if verdict.why else "")))
     if asked.danger:
         screen.note(clean_line(f"Destructive: this {asked.danger}."))
+    if asked.risk:
+        screen.note(clean_line(f"Risky: this {asked.risk}; a snapshot brings it back."))
     for each in rule_tables.held_back(known, asked):
         screen.note(clean_line(each))
     _warn(screen, verdict.rules)
