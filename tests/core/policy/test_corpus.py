@@ -91,3 +91,17 @@ def test_I9_3_P5_a_denial_does_not_meet_harmless_text(pattern: str) -> None:
         f"MSG='{program} push x'; echo \"$MSG\"",
     ):
         assert not denied({"rule": pattern, "command": line}), line
+
+
+@pytest.mark.parametrize("name", ["allowed", "allowed-later"])
+def test_a_rule_that_allows_covers_no_option_that_writes_or_runs(name: str) -> None:
+    """The honest lines beside them are still allowed."""
+    wrong = []
+    for row in (found := rows(name)):
+        rule = rule_of({"do": "allow", "command": row["rule"]}, 1)
+        assert hasattr(rule, "do")
+        verdict = decide([rule], call_of("x", call(row["command"]), ROOTS, HOME))
+        if (verdict.do == "allow") is not row["passes"]:
+            wrong.append(row["command"])
+    assert len(found) >= 100
+    assert wrong == []

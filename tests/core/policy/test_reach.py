@@ -68,3 +68,20 @@ def test_P11_one_path_of_many_is_enough() -> None:
 def test_P11_a_command_is_judged_by_its_line_alone() -> None:
     found = seen("execute", "/srv/b")
     assert (found.danger, found.outside) == ("", "")
+
+
+def test_what_is_guarded_is_not_free() -> None:
+    """A worktree's origin, wherever it lies; the session's own directory may lie in it."""
+    lay = LAY._replace(guarded=("/tmp/origin",))
+
+    def danger(kind: str, path: str, *roots: str) -> str:
+        about: Json = {"kind": kind, "locations": [{"path": path}]}
+        call = rules.call_of("x", about, roots, "/h", lay.free, guarded=lay.guarded)
+        return reach.reached(call, lay).danger
+
+    assert "writes outside" in danger("edit", "/tmp/origin/a", "/h/w")
+    assert not danger("edit", "/tmp/other/a", "/h/w")
+    assert not danger("edit", "/tmp/origin/tree/a", "/tmp/origin/tree")
+    line: Json = {"kind": "execute", "rawInput": {"command": "echo x > /tmp/origin/a"}}
+    found = rules.call_of("x", line, ("/h/w",), "/h", lay.free, guarded=lay.guarded)
+    assert "writes outside" in found.danger

@@ -60,7 +60,9 @@ go: run generate tool -exec -toolexec -vettool -overlay -C -o -w -u -gcflags -ld
     -gccgoflags
 gcc cc g++ clang clang++: -fplugin -wrapper -B -specs -Xclang -load -o -MF -MJ -MD -MMD -save-temps
     -dumpdir -dumpbase -fdump -ftime-trace -fprofile -aux-info @
-as ld nm objdump ar strip javac: @
+as ld nm objdump ar strip: @
+javac: -d -s -h -processor -J @
+shfmt: -w
 rustc: -o --emit --out-dir -C -Z
 gofmt goimports: -w
 clang-format: -i
@@ -255,7 +257,7 @@ def _is_option(hatch: str, text: str, single: bool) -> bool:
         return False
     name = text.partition("=")[0]
     if hatch.startswith("--"):
-        shortened = len(name) > 3 and hatch.startswith(name) and name != "--list"
+        shortened = len(name) > 3 and hatch.startswith(name) and name not in ("--list", "--co")
         return name == hatch or shortened
     if single or len(hatch) > 2:
         return name.startswith(hatch) or name == "-" + hatch

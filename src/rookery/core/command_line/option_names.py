@@ -15,7 +15,7 @@ _HARMLESS_PARTS = listed("indicator dry")
 _HARMLESS_LAST = listed(
     "format level fields width style encoding type limit size count mode only lines unit order "
     "sort color colour version verbosity timeout depth delimiter separator sync failure show plan "
-    "name names columns"
+    "name names columns threshold provider"
 )
 _ANYWHERE = listed(
     "out output junit xunit junitxml export save dump write overwrite fix fixes exec execute eval "
@@ -27,8 +27,8 @@ _LAST = listed(
     "scripts command cmd shell load prefix root location destination dest snapshot snapshots init "
     "agent callback formatter"
 )
-_ENDS = ("file", "dir", "profile", "log", "outputdir", "snapshot", "jar")
-_WHOLE = frozenset({"profile", "dialog", "file", "changelog"})
+_ENDS = ("file", "dir", "profile", "log", "outputdir", "snapshot", "jar", "config", "fix")
+_WHOLE = frozenset({"profile", "dialog", "changelog", "suffix", "postfix"})
 """Names that only end like those."""
 _SHORT = re.compile(r"-[A-Za-z]{0,2}[oO]|-[oO][^=]+")
 
@@ -43,20 +43,26 @@ _HARMLESS = {
     "jq": ("--from-file", "--rawfile", "--slurpfile", "--argfile"),
     "tsc": ("--rootDir",),
     "ctest": ("--output-on-failure",),
+    "bazel": ("--test_output",),
 }
 """Options that only look like it."""
 _READS_O = listed(
     "grep egrep fgrep rg zgrep ag ack ls ps id kubectl oc k helm az find pgrep pkill lsof ss "
     "netstat top htop mount lsblk findmnt column journalctl systemctl fd fdfind uname ip make "
     "gmake shellcheck tar gtar set shopt test [ git who stat nl jq aws gcloud docker podman ssh "
-    "pytest python python3 mvn gh"
+    "pytest python python3 mvn gh yq"
 )
 """Programs whose `-o` and `-O` are no file, or stand in a table."""
+
+_TABLED = frozenset({"find", "gfind"})
+"""Programs of which the table has all."""
 
 
 def is_telling(program: str, text: str, *, single: bool = False) -> bool:
     """Whether a word is an option that may write or run something. `single`: long options of this
     program have one dash."""
+    if program in _TABLED:
+        return False
     if text.startswith("--") or (single and len(text) > 2):
         name = text.partition("=")[0]
         return name not in _HARMLESS.get(program, ()) and _is_name(name.lstrip("-"))
@@ -66,11 +72,17 @@ def is_telling(program: str, text: str, *, single: bool = False) -> bool:
 @lru_cache(maxsize=512)
 def _is_name(name: str) -> bool:
     parts = [part.lower() for part in _PARTS.findall(name)]
-    if not parts or parts[0] in _HARMLESS_FIRST or parts[-1] in _HARMLESS_LAST:
+    if not parts or parts[0] in _HARMLESS_FIRST:
+        return False
+    if parts[0] == "fix":
+        return "dry" not in parts
+    if parts[-1] in _HARMLESS_LAST:
         return False
     if _HARMLESS_PARTS.intersection(parts):
         return False
     if _ANYWHERE.intersection(parts) or parts[-1] in _LAST or parts[:2] == ["in", "place"]:
+        return True
+    if parts[0] == "coverage" and parts[1:]:
         return True
     ends = parts[-1].endswith(_ENDS) and parts[-1] not in _WHOLE
     return ends or parts[0].startswith(("output", "outfile", "junit", "xunit", "inplace"))

@@ -40,7 +40,7 @@ def judge(text: str, ground: Ground) -> list[str]:
     found: list[str] = []
     for command in line.commands:
         found += [*_judge_one(command), *writes.judge(command, ground)]
-    found += [_judge_downloads(line), _judge_loops(line)]
+    found += [_judge_downloads(line), _judge_loops(line, text)]
     if _BOMB.search(text):
         found.append("starts processes endlessly")
     if _is_invoked(line, text):
@@ -116,21 +116,23 @@ def _checks(program: str) -> tuple[Check, ...]:
     return tuple(table[program] for table in _CHECKS if program in table)
 
 
-_FINDERS = listed("find gfind fd fdfind ls locate")
+_LISTS = r"(?:g?find|fd|fdfind|ls|locate|git\s+ls-files)\b"
+_LOOPS = re.compile(
+    rf"\bfor\s+\w{{1,40}}\s+in\s[^;\n]{{0,200}}(?:\$\(|`)\s*{_LISTS}"
+    rf"|{_LISTS}.{{0,300}}\|\s*while\b[^;\n]{{0,100}}\bread\b"
+    rf"|\bwhile\b[^;\n]{{0,100}}\bread\b.{{0,300}}<\(\s*{_LISTS}",
+    re.DOTALL,
+)
 
 
-def _judge_loops(line: Line) -> str:
+def _judge_loops(line: Line, text: str) -> str:
     """`find … | while read f; do rm "$f"; done`, `for f in $(ls); do rm $f; done`"""
-    if not any(
-        command.program in _FINDERS or command.argv[:2] == ["git", "ls-files"]
+    deletes = any(
+        command.program in ("rm", "unlink")
+        and any(word.text.startswith("$") and not word.certain for word in command.words[1:])
         for command in line.commands
-    ):
-        return ""
-    for command in line.commands:
-        unsure = any(word.text.startswith("$") and not word.certain for word in command.words[1:])
-        if command.program in ("rm", "unlink") and unsure and not command.via:
-            return f"deletes whatever is found ({command.program} in a loop)"
-    return ""
+    )
+    return "deletes whatever is found (rm in a loop)" if deletes and _LOOPS.search(text) else ""
 
 
 _LOADERS = listed("curl wget fetch aria2c http https xh lwp-request lynx")

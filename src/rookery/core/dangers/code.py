@@ -40,6 +40,11 @@ _OPENS = re.compile(
     r"\s*(?:,\s*[rbfu]?\x00(\d+)\x00|\)\s*\.\s*write\w*\s*\(\s*[rbfu]?\x00(\d+)\x00"
     r"|\)\s*\.\s*write)?"
 )
+_COPIES = re.compile(
+    r"\b(?:rename|replace|copy\w*|move|cp|mv|renameSync|cpSync)\s*!?\(?\s*"
+    r"[rbfu]?\x00\d+\x00\s*,\s*[rbfu]?\x00(\d+)\x00"
+)
+_STREAMS = re.compile(r"\bcreateWriteStream\s*\(\s*\x00(\d+)\x00")
 _UNLINKS = (
     r"\b(?:os|fs|fsp|promises|Deno|shell)\s*\.\s*"
     r"(?:remove|unlink|rm|removeSync|unlinkSync|rmSync)\b"
@@ -95,6 +100,10 @@ def files(command: Simple) -> list[tuple[str, str]]:
         bare, strings = foreign_code.bare(text[:LONGEST], language)
         found += [(does, path) for does, path in _taken(bare, strings) if path]
         found += _opened(bare, strings)
+        places = [*_COPIES.findall(bare), *_STREAMS.findall(bare)]
+        found += [("overwrites", strings[int(place)]) for place in places]
+        if language == "perl":
+            found += _opened_by_perl(bare, strings)
         if language == "awk":
             places = re.findall(r"(?<!>)>\s*\x00(\d+)\x00", bare)
             found += [("overwrites", strings[int(place)]) for place in places]
@@ -115,6 +124,18 @@ def _opened(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
             closed = bare[found.end() : found.end() + 20].replace(" ", "").startswith(").close")
             does = "empties" if closed and "w" in second else "overwrites"
             yield does if "w" in second else "", path
+
+
+_PERL_OPENS = re.compile(r"\bopen\b[^;\x00]{0,60}\x00(\d+)\x00(?:\s*,\s*\x00(\d+)\x00)?")
+
+
+def _opened_by_perl(bare: str, strings: list[str]) -> Iterator[tuple[str, str]]:
+    """`open(F, ">", "x")`, `open(F, ">x")`."""
+    for found in _PERL_OPENS.finditer(bare):
+        mode = strings[int(found.group(1))]
+        path = strings[int(found.group(2))] if found.group(2) else mode.lstrip("+> ")
+        if mode.startswith((">", "+>")):
+            yield "" if mode.startswith(">>") else "overwrites", path
 
 
 def written(command: Simple) -> list[str]:

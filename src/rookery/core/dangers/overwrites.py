@@ -9,7 +9,16 @@ from typing import NamedTuple
 from rookery.core.command_line.arguments import Arguments
 from rookery.core.command_line.words import Simple, Word, listed
 from rookery.core.dangers import code, writes
-from rookery.core.dangers.places import KEPT, LOST, NEW, Ground, is_below, is_sink
+from rookery.core.dangers.places import (
+    KEPT,
+    LOST,
+    NEW,
+    Ground,
+    is_below,
+    is_sink,
+    is_temporary,
+    normal,
+)
 
 EMPTIES, DELETES, OVERWRITES = "empties", "deletes", "overwrites"
 CUTS = "removes lines from"
@@ -36,14 +45,12 @@ class Overwrite(NamedTuple):
 
 def of(command: Simple, ground: Ground) -> Iterator[Overwrite]:
     """Only within the session's directories: outside of them, writing alone is a danger."""
-    if command.remote == "container":
-        return
     for does, word, meant in _found(command):
         text = word.text
         sure = word.certain and "{}" not in text and not command.remote
         path = writes.resolved(text, command, ground) if sure else None
         if path is None or not ground.roots:
-            if meant:
+            if meant and not is_temporary(normal(text)):
                 yield Overwrite(does, "", meant, text)
         elif not is_sink(path) and not is_below(path, "/dev"):
             inside = ground.is_inside(path) and any(path != root for root in ground.roots)
@@ -128,17 +135,18 @@ def _is_empty(command: Simple) -> bool:
     if not command.words:
         return not command.children and command.here is None
     words = command.argv[1:]
+    given = {word for word in words if word[:1] != "-"}
     match command.program:
         case ":" | "true":
             return True
-        case "echo" | "printf":
-            return (command.program == "echo" and not any(w for w in words if w != "-n")) or (
-                words == [""]
-            )
-        case "cat":
-            given = [word for word in words if not word.startswith("-")]
-            return (bool(given) and {*given} == {"/dev/null"}) or _reads_nothing(command)
-    return False
+        case "echo":
+            return not any(word for word in words if word != "-n")
+        case "printf":
+            return words == [""]
+        case "cat" if given == {"/dev/null"} or _reads_nothing(command):
+            return True
+    # `sort f > f`: it is emptied before it is read.
+    return any(each.operator == ">" and each.target.text in given for each in command.redirects)
 
 
 def _reads_nothing(command: Simple) -> bool:
