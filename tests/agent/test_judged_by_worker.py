@@ -238,10 +238,11 @@ async def test_I9_2_a_sub_agent_is_judged_too(nest: Nest, model: ScriptedModel, 
     without a question, the start of the sub-agent too."""
     nest.rules(NO_TOUCH)
     await nest.mode(mode)
-    told = await nest.told(task(run("touch below", **LOW), run("echo y > plain", **LOW)))
+    plain = nest.work / f"plain-{mode}"  # what is there already would be overwritten
+    told = await nest.told(task(run("touch below", **LOW), run(f"echo y > {plain}", **LOW)))
     assert (told.asks, told.judged) == (0, [("deny", "rule:no-touch")])
     assert not (nest.work / "below").exists()
-    assert (nest.work / "plain").exists()
+    assert plain.exists()
     assert any("nothing is touched here" in str(asked.body["messages"]) for asked in model.asked)
     (nest.work / "build").mkdir(exist_ok=True)
     ask, told = await nest.asked("reject", task(run("rm -rf build", **LOW)))
