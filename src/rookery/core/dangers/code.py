@@ -35,9 +35,9 @@ _CALLS = (
 _PATTERNS = tuple((re.compile(pattern, re.DOTALL), what) for pattern, what in _CALLS)
 _SQL = re.compile(r"\b(?:execute\w*|query|exec|run|raw)\s*\(\s*[rbfu]?\x00(\d{1,6})\x00")
 _OPENS = re.compile(
-    r"\b(?:open|writeFile\w*|appendFile\w*|file_put_contents|File\.write|writeTextFile\w*|Path)"
+    r"\b(?:f?open|writeFile\w*|appendFile\w*|file_put_contents|File\.write|writeTextFile\w*|Path)"
     r"\s*\(\s*[rbfu]?\x00(\d+)\x00"
-    r"\s*(?:,\s*[rbfu]?\x00(\d+)\x00|\)\s*\.\s*write\w*\s*\(\s*[rbfu]?\x00(\d+)\x00"
+    r"\s*(?:,\s*(?:mode\s*=\s*)?[rbfu]?\x00(\d+)\x00|\)\s*\.\s*write\w*\s*\(\s*[rbfu]?\x00(\d+)\x00"
     r"|\)\s*\.\s*write)?"
 )
 _COPIES = re.compile(
@@ -50,6 +50,7 @@ _UNLINKS = (
     r"(?:remove|unlink|rm|removeSync|unlinkSync|rmSync)\b"
     r"|\bFile\s*\.\s*(?:delete|unlink|rm)\b!?|\bfile\.remove\b|\bfile\s+delete(?:\s+--)?"
     r"|\bFileUtils\.rm\b|\bFiles\.delete\w*|\bunlinkSync\b|(?<![.\w$])unlink\b|\brmSync\b"
+    r"|(?<![.\w$])remove(?=\s*\(\s*[rf]?\x00)"
     r"|(?<=\.promises\.)unlink\b|\bPath\s*\(\s*[rf]?\x00\d+\x00\s*\)\s*\.\s*unlink\b"
 )
 _TRUNCATES = r"\b(?:os|File|fs)\s*\.\s*truncate(?:Sync)?\b|\btruncateSync\b"

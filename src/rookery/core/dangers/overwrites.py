@@ -201,10 +201,11 @@ def _cut(command: Simple) -> str:
         return EMPTIES
     scripts = arguments.values("-e", "--expression") or arguments.operands[:1]
     parts = [part for script in scripts for part in re.split(r"[;\n]", script.text)]
-    quiet = arguments.has("-n", "--quiet", "--silent") and not any("p" in part for part in parts)
-    if quiet or any(map(_ALL_LINES.fullmatch, parts)):
+    quiet = arguments.has("-n", "--quiet", "--silent")
+    prints = any("p" in part for part in parts)
+    if (quiet and not prints) or any(map(_ALL_LINES.fullmatch, parts)):
         return EMPTIES
-    return CUTS if any(map(_LINES.search, parts)) else ""
+    return CUTS if quiet or any(map(_LINES.search, parts)) else ""
 
 
 _WIPES = re.compile(r"(?:^|[\s|:\"'!])(?:%|1,\$|,|g/\^?\.?\*?/)d(?:$|[\s|\"'_])|\bggdG\b", re.M)
