@@ -44,7 +44,9 @@ def test_the_image_of_our_own_agent_has_this_very_build(home: Path) -> None:
     assert f"pip install --no-cache-dir '/tmp/{wheel.name()}[agent]'" in text
     assert f"ENV ROOKERY_IMAGE_BUILD={build()}\n" in text
     assert (home / "built" / wheel.name()).exists()
-    assert 'To use it: rookery run --sandbox container --agent rookery "…"' in made.err
+    assert 'To use it: rookery run --sandbox container --agent rookery "…"' in " ".join(
+        made.err.split()
+    )
 
 
 def test_agents_are_added_to_those_of_the_image_and_to_its_base(home: Path) -> None:

@@ -27,7 +27,7 @@ BUSY: list[dict[str, Any]] = [
     {"text": "And the last."},
 ]
 WORDS = "First words.\n\nThen these.\n\nAnd the last.\n"
-ASIDES = ("thought", "[x] Look", "run echo noise", "Tidy up", "Heads up", "tomorrow")
+ASIDES = ("Thought", "[x] Look", "run echo noise", "Tidy up", "Heads up", "tomorrow")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_I9_11_verbose_is_the_transcript_and_json_the_events(home: Path) -> None
 def test_I9_11_a_terminal_shows_the_transcript(home: Path) -> None:
     with Terminal("run", play(*BUSY)) as terminal:
         seen = terminal.end().out
-    for words in ("thought", "run echo noise", "First words.", "And the last."):
+    for words in ("Thought", "run echo noise", "First words.", "And the last."):
         assert words in seen, words
 
 

@@ -96,7 +96,7 @@ def test_a_question_that_nobody_can_answer_does_not_hang(home: Path) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}
     done = rookery("run", play({"question": "Your name?", "schema": schema}, {"text": "On."}))
     assert "On." in done.out
-    assert "Declined: this session does not ask you" in done.err
+    assert "Declined: this session never asks you" in done.err
 
 
 @pytest.mark.long

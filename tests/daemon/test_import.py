@@ -35,7 +35,7 @@ def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
     (row,) = rookery("import", "--agent", "mine", "--list", "--json", str(place), **away).events
     assert (row["id"], row["here"]) == (theirs, made)
     again = rookery("import", "--agent", "mine", "--session", theirs, **away)
-    assert (again.code, "is here already" in again.err) == (0, True)
+    assert (again.code, "is already imported" in again.err) == (0, True)
     lost = served.ask("POST", path, body | {"id": "other", "cwd": str(tmp_path / "no")})
     assert (lost.status, lost.json()["error"]) == (409, "cannot_import")
     assert served.ask("GET", "/api/agents/nobody/sessions").json()["error"] == "unknown_agent"

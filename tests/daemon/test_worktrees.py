@@ -92,7 +92,7 @@ def _race(served: Served, tree: Tree, home: Path) -> None:
     assert served.ask("POST", "/api/races", body, **key).json() == started.json()
     race, entries = started.json()["id"], started.json()["entries"]
     assert [bool(each["session"]) for each in entries] == [True, True, False]
-    assert "nobody" in entries[2]["why"]
+    assert (entries[2]["agent"], entries[2]["why"]) == ("nobody", "no such agent")
 
     def rows() -> Any:
         return served.ask("GET", "/api/races/latest").json()["sessions"]

@@ -81,7 +81,7 @@ def test_the_first_answer_counts_and_the_other_card_goes(site: Site) -> None:
     expect(second.locator("#transcript").get_by_text("allowed: allow")).to_be_visible()
     expect(first.locator("#transcript").get_by_text("allowed: allow")).to_be_visible()
     expect(first.locator(".answers")).to_have_count(0)
-    expect(first.locator(".answered")).to_contain_text("web")
+    expect(first.locator(".answered")).to_contain_text("You allowed it")
 
 
 def test_what_cannot_be_undone_is_typed(site: Site) -> None:

@@ -70,7 +70,7 @@ def test_D10_logout_ends_the_login_here_and_there(daemon: Served, mine: str) -> 
 def test_D10_a_link_is_used_once_and_kept_off_the_command_line(daemon: Served, mine: str) -> None:
     link = link_of(daemon)
     done = rookery("login", link, ROOKERY_HOME=mine)
-    assert done.code == 1
+    assert done.code == 2
     assert "does not belong on a command line" in done.err
     assert log_in(daemon, mine, text=link).code == 0
     again = log_in(daemon, mine, text=link)

@@ -188,7 +188,7 @@ async def test_T12_the_user_sets_it_for_a_session_and_a_bad_one_is_a_sentence(
         await bird.send("set", option="budget_turn", value="much")
     await bird.send("set", option="budget_turn", value="500 tokens")
     _, ask = await paused(bird, await bird.prompt(SPENDS))
-    with pytest.raises(Rejected, match="another question"):
+    with pytest.raises(Rejected, match="asks something else now"):
         await bird.send("answer", ask=ask["id"], nonce="guessed", option=budgets.MORE)
     await bird.answer(ask, budgets.STOP)
 

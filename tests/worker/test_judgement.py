@@ -64,7 +64,7 @@ async def test_I9_2_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) 
     noted = [event for event in events if kind_of(event.update) == "_judged"]
     assert [event.by for event in noted] == ["rule:status", "rule:no-push"]
     shown = [b["text"] for b in fold(None, events).blocks.values() if b["role"] == "ask"]
-    assert shown == ["allowed by rule status", "denied by rule no-push: ask me first"]
+    assert shown == ["Allowed by rule status", "Denied by rule no-push: ask me first"]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ ASK = "-"
 @flags.flag("--qr", help="Print the link as a QR code, for a phone.")
 @flags.flag("--open", "open_", help="Open the address in a browser.")
 @click.option("--host", default=options.HOST, show_default=True, help="Address to listen on.")
-@click.option("--port", default=options.PORT, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--port", default=options.PORT, show_default=True, type=click.IntRange(0, 65535))
 @click.option("--auth", type=click.Choice(options.AUTHS), help="How devices log in.  [token]")
 @click.option(
     "--passphrase",
