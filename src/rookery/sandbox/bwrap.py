@@ -26,7 +26,6 @@ INSTALL = (
 )
 ELSEWHERE = "The sandbox bwrap needs Linux. Here, use --sandbox container, or none."
 SEALED = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
-OWN = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - inside, where nobody else is
 USELESS = ("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DISPLAY", "XAUTHORITY")
 """Variables that lead to sockets which are not inside."""
 LOADER = (
@@ -42,6 +41,13 @@ SHARED = (
     "This kernel is older than Linux 6.12: in a sandbox with network = on, the abstract sockets of "
     "this machine can be reached, such as those of X11. With network = off or listed they cannot."
 )
+CROWDED = (
+    "PATH names more directories than a sandbox can show. The first of them are inside; to have "
+    "another one there, name it in sandbox.read."
+)
+OF_FILES = ("Can't find ", "Can't chdir ", "Can't create ", "Can't mkdir ", "Can't get type ")
+"""How bwrap's words begin where a file or directory is at fault."""
+MISSING = 127
 DOOR, PORT = "/run/rookery-proxy", "3128"
 FORWARD = (
     os.path.realpath(sys.executable),
@@ -76,10 +82,13 @@ class Bwrap(Sandbox):
         self._readable = self._read()
         self._placeholders = None if wish.git_hooks else git.placeholders(self._roots)
         self._guarded = [] if wish.git_hooks else git.guarded(self._roots)
-        self._visible = [*visible.SYSTEM, *self._readable, *(bind.inside for bind in place.binds)]
+        self._agent = ""
 
     def spawn(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> Spawn:
-        program, binds = self._located(argv[0], environment, cwd), self._binds()
+        rows = self._rows()
+        program = self._located(argv[0], environment, cwd, rows)
+        self._agent = self._agent or program
+        binds = [word for path in sorted(rows, key=_depth) for word in rows[path]]
         inside = {name: value for name, value in environment.items() if name not in USELESS}
         command = [*self._limit.before, program, *argv[1:]]
         words = [self._program, *SEALED]
@@ -109,24 +118,40 @@ class Bwrap(Sandbox):
             self._proxy = Proxy(self.place.scratch, "proxy", self.wish.allow)
         return self._proxy.path
 
-    def fault(self, _status: int, stderr: Sequence[str], /) -> str:
+    def fault(self, status: int, stderr: Sequence[str], /) -> str:
         said = next((line for line in stderr if line.startswith("bwrap: ")), "")
-        return unmade(said) if said else ""
+        if said:
+            return unmade(said)
+        named = any(f"{self._agent}: " in line for line in stderr)  # by what started it inside
+        return not_run(self._agent) if status == MISSING and named else ""
 
-    def _located(self, program: str, environment: Mapping[str, str], cwd: str) -> str:
-        """bwrap itself could only say that there is no such program."""
+    def _located(
+        self,
+        program: str,
+        environment: Mapping[str, str],
+        cwd: str,
+        rows: Mapping[str, Sequence[str]],
+    ) -> str:
+        """The first that there is inside: bwrap itself could only say that it found none. An entry
+        of PATH that is relative leads into the session's directory, where anybody's program may
+        lie."""
         named = environment.get("PATH", os.defpath).split(os.pathsep)
-        for place in [cwd] if "/" in program else filter(None, named):
+        for place in [cwd] if "/" in program else filter(os.path.isabs, named):
             path = os.path.normpath(os.path.join(place, program))
-            there = os.path.isfile(path) and os.access(path, os.X_OK)
-            if is_in(path, OWN) or (there and is_in(path, (*self._visible, *self._roots))):
+            if os.path.isfile(visible.source(path, rows)):
                 return path
+        hidden = [os.path.join(each, program) for each in self.place.path if os.path.isabs(each)]
+        if "/" not in program and (there := [each for each in hidden if os.path.isfile(each)]):
+            raise SandboxError(
+                f"{program} is {there[0]}, which is not visible in the sandbox. Name its directory "
+                "in sandbox.read, and that of the file if it is a link."
+            )
         raise FileNotFoundError(2, "No such file or directory", program)
 
     # --- files -----------------------------------------------------------------------------------
 
-    def _binds(self) -> list[str]:
-        """What is mounted, outer places before what lies in them."""
+    def _rows(self) -> dict[str, list[str]]:
+        """What is mounted, by its place."""
         rows: dict[str, list[str]] = {}
         for path in visible.SYSTEM:
             if os.path.islink(path):
@@ -134,7 +159,7 @@ class Bwrap(Sandbox):
             elif os.path.isdir(path):
                 rows[path] = ["--ro-bind", path, path]
         rows |= {path: _masked(path) for path in visible.SECRETS if os.access(path, os.R_OK)}
-        rows |= {path: ["--perms", "1777", "--tmpfs", path] for path in OWN}
+        rows |= {path: ["--perms", "1777", "--tmpfs", path] for path in visible.PRIVATE}
         rows[self._user] = ["--tmpfs", self._user]
         rows |= {"/proc": ["--proc", "/proc"], "/dev": ["--dev", "/dev"]}
         closed = [f"/proc/{name}" for name in READ_ONLY if os.path.exists(f"/proc/{name}")]
@@ -142,7 +167,7 @@ class Bwrap(Sandbox):
         known = [*visible.SYSTEM, *self._roots]
         for path in sorted(self._readable, key=_depth):
             if os.path.exists(path) and not is_in(path, known):
-                rows[path] = ["--ro-bind", os.path.realpath(path), path]
+                rows[path] = ["--ro-bind-try", os.path.realpath(path), path]
                 known.append(path)
         outer = git.repositories(self._roots, [each.inside for each in self.place.binds])
         for bind in (*outer, *self.place.binds):
@@ -156,13 +181,16 @@ class Bwrap(Sandbox):
                 for place in (root, given):
                     inside = place + bind.host[len(root) :]
                     rows[inside] = _bound(bind, inside)
-        return [word for path in sorted(rows, key=_depth) for word in rows[path]]
+        return rows
 
     def _read(self) -> set[str]:
         """By what the session was made with: nothing here may follow from what an agent says."""
         place, user = self.place, self._user
+        named = visible.of_path(place.path, [user, *self._hidden], self._roots)
+        if len(named) > visible.MOST_OF_PATH:
+            self.notes.append(CROWDED)
         return {
-            *visible.of_path(place.path, user),
+            *named[: visible.MOST_OF_PATH],
             *(path for each in place.programs for path in visible.of_program(each, user)),
             *visible.of_python(),
             *visible.tools(user),
@@ -172,9 +200,21 @@ class Bwrap(Sandbox):
 
 def unmade(said: str) -> str:
     """Why it could not be made, by what bwrap said."""
+    words = said.removeprefix("bwrap: ")
+    if words.startswith("execvp "):
+        return not_run(words.removeprefix("execvp ").rpartition(": ")[0])
+    if words.startswith(OF_FILES):
+        return f"The sandbox could not be made: {words}."
     return (
-        f"The sandbox could not be made ({said.removeprefix('bwrap: ')}). If this system "
+        f"The sandbox could not be made ({words}). If this system "
         "forbids user namespaces, docs/sandbox.md says how to allow them for bwrap."
+    )
+
+
+def not_run(program: str) -> str:
+    return (
+        f"{program} could not be run in the sandbox: it was not found there, or what its first "
+        "line names was not. Name the directory that is missing in sandbox.read."
     )
 
 

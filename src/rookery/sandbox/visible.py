@@ -3,7 +3,7 @@ that lies in the user's home."""
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rookery.sandbox.plan import Place, SandboxError
 
@@ -36,6 +36,10 @@ TOOLS = (
 )
 """In the user's home: where version managers keep what PATH leads to, and libraries."""
 
+PRIVATE = ("/tmp", "/var/tmp", "/run")  # noqa: S108 - inside, where nobody else is
+KERNEL = ("/proc", "/sys", "/dev")
+MOST_OF_PATH = 200
+"""Each is a mount, and bwrap takes longer with each of them."""
 HOPS = 40
 MODULES = "/node_modules/"
 
@@ -83,13 +87,28 @@ def resolver() -> list[str]:
     return [os.path.realpath("/etc/resolv.conf")]
 
 
-def of_path(path: Sequence[str], user: str) -> list[str]:
-    """The directories of PATH, with the libraries beside them; not the user's home itself."""
-    found: list[str] = []
-    for place in path:
-        if os.path.isabs(place) and not is_in(user, [place]) and os.path.isdir(place):
-            found += _of_folder(os.path.normpath(place), user)
-    return found
+def of_path(path: Sequence[str], closed: Sequence[str], roots: Sequence[str]) -> list[str]:
+    """The directories of PATH and what they are links to, with the libraries beside them. None that
+    holds one of the closed places or lies in it, none that a root decides about: an agent can
+    replace what is there by a link."""
+    found: dict[str, None] = {}
+    for place in dict.fromkeys(os.path.normpath(each) for each in path if os.path.isabs(each)):
+        if not os.path.isdir(place) or any(is_in(at, roots) for at in _walk(place, _link)):
+            continue
+        parts = [each for one in (place, os.path.realpath(place)) for each in _of_folder(one, "")]
+        found |= {each: None for each in parts if _is_shown(each, closed)}
+        if len(found) > MOST_OF_PATH:
+            break
+    return list(found)
+
+
+def _is_shown(path: str, closed: Sequence[str]) -> bool:
+    real = os.path.realpath(path)
+    if not os.path.exists(real) or is_in(path, KERNEL):
+        return False
+    apart = (*KERNEL, *PRIVATE, *closed)
+    around = any(is_in(each, (path, real)) for each in apart)
+    return not around and not is_in(path, closed[1:]) and not is_in(real, closed[1:])
 
 
 def of_program(path: str, user: str) -> list[str]:
@@ -124,6 +143,66 @@ def _of_folder(folder: str, user: str) -> list[str]:
     if name == "bin":
         return [os.path.join(prefix, part) for part in PARTS]
     return [] if is_in(user, [folder]) else [folder]
+
+
+def source(path: str, rows: Mapping[str, Sequence[str]]) -> str:
+    """The file of this machine that a path leads to inside, by what is mounted (bwrap's words for
+    each place); "": none, or one that a process without capabilities cannot reach."""
+    at = "/"
+    for at in _walk(path, lambda each: _link_inside(each, rows)):
+        here = _mounted(at, rows)
+        if here and not os.path.islink(here) and not _is_open(here):
+            return ""
+    return _mounted(at, rows)
+
+
+def _mounted(path: str, rows: Mapping[str, Sequence[str]]) -> str:
+    place = path
+    while place not in rows and place != "/":
+        place = os.path.dirname(place)
+    row = rows.get(place, ("",))
+    return row[1] + path[len(place) :] if "bind" in row[0] else ""
+
+
+def _link_inside(path: str, rows: Mapping[str, Sequence[str]]) -> str:
+    row = rows.get(path)
+    if row is not None:
+        return row[1] if row[0] == "--symlink" else ""
+    return _link(_mounted(path, rows))
+
+
+def _is_open(path: str) -> bool:
+    """Whether it may be searched or run. Root may do so with everything here, but not inside."""
+    if os.geteuid():
+        return os.access(path, os.X_OK)
+    try:
+        about = os.stat(path)
+    except OSError:
+        return False
+    groups = (os.getegid(), *os.getgroups())
+    bit = 0o100 if about.st_uid == 0 else 0o010 if about.st_gid in groups else 0o001
+    return bool(about.st_mode & bit)
+
+
+def _walk(path: str, link: Callable[[str], str]) -> Iterator[str]:
+    """Each place on the way to where a path leads."""
+    at, rest, hops = "/", path.split("/"), 0
+    while rest:
+        at = os.path.normpath(os.path.join(at, rest.pop(0)))
+        yield at
+        if target := link(at):
+            hops += 1
+            if hops > HOPS:
+                return
+            at, rest = os.path.dirname(at), [*target.split("/"), *rest]
+            at = "/" if target.startswith("/") else at
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path) if path else ""
+    except OSError:
+        return ""
 
 
 def _links(path: str) -> Iterator[str]:
