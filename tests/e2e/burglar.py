@@ -1,6 +1,6 @@
 """Run by an agent: tries every way it knows to answer an ask, or to loosen what a person decides.
 
-python burglar.py OUT HOME OWN OTHER ASLEEP
+python burglar.py OUT HOME OWN OTHER ASLEEP [NAME…]      only these tries; `takes`: all of TAKES
 
 OWN: the session of the agent that runs this, OTHER: another one, both with an open ask; ASLEEP: one
 that sleeps. Each try is a line of JSON in OUT: its name, and what came of it. The last line is
@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn
 
 from rookery.home import paths
@@ -300,13 +301,69 @@ TRIES: dict[str, Callable[[], str]] = {
     "asleep, namespace": lambda: other_namespace("set", ASLEEP, "confirm", "all"),
 }
 
+COMMANDS = ("cancel", "force_end", "stop", "restart", "archive", "unpin", "clear", "delete")
+TAKES: dict[str, Callable[[], str]] = {
+    "remove": lambda: cli("remove", "--yes", "--force", OTHER, ASLEEP),
+    "remove a sleeping one": lambda: cli("remove", "--yes", "--force", ASLEEP),
+    "remove, marks cleared": lambda: daemonized(
+        lambda: cli("remove", "--yes", "--force", ASLEEP, ROOKERY_MARK="")
+    ),
+    "remove, namespace": lambda: other_namespace("remove", "--yes", "--force", ASLEEP),
+    "prune": lambda: cli("prune", "--older-than", "0s", "--yes"),
+    "uninstall": lambda: cli("uninstall", "--yes"),
+    "stop at once": lambda: cli("stop", "--now", OTHER),
+    "an editor's delete": lambda: bridge("session/delete"),
+    **{f"{do} a sleeping one": partial(cli, do, ASLEEP) for do in ("clear", "archive", "unpin")},
+    **{do: partial(cli, do, OTHER) for do in ("clear", "archive", "stop", "cancel", "restart")},
+    "snooze": lambda: cli("snooze", ASLEEP, "--for", "3d"),
+    "a queued prompt": lambda: cli("queue", OTHER, "remove", "1"),
+    **{f"raw {do}": partial(lambda do: raw(socket_of(OTHER), {"do": do}), do) for do in COMMANDS},
+    "raw queue": lambda: raw(socket_of(OTHER), {"do": "queue", "op": "remove", "item": queued()}),
+    "raw snooze": lambda: raw(socket_of(OTHER), {"do": "snooze", "until": 4102444800000}),
+    "stop, gone at once": lambda: hit_and_run(socket_of(OTHER), *({"do": do} for do in COMMANDS)),
+    "stop, double fork": lambda: daemonized(lambda: raw(socket_of(OTHER), {"do": "stop"})),
+    "stop, control": lambda: raw(f"\0{control_of(OTHER)}", {"do": "stop"}),
+}
+"""What takes away, hides, empties or ends what another session has."""
+
+
+def queued() -> str:
+    with Reader.open(paths.session_dir(HOME, OTHER)) as log:
+        return str(log.header()["queue"][0]["id"])
+
+
+def bridge(method: str) -> str:
+    """As an editor would."""
+    calls = [("initialize", {"protocolVersion": 1}), (method, {"sessionId": ASLEEP})]
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": name, "params": given})
+        for n, (name, given) in enumerate(calls)
+    ]
+    argv = [*ROOKERY, "acp"]
+    done = subprocess.run(
+        argv, input="\n".join(lines) + "\n", capture_output=True, check=False, text=True
+    )
+    return f"{done.returncode} {done.stdout.splitlines()[-1:]} {done.stderr}"
+
+
+OWN_WORK = "its own session"
+
+
+def own_session() -> str:
+    """What it began itself, it may end."""
+    made = cli("new", "--agent", "demo").split()[1]
+    came = [cli("prompt", made, "hello"), cli("cancel", made), cli("stop", made)]
+    return " | ".join([*came, cli("remove", "--yes", made)])
+
 
 def main() -> None:
     with open(OUT, "a", encoding="utf-8"):
         pass  # it is there: who waits for it may end
-    wanted = TRIES | ({END: after_the_agents_end} if END in ONLY else {})
+    wanted = TRIES | ({END: after_the_agents_end, OWN_WORK: own_session} if ONLY else {})
+    if ONLY == ["takes"]:
+        wanted = TAKES
     for name, act in wanted.items():
-        if not ONLY or name in ONLY:
+        if not ONLY or wanted is TAKES or name in ONLY:
             try:
                 tell(name, act())
             except (OSError, ValueError, subprocess.SubprocessError) as error:

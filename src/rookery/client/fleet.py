@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from rookery.client import guard
 from rookery.client.offline import left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
@@ -146,7 +147,8 @@ def named(name: str, known: list[Json]) -> str:
 
 def kill(home: str, session: str) -> list[str]:
     """End a session's processes whatever state they are in, then say in its log what happened.
-    Returns what could not be ended, since it is another user's."""
+    Returns what could not be ended, since it is another user's. Raises FromAgent."""
+    guard.require_person(home, "stop sessions")
     directory = paths.session_dir(home, session)
     worker = paths.read_json(os.path.join(directory, paths.WORKER)) or {}
     if is_locked(directory):
@@ -209,12 +211,14 @@ def remove(
 ) -> str:
     """Delete a session and all that is kept of it. Its agent deletes it first, then its
     worker is ended, then the agents that it had before delete it. `stays` gets what could not be
-    deleted. `force`: also a worktree with work that was not merged; else raises Unmerged.
+    deleted. `force`: also a worktree with work that was not merged; else raises Unmerged. Raises
+    FromAgent.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
     from rookery.client import deletion
     from rookery.client.worktrees import drop
 
+    guard.require_person(home, "delete sessions")
     directory = paths.session_dir(home, session)
     drop.refuse_loss(home, session, force=force)
     kept = deletion.conversations_of(directory)

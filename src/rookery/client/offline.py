@@ -95,10 +95,8 @@ def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusa
 def _from_agent(directory: str, command: Json) -> Refusal | None:
     """What a worker would say to an agent's process."""
     home = os.path.dirname(os.path.dirname(directory))
-    if not commands.is_guarded(command) or not guard.of_an_agent(home):
-        return None
-    words = "An agent cannot answer or change what is asked; this came from an agent's process."
-    return Refusal("from_the_agent", words)
+    refusal = commands.agents_refusal(command)
+    return refusal if refusal is not None and guard.of_an_agent(home) else None
 
 
 def _check_successor(directory: str, header: Json, command: Json) -> Refusal | None:

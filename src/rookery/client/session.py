@@ -275,7 +275,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     silent = True
                 finally:
                     await link.close()
-            elif wake and not (commands.is_guarded(command) and guard.of_an_agent(self.home)):
+            elif wake and not (commands.agents_refusal(command) and guard.of_an_agent(self.home)):
                 try:
                     starts = await self._start(starts)
                 except StartError as error:

@@ -15,6 +15,8 @@ from rookery.core.turn import clearing, rewinding
 
 LONGEST_TITLE = 200
 
+FROM_THE_AGENT = "from_the_agent"
+
 CHANGES = ("edit", "move", "remove")
 """Of what waits in the queue, that need no worker."""
 
@@ -171,6 +173,15 @@ def _is_slash(command: Json) -> bool:
     return any(w[:1] == "/" and w[1:2].isalpha() and "/" not in w[1:] for w in first)  # no path
 
 
+def _ends(command: Json) -> bool:
+    """To put an idle session to sleep, for room or for a newer build, ends nothing."""
+    return command.get("idle") is not True
+
+
+def _hides(command: Json) -> bool:
+    return command.get("until") != 0
+
+
 # --- the table ---------------------------------------------------------------------------------
 
 type Check = Callable[[Json, int], Refusal | None]
@@ -189,6 +200,8 @@ class Command(NamedTuple):
     """Whether it wakes a sleeping session; None: where it cannot be done offline."""
     guarded: Test = False
     """Whether it may loosen what the user decides: it needs proof that a user sent it."""
+    takes: Test = False
+    """Whether it takes away, hides or ends what is there: an agent's process may not."""
 
 
 NO_ASK = Refusal("no_ask", "An answer must name its question.")
@@ -197,28 +210,50 @@ NO_SETTINGS = Refusal("no_settings", "`take` is missing: the fingerprint of the 
 
 COMMANDS = {
     "prompt": Command("prompt", _check_prompt, _queue_up, True, _is_slash),
-    "queue": Command("queue", _check_queue, _change_queue, None, _is_slash),
-    "cancel": Command("cancel", offline=_moot),
-    "force_end": Command("force_end", offline=_moot),
+    "queue": Command("queue", _check_queue, _change_queue, None, _is_slash, takes=True),
+    "cancel": Command("cancel", offline=_moot, takes=True),
+    "force_end": Command("force_end", offline=_moot, takes=True),
     "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, True),
     "set": Command("set_option", _check_set, _set, None, _loosens),
     "rename": Command("record", _requires("title", NO_TITLE), _rename),
     "start": Command("start"),
-    "stop": Command("stop", offline=_moot),
-    "restart": Command("restart"),
-    "archive": Command("put_away", offline=_put_away),
+    "stop": Command("stop", offline=_moot, takes=_ends),
+    "restart": Command("restart", takes=True),
+    "archive": Command("put_away", offline=_put_away, takes=True),
     "unarchive": Command("put_away", offline=_put_away),
-    "snooze": Command("put_away", _check_snooze, _put_away),
+    "snooze": Command("put_away", _check_snooze, _put_away, takes=_hides),
     "pin": Command(offline=_pin),
-    "unpin": Command(offline=_pin),
+    "unpin": Command(offline=_pin, takes=True),
     "switch": Command("handover.switch", switching.check, switching.switched, guarded=True),
-    "clear": Command("handover.clear", offline=_clear),
+    "clear": Command("handover.clear", offline=_clear, takes=True),
     "rewind": Command("rewind.start", rewinding.check, guarded=True),
-    "delete": Command("handover.delete", offline=_moot),
+    "delete": Command("handover.delete", offline=_moot, takes=True),
     "worktree": Command(check=worktree.check, offline=worktree.ended, guarded=True),
     "settings": Command("take_settings", _requires("take", NO_SETTINGS), guarded=True),
 }
 NAMES = tuple(COMMANDS)
+
+WITHDRAWS = ("cancel", "force_end", "queue", "stop")
+"""With these, agents may end what they alone have begun."""
+
+DEEDS = {
+    "answer": "answer asks",
+    "archive": "hide sessions",
+    "cancel": "cancel turns",
+    "clear": "clear a session's conversation",
+    "delete": "delete sessions",
+    "force_end": "end turns",
+    "queue": "change the queue of a session",
+    "restart": "restart agents",
+    "rewind": "rewind a session",
+    "set": "change what is asked",
+    "settings": "confirm settings",
+    "snooze": "hide sessions",
+    "stop": "stop sessions",
+    "switch": "switch agents",
+    "unpin": "unpin sessions",
+    "worktree": "merge or drop worktrees",
+}
 
 
 def _row(command: Json) -> Command | None:
@@ -252,6 +287,20 @@ def wakes(command: Json) -> bool:
 def is_guarded(command: Json) -> bool:
     row = _row(command)
     return row is not None and _holds(row.guarded, command)
+
+
+def agents_refusal(command: Json, *, alone: bool = False) -> Refusal | None:
+    """Why a command is not taken from an agent's process; None: it is. `alone`: nothing that it
+    could end is a person's."""
+    row = _row(command)
+    if row is None:
+        return None
+    guarded = _holds(row.guarded, command)
+    if not guarded and (not _holds(row.takes, command) or (alone and command["do"] in WITHDRAWS)):
+        return None
+    slash = guarded and command["do"] in ("prompt", "queue")
+    deed = "send slash commands" if slash else DEEDS[command["do"]]
+    return Refusal(FROM_THE_AGENT, f"An agent cannot {deed}; this came from an agent's process.")
 
 
 def _holds(test: Test, command: Json) -> bool:

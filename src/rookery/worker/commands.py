@@ -41,6 +41,10 @@ class Commands:
         self.rewind = Rewind(session, side, snapshots)
         self._starting: list[tuple[Json, str]] = []
         self.handover = Handover(session, side)
+        header = session.header
+        waiting = header["queue"] or header["asks"] or header["rateLimit"]
+        self._alone = session.turn.phase == "idle" and not waiting
+        """Nothing of a person's is under way: what agents began, they may end."""
 
     def execute(self, command: Json, sender: sent_by.Sender) -> None:
         """A command whose id is in the log was carried out already: the client reads it there
@@ -48,8 +52,10 @@ class Commands:
         session, name = self._session, command["id"]
         if name in session.asked or session.journal.writer.knows(name) is not None:
             return
+        self._alone = self._alone and sender.agents
+        confined = session.fence.confined
         refusal = commands.check(command, session.policy.queue_bytes)
-        refusal = refusal or sent_by.refusal(command, sender, confined=session.fence.confined)
+        refusal = refusal or sent_by.refusal(command, sender, confined=confined, alone=self._alone)
         if refusal is None:
             carry_out = attrgetter(commands.COMMANDS[command["do"]].handler)(self)
             refusal = carry_out(command, sender.name)

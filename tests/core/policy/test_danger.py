@@ -26,6 +26,17 @@ def of_command(text: str) -> str:
 
 DESTRUCTIVE = """
 rm -rf build
+rookery remove --yes --force 3f2a
+python3 -P -m rookery remove 3f2a
+rookery --daemon https://box:7433 remove 3f2a
+env -i /opt/bin/rookery prune --older-than 1d --yes
+uvx rookery uninstall --yes
+rookery clear 3f2a
+rookery archive 3f2a
+rookery stop --now 3f2a
+rookery drop --force 3f2a
+rookery rewind 3f2a 4
+rookery queue 3f2a remove 1
 rm -fr build
 rm -r -f build
 rm -f -R build
@@ -107,6 +118,14 @@ X='rm -rf'; $X data
 """.strip().splitlines()
 
 HARMLESS = """
+rookery ps
+rookery show remove
+rookery run "remove it"
+rookery remove --help
+rookery help prune
+rookery rewind 3f2a --list
+rookery queue 3f2a
+rookery prompt 3f2a stop
 rm file
 rm -f file
 rm -i -v file

@@ -59,3 +59,25 @@ def test_a_lost_privilege_is_found_in_any_shape() -> None:
     assert not any(
         confinement.lost(text) for text in confinement.texts([["sudo: a password"] * 9, 1])
     )
+
+
+OPEN = ("prompt", "rename", "start", "unarchive", "pin")
+"""What agents may do to sessions."""
+
+
+def test_an_agent_is_refused_whatever_takes_away_or_ends() -> None:
+    """Each new command has to be put on one side."""
+    given = {"option": "confirm", "value": "all", "until": 9, "ask": "x"}
+    taken = [name for name in commands.NAMES if commands.agents_refusal({"do": name, **given})]
+    assert set(taken) == set(commands.NAMES) - set(OPEN)
+
+
+def test_what_ends_nothing_is_open_to_agents() -> None:
+    for command in ({"do": "stop", "idle": True, "room": True}, {"do": "snooze", "until": 0}):
+        assert commands.agents_refusal(command) is None
+
+
+@pytest.mark.parametrize("name", commands.WITHDRAWS)
+def test_agents_may_end_what_they_alone_began(name: str) -> None:
+    assert commands.agents_refusal({"do": name}, alone=True) is None
+    assert commands.agents_refusal({"do": "clear"}, alone=True) is not None

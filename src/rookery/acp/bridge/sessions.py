@@ -208,7 +208,7 @@ class Sessions:
         """Delete a session whose agent never started."""
         del self._attached[attached.session]
         await attached.detach()
-        with suppress(LogError, OSError, NoWorktree, fleet.StillAlive):
+        with suppress(LogError, OSError, NoWorktree, fleet.StillAlive, FromAgent):
             await asyncio.to_thread(fleet.remove, self._editor.home, attached.session)
 
     def _session_again(self, cwd: str) -> str | None:

@@ -14,6 +14,7 @@ npm: --registry --prefix -w --workspace -C --userconfig --globalconfig --cache -
     --script-shell --tag --otp --access
 pnpm: -C --dir -F --filter --registry --reporter --loglevel
 yarn: --cwd --registry --cache-folder --modules-folder
+rookery: --daemon
 docker podman nerdctl: -H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey
 compose docker-compose podman-compose: --scale -f --file -p --project-name --profile --env-file
     --project-directory --ansi --parallel --progress

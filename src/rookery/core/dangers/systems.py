@@ -39,6 +39,13 @@ removes installed programs: pip uninstall; uv pip uninstall; npm uninstall|remov
     pnpm remove|rm -g|--global; yarn global remove; gem uninstall; pipx uninstall|uninstall-all;
     uv tool uninstall; cargo uninstall; cpanm -U|--uninstall
 ends whatever uses it: fuser -k|--kill
+deletes sessions: rookery remove; rookery prune
+deletes all that Rookery keeps: rookery uninstall
+ends or hides work of a session: rookery clear; rookery drop; rookery rewind !--list|--dry-run;
+    rookery archive; rookery snooze !--off; rookery stop; rookery cancel; rookery restart;
+    rookery switch-agent; rookery queue ~remove|edit (rookery queue)
+deletes settings of Rookery: rookery agents|mcp|policy|model remove|delete (rookery);
+    rookery devices --revoke; rookery logout
 deletes a published package: npm unpublish !--dry-run; pnpm unpublish; gem yank
 deletes it: npm owner|dist-tag|token|team|hook|access rm|revoke|remove|destroy|delete (npm)
 withdraws a published version: cargo yank !--undo

@@ -12,7 +12,7 @@ import rookery
 from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import send
-from rookery.client import fleet, warm_agent
+from rookery.client import fleet, guard, warm_agent
 from rookery.client.daemon import local as daemon
 from rookery.client.liveness import hung
 from rookery.core.json import Json, dumps
@@ -101,6 +101,7 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
     rookery uninstall --keep-sessions --yes
     """
     screen = standard()
+    guard.require_person(paths.home(), "uninstall Rookery")
     found = _inventory(paths.home(), keep_sessions=keep_sessions)
     if as_json:
         screen.line(dumps(found.to_json()))
