@@ -7,6 +7,9 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from rookery.git import places, settings, shadow
+from rookery.git.places import NOWHERE, Place
+from rookery.git.program import NoGit
 from rookery.snapshots.job import UNFIT, holds, unfit
 
 MADE = (
@@ -52,33 +55,30 @@ class Scope(NamedTuple):
     """The user's index; "": there is none."""
 
 
-def find(git: str, root: str, environment: Mapping[str, str], avoid: str) -> Scope:
+def find(root: str, environment: Mapping[str, str], avoid: str) -> Scope:
     """`avoid`: Rookery's home, which may be in the directory. Raises Unfit."""
     root = os.path.realpath(root)
     if not os.path.isdir(root):
         raise Unfit("no_directory", f"{root} is not a directory.")
     if words := unfit(root, avoid, environment):
         raise Unfit(UNFIT, words)
-    said = _ask(
-        git, root, environment, "rev-parse", "--show-toplevel", "--git-path", "info/exclude"
-    )
-    top, exclude, *_ = [*said.split("\n"), "", ""]
-    if not top or not holds(top, root):
-        top = exclude = ""
-    rules = _read(os.path.join(root, exclude)) if exclude else "\n".join(MADE)
-    top = top or root
+    place = places.find(root)
+    known = _settings(place, environment)
+    if place is None or known is None or not place.top:
+        place = None
+    rules = _read(os.path.join(place.shared, "info/exclude")) if place else "\n".join(MADE)
+    top = place.top if place else root
     home = os.path.realpath(avoid)
     if holds(top, home) and home != top:
         rules += f"\n/{_escaped(os.path.relpath(home, top))}/\n"
-    more = _ask(git, root, environment, "config", "--path", "--get", "core.excludesFile")
-    index = _ask(git, root, environment, "rev-parse", "--git-path", "index") if exclude else ""
+    listed = dict(known.plain).get("core.excludesfile", "") if known else ""
     return Scope(
         top,
         "" if root == top else os.path.relpath(root, top),
-        bool(exclude),
+        place is not None,
         rules + "\n",
-        more,
-        os.path.join(root, index) if index else "",
+        os.path.expanduser(listed),
+        os.path.join(place.own, "index") if place else "",
     )
 
 
@@ -86,25 +86,13 @@ def _escaped(path: str) -> str:
     return "".join("\\" + each if each in "\\*?[" else each for each in path)
 
 
-def _ask(git: str, root: str, environment: Mapping[str, str], *words: str) -> str:
-    """Of the user's repository; "": there is none, or it does not say. These run no program that a
-    configuration names."""
-    env = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-    env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+def _settings(place: Place | None, environment: Mapping[str, str]) -> settings.Settings | None:
+    """What is set for a repository; for all of the user's, where there is none. None: it cannot be
+    read."""
     try:
-        said = subprocess.run(
-            [git, "-c", "core.fsmonitor=false", *words],
-            cwd=root,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return os.fsdecode(said.stdout).removesuffix("\n") if said.returncode == 0 else ""
+        return settings.read(place or NOWHERE, environment)
+    except NoGit:
+        return None
 
 
 def _read(path: str) -> str:
@@ -115,8 +103,21 @@ def _read(path: str) -> str:
         return ""
 
 
-def forced(git: str, scope: Scope, environment: Mapping[str, str]) -> list[str]:
+def forced(scope: Scope, environment: Mapping[str, str], home: str) -> list[str]:
     """Files that the user's repository has although its rules ignore them."""
     words = ["ls-files", "-ci", "--exclude-standard", "-z", "--full-name", "--"]
-    said = _ask(git, scope.top, environment, *words, f":(top,literal){scope.below}")
-    return [path for path in said.split("\0") if path]
+    place = places.find(scope.top)
+    if place is None:
+        return []
+    try:
+        with shadow.opened(place, home=home, given=environment) as git:
+            process = git.start(scope.top, [*words, f":(top,literal){scope.below}"])
+            with process:
+                try:
+                    said, _ = process.communicate(timeout=SECONDS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    return []
+    except (NoGit, OSError):
+        return []
+    return [path for path in os.fsdecode(said).split("\0") if path]

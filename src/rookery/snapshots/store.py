@@ -56,7 +56,7 @@ class Store:
         self._home = home
         self._git = git
         self._environment = env
-        self.scope: Scope = scopes.find(git, root, env, home)
+        self.scope: Scope = scopes.find(root, env, home)
 
     @classmethod
     @contextmanager
@@ -298,7 +298,7 @@ class Store:
         if seen == meta.index:
             return []
         meta.index = seen
-        paths = scopes.forced(self._git, self.scope, self._environment)
+        paths = scopes.forced(self.scope, self._environment, self._home)
         return [path for path in paths if self._is(path)]
 
     def _is(self, path: str) -> bool:

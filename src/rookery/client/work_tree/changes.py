@@ -92,14 +92,13 @@ class Changes(NamedTuple):
 
 def changes(cwd: str, base: str = "") -> Changes:
     """Against a commit; "": the last one. Raises NoDiff."""
-    if git.run(cwd, ["rev-parse", "--is-inside-work-tree"]) is None:
-        raise NoDiff("no_git", f"{cwd} is not in a git repository.")
+    if (why := git.unusable(cwd)) is not None:
+        raise NoDiff("no_git", why)
     commit = commit_of(cwd, base)
     against = commit or _empty_tree(cwd)
-    settings = git.harmless(cwd)
     for left in reversed(range(_TRIES)):
         began = time.time_ns() - _JUST_NOW
-        found = _read(cwd, against, settings)
+        found = _read(cwd, against)
         files = [each._replace(digest=_digest(cwd, each, began)) for each in found.files]
         if all(each.digest or each.note == SUBMODULE for each in files) or not left:
             break
@@ -145,9 +144,9 @@ def _digest(cwd: str, file: File, began: int) -> str:
     return place.digest(cwd, file.change.path)
 
 
-def _read(cwd: str, against: str, settings: dict[str, str]) -> Changes:
+def _read(cwd: str, against: str) -> Changes:
     words = [*DIFF, "-M", "--relative", "-z", "--raw", "--numstat", "--patch", against, "--", "."]
-    output = git.run(cwd, words, most=NAME_BYTES + PATCH_BYTES, more=settings)
+    output = git.run(cwd, words, most=NAME_BYTES + PATCH_BYTES)
     if output is None:
         raise NoDiff("no_diff", "git could not compare the files in time.")
     files, patch, cut = _files_of(output.data, cut=output.cut)

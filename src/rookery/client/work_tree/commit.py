@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from rookery.client.work_tree import git
 from rookery.client.work_tree.changes import UNTRACKED, File, NoDiff, changes
+from rookery.git import places, settings
+from rookery.git.places import Place
+from rookery.git.program import NoGit
 
 SECONDS = 300.0
 """For hooks, which may run tests."""
@@ -40,7 +43,10 @@ def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
     files = _as_shown(cwd, shown)
     if not files:
         raise NoDiff("nothing_to_commit", "Nothing to commit.")
-    if git.run(cwd, ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"]) is not None:
+    place = places.find(cwd)
+    if place is None:
+        raise NoDiff("no_git", f"{cwd} is not in a git repository.")
+    if os.path.lexists(os.path.join(place.own, "MERGE_HEAD")):
         raise NoDiff("merging", "A merge is not finished. Commit it in a terminal.")
     fresh = [file for file in files if file.change.state == UNTRACKED]
     if fresh:
@@ -48,7 +54,7 @@ def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
         if added.code != 0:
             raise Failed("no_commit", "git cannot add the new files.", added.said)
     words = ["commit", "--quiet", "--only", f"--message={message}", *_FROM]
-    made = git.do(cwd, words, _paths(files), SECONDS)
+    made = git.do(cwd, words, _paths(files), SECONDS, hooks=_folder(place))
     if made.code != 0:
         if fresh:
             git.do(cwd, ["rm", "--quiet", "--cached", "--force", *_FROM], _paths(fresh))
@@ -98,8 +104,16 @@ HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 
 def hooks(cwd: str) -> list[str]:
     """Those that a commit runs here."""
-    told = git.do(cwd, ["rev-parse", "--git-path", "hooks"], seconds=10.0)
-    folder = os.path.join(cwd, told.data.decode("utf-8", "surrogateescape").strip())
-    if told.code != 0:
-        return []
-    return [name for name in HOOKS if os.access(os.path.join(folder, name), os.X_OK)]
+    place = places.find(cwd)
+    folder = _folder(place) if place else ""
+    return [name for name in HOOKS if folder and os.access(os.path.join(folder, name), os.X_OK)]
+
+
+def _folder(place: Place) -> str:
+    """Where git looks for hooks; "": nowhere."""
+    try:
+        named = settings.read(place).hooks
+    except NoGit:
+        return ""
+    usual = os.path.join(place.shared, "hooks")
+    return os.path.join(place.top, os.path.expanduser(named)) if named else usual

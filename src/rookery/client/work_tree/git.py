@@ -1,5 +1,6 @@
-"""Git, asked about a directory that an agent works in. Its configuration may be the agent's: none
-of the programs that a configuration can name is run, unless the user says `do`."""
+"""Git, asked about a directory that an agent works in. Its configuration may be the agent's: no
+program that it names is run, but those that the user trusts (`drivers`) and, where a commit is made
+for the user, hooks."""
 
 import os
 import signal
@@ -9,24 +10,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from rookery.client.work_tree import drivers
+from rookery.git import places, shadow
+from rookery.git.places import Place
+from rookery.git.program import NoGit
+from rookery.home import paths
+
 SECONDS = 10.0
 MOST = 32 * 1024 * 1024
 """Bytes that are read of an answer."""
-
-_SETTINGS = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.preloadIndex": "false",
-    "core.quotePath": "false",
-    "diff.external": "",
-    "diff.noprefix": "false",
-    "diff.mnemonicPrefix": "false",
-    "submodule.recurse": "false",
-}
-_OWN = {"core.fsmonitor": "false", "core.quotePath": "false"}
 SAID = 16 * 1024
-_UNSET = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS")
-_FILTERS = ("clean", "smudge", "process")
 
 
 class Output(NamedTuple):
@@ -41,32 +34,38 @@ def run(
     *,
     most: int = MOST,
     seconds: float = SECONDS,
-    more: Mapping[str, str] | None = None,
 ) -> Output | None:
-    """What git says; None: it failed, took too long, or is not there. `more`: further settings."""
-    try:
-        process = subprocess.Popen(
-            ["git", *words],
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment({**_SETTINGS, **(more or {})}),
-        )
-    except (OSError, ValueError):
+    """What git says; None: it failed, took too long, or is not there, or there is no repository."""
+    place = places.find(cwd)
+    if place is None:
         return None
-    late = threading.Timer(seconds, process.kill)
-    late.start()
+    with suppress(NoGit, OSError, ValueError), opened(place) as git:
+        process = git.start(cwd, words)
+        late = threading.Timer(seconds, process.kill)
+        late.start()
+        try:
+            with process:
+                assert process.stdout is not None
+                data = process.stdout.read(most + 1)
+                cut = len(data) > most
+                if cut:
+                    process.kill()
+        finally:
+            late.cancel()
+        return Output(data[:most], cut) if cut or process.returncode == 0 else None
+    return None
+
+
+def unusable(cwd: str) -> str | None:
+    """Why git cannot be asked about a directory; None: it can."""
+    place = places.find(cwd)
+    if place is None or not place.top:
+        return f"{cwd} is not in a git repository."
     try:
-        with process:
-            assert process.stdout is not None
-            data = process.stdout.read(most + 1)
-            cut = len(data) > most
-            if cut:
-                process.kill()
-    finally:
-        late.cancel()
-    return Output(data[:most], cut) if cut or process.returncode == 0 else None
+        with opened(place):
+            return None
+    except NoGit as error:
+        return str(error)
 
 
 class Told(NamedTuple):
@@ -85,25 +84,38 @@ def do(
     given: bytes = b"",
     seconds: float = 120.0,
     *,
-    hooks: bool = True,
+    place: Place | None = None,
+    index: str = "",
+    hooks: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> Told:
-    """As the user would run it in a terminal of their own: with their hooks, filters and settings.
-    Nothing can be typed into it."""
-    settings = _OWN if hooks else _OWN | {"core.hooksPath": os.devnull}
+    """What the user asked for. Nothing can be typed into it. `hooks`: a folder of those that run;
+    "": none."""
+    place = place or places.find(cwd)
+    if place is None:
+        return Told(None, b"", f"{cwd} is not in a git repository.")
+    more = {"GIT_LITERAL_PATHSPECS": "1", **(environment or {})}
     try:
-        process = subprocess.Popen(
-            ["git", *words],
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(settings)
-            | {"GIT_EDITOR": "true", "GIT_LITERAL_PATHSPECS": "1", **(environment or {})},
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
+        with opened(place, index=index, hooks=hooks, writes=True) as git:
+            pipe = subprocess.PIPE
+            process = git.start(cwd, words, stdin=pipe, stderr=pipe, more=more, session=True)
+            return _ended(process, given, seconds)
+    except (NoGit, OSError, ValueError) as error:
         return Told(None, b"", str(error))
+
+
+def opened(
+    place: Place, *, index: str = "", hooks: str = "", writes: bool = False
+) -> shadow.Opened:
+    """Raises NoGit."""
+    home = paths.home()
+    more = [("core.hookspath", hooks)] if hooks else []
+    more += drivers.trusted(home, place)
+    home = home if os.path.isdir(home) else ""
+    return shadow.opened(place, index=index, more=more, home=home, writes=writes)
+
+
+def _ended(process: subprocess.Popen[bytes], given: bytes, seconds: float) -> Told:
     with process:
         try:
             data, said = process.communicate(given, seconds)
@@ -120,25 +132,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=5.0)
-
-
-def harmless(cwd: str) -> dict[str, str]:
-    """Settings under which git runs no filter when it reads files of the work tree."""
-    named = run(cwd, ["config", "-z", "--name-only", "--get-regexp", r"^filter\."])
-    keys = named.data.decode("utf-8", "surrogateescape").split("\0") if named else []
-    found = {key: "" for key in keys if key.rpartition(".")[2] in _FILTERS}
-    required = {f"{key.rpartition('.')[0]}.required": "false" for key in found}
-    return found | required
-
-
-def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    found = {key: value for key, value in os.environ.items() if key not in _UNSET}
-    for at, (key, value) in enumerate(settings.items()):
-        found |= {f"GIT_CONFIG_KEY_{at}": key, f"GIT_CONFIG_VALUE_{at}": value}
-    return found | {
-        "GIT_CONFIG_COUNT": str(len(settings)),
-        "GIT_ALLOW_PROTOCOL": "none",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
-    }

@@ -119,7 +119,7 @@ def _done(cwd: str, kept: str, steps: list[Step]) -> Undone:
 def _forget_staged(cwd: str, paths: list[str]) -> None:
     """What is undone must not be committed because it was staged before."""
     words = ["--literal-pathspecs", "reset", "-q", "--", *paths]
-    git.run(cwd, words, more=git.harmless(cwd))
+    git.run(cwd, words)
 
 
 # --- a file --------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _small(cwd: str, path: str) -> Content:
 def _committed(cwd: str, base: str, path: str, mode: str, now: Content) -> Content:
     """As a checkout would write it."""
     words = ["cat-file", "--filters", f"{base}:./{path}"]
-    found = git.run(cwd, words, most=place.LARGEST, more=git.harmless(cwd))
+    found = git.run(cwd, words, most=place.LARGEST)
     if found is None or found.cut:
         raise NoDiff("not_undoable", f"git cannot read {path} as it was, or it is too large.")
     if mode == "120000":

@@ -6,6 +6,7 @@ A failure leaves nothing; what a killed process leaves, `upkeep` removes.
 
 import os
 import re
+import secrets
 import signal
 import subprocess
 import threading
@@ -13,14 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from glob import iglob
 
-from rookery.client.worktrees import place, repository
+from rookery.client.work_tree import git as run_git
+from rookery.client.worktrees import place, programs, repository
 from rookery.client.worktrees.drop import clear
-from rookery.client.worktrees.repository import Git, NoWorktree
+from rookery.client.worktrees.repository import SECONDS, Git, NoWorktree, names_of
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.core.settings.worktree_tables import Preparation, preparation_of
 from rookery.core.worktree import OPEN
-from rookery.home import config
+from rookery.git import places
+from rookery.home import config, paths
 from rookery.processes import tree as processes
 from rookery.snapshots import place as files
 
@@ -32,6 +35,8 @@ SETUP = 1800.0
 SAID = 30
 """Lines of its output that an error shows."""
 MOST_COPIED = 1000
+UNUSUAL = re.compile(r"[^\w.-]+|\.lock$|\.\.+", re.ASCII)
+MOST_NAMES = 10_000
 
 type Told = Callable[[str], object]
 
@@ -63,7 +68,6 @@ def making(
         place.write(home, session, tree | {"phase": place.MAKING})
         undo.callback(clear, home, session, tree)
         _add(found, tree)
-        tree["admin"] = _admin(tree)
         place.write(home, session, tree | {"phase": place.MAKING})
         prepared = preparation_of(settings.worktrees, found.top)
         tree["copied"] = _copy(found.top, top, prepared.copy, told)
@@ -99,17 +103,47 @@ def _check_free(found: repository.Repository, branch: str) -> None:
 
 
 def _add(found: repository.Repository, tree: Json) -> None:
+    """Not by `git worktree add`, which runs another git with the repository's settings."""
     git = Git(found.git, found.top)
-    words = ("add", "--quiet", "--no-track", "-b", tree["branch"], "--", tree["path"], found.head)
-    told = git.try_("worktree", *words)
+    names = names_of(git.data("ls-tree", "-r", "-z", "--name-only", found.head))
+    programs.check(git, names, found.head)
+    head = f"refs/heads/{tree['branch']}"
+    git.data(
+        "update-ref", "-m", "branch: Created from HEAD", head, found.head, "0" * len(found.head)
+    )
+    try:
+        os.mkdir(tree["path"], 0o755)
+        tree["admin"] = _admin(os.path.realpath(found.git), os.path.realpath(tree["path"]), head)
+        said = f"gitdir: {tree['admin']}\n".encode("utf-8", "surrogateescape")
+        paths.write_atomic(os.path.join(tree["path"], ".git"), said, 0o644)
+    except OSError as error:
+        raise NoWorktree("git_failed", f"The worktree could not be made: {error}") from error
+    made = places.at(tree["admin"], os.path.realpath(tree["path"]))
+    words = ("reset", "--hard", "--quiet", "--no-recurse-submodules")
+    told = run_git.do(tree["path"], words, seconds=SECONDS, place=made)
     if told.code != 0:
         raise NoWorktree("git_failed", f"git could not make the worktree: {told.said}")
 
 
-def _admin(tree: Json) -> str:
-    with open(os.path.join(tree["path"], ".git"), encoding="utf-8", errors="surrogateescape") as f:
-        found = f.read().removeprefix("gitdir: ").removesuffix("\n")
-    return os.path.join(tree["path"], found)
+def _admin(shared: str, top: str, head: str) -> str:
+    """What the repository knows of the worktree; whole when it appears, or git would prune it."""
+    os.makedirs(above := os.path.join(shared, "worktrees"), exist_ok=True)
+    fresh = os.path.join(shared, f"rookery-worktree-{secrets.token_hex(8)}")
+    os.mkdir(fresh)
+    os.mkdir(os.path.join(fresh, "logs"))
+    parts = {"HEAD": f"ref: {head}", "commondir": "../..", "gitdir": os.path.join(top, ".git")}
+    for name, text in parts.items():
+        with open(os.path.join(fresh, name), "xb") as file:
+            file.write(os.fsencode(f"{text}\n"))
+    plain = UNUSUAL.sub("-", os.path.basename(top)).strip(".-") or "worktree"
+    for number in range(MOST_NAMES):
+        target = os.path.join(above, f"{plain}{number or ''}")
+        if not os.path.lexists(target):
+            with suppress(FileExistsError, OSError):
+                os.rename(fresh, target)
+                return target
+    place.erase(fresh)
+    raise OSError(f"{above} is full.")
 
 
 # --- files and the set-up command -----------------------------------------------------------------

@@ -5,8 +5,7 @@ import re
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.client.work_tree import git
-from rookery.client.worktrees import place
+from rookery.client.worktrees import place, programs
 from rookery.client.worktrees.repository import Git, NoWorktree, names_of, text_of, with_index
 from rookery.core import worktree
 from rookery.core.json import Json
@@ -93,6 +92,7 @@ def uncommitted(tree: Json) -> list[str]:
         words = ("--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "-z")
         found = names_of(git_.data("diff", *words))
         fresh = names_of(git_.data("ls-files", "-z", "-o", "--exclude-standard"))
+        programs.check(git_, [*found, *fresh])
     copied = set(tree.get("copied", ()))
     return [*found, *(name for name in fresh if name not in copied)]
 
@@ -150,9 +150,11 @@ def clear(home: str, session: str, tree: Json) -> None:
         admin = tree.get("admin") or ""
         if admin and os.path.isdir(admin) and _is_in(admin, os.path.join(shared, "worktrees")):
             place.erase(admin)
-        git.do(shared, [f"--git-dir={shared}", "worktree", "prune"], hooks=False)
-        words = ["branch", "-D", "--quiet", "--", tree["branch"]]
-        git.do(shared, [f"--git-dir={shared}", *words], hooks=False)
+        known = Git(shared, shared)
+        known.try_("worktree", "prune")
+        with suppress(OSError):  # it is empty
+            os.rmdir(os.path.join(shared, "worktrees"))
+        known.try_("update-ref", "-d", f"refs/heads/{tree['branch']}")
     if os.path.lexists(own):
         place.erase(own)
 

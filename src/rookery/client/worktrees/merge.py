@@ -9,7 +9,7 @@ import os
 from typing import NamedTuple
 
 from rookery.client.work_tree import git
-from rookery.client.worktrees import place, repository
+from rookery.client.worktrees import place, programs, repository
 from rookery.client.worktrees.drop import tip_of, uncommitted
 from rookery.client.worktrees.repository import (
     SECONDS,
@@ -23,6 +23,7 @@ from rookery.client.worktrees.repository import (
 from rookery.core import worktree
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
+from rookery.git import places
 
 MERGE, REBASE, SQUASH, APPLY = WAYS = ("merge", "rebase", "squash", "apply")
 NAMED = 10
@@ -93,6 +94,7 @@ def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
     files = uncommitted(tree)
     tip = commit(tree, message) if files else tip_of(tree)
     store = Git(found.git, found.top)
+    programs.check_merge(store, found.head, tip)
     commits = int(store.text("rev-list", "--count", f"{found.head}..{tip}"))
     moved = ""
     if how == REBASE:
@@ -102,6 +104,7 @@ def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
     size, way = Size(0, 0, 0), list[str]()
     if result:
         changed, size = _changed(store, found.head, result)
+        programs.check(store, changed, result)
         way = _in_the_way(store, found, changed, result)
     about = (found.top, found.branch, found.head, tip, moved, result, conflicts, commits)
     return Plan(how, *about, len(files), size, way)
@@ -121,8 +124,8 @@ def _origin(tree: Json) -> str:
 
 
 def _check_quiet(top: str) -> None:
-    found = git.run(top, ["rev-parse", "--path-format=absolute", "--git-dir"])
-    own = text_of(found.data) if found else ""
+    found = places.find(top)
+    own = found.own if found else ""
     for name in BUSY:
         if own and os.path.lexists(os.path.join(own, name)):
             what = name.lower().partition("_head")[0].partition("-")[0].replace("_", "-")
@@ -137,27 +140,19 @@ def commit(tree: Json, message: str) -> str:
     """What is in the worktree and not committed, on top of its last commit. Raises NoWorktree."""
     tip = tip_of(tree)
     with with_index(tree["git"], tree["path"], tip) as store:
-        store.data("add", "--all", ".")
-        if copied := tree.get("copied"):
-            known = set(names_of(store.data("ls-tree", "-r", "-z", "--name-only", tip)))
-            left = [name for name in copied if name not in known]
-            given = "".join(f"{name}\0" for name in left).encode("utf-8", "surrogateescape")
-            store.data("update-index", "--force-remove", "-z", "--stdin", given=given)
-        result = store.text("write-tree")
-        if inner := _inner(store, tip, result):
+        names = uncommitted(tree)
+        if inner := [name.rstrip("/") for name in names if name.endswith("/")]:
             words = f"{_listed(inner)}: a repository of its own, which a merge would not bring."
             raise NoWorktree(
                 "inner_repository", words, "Remove its .git, or add it as a submodule."
             )
+        # Not by `git add`: it would ask each submodule, by a git that reads the settings there.
+        given = "".join(f"{name}\0" for name in names).encode("utf-8", "surrogateescape")
+        news = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+        store.data(*news, given=given)
+        result = store.text("write-tree")
         text = message.strip() or f"Work of {tree['branch']}"
         return store.text("commit-tree", result, "-p", tip, "-F", "-", given=text.encode())
-
-
-def _inner(store: Git, tip: str, result: str) -> list[str]:
-    """Repositories in the worktree that are new to git."""
-    rows = names_of(store.data("diff-tree", "-r", "-z", "--no-renames", tip, result))
-    pairs = zip(rows[::2], rows[1::2], strict=False)
-    return [name for about, name in pairs if about.split()[:2] == [":000000", "160000"]]
 
 
 def _merged(store: Git, onto: str, tip: str) -> tuple[str, list[str]]:
@@ -227,7 +222,7 @@ def _in_the_way(
     """Of the files that a merge changes, those with changes of their own; and what stands where a
     new one goes, which git may ignore."""
     words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no"]
-    said = git.run(found.top, words, seconds=SECONDS, more=git.harmless(found.top))
+    said = git.run(found.top, [*words, "--ignore-submodules=dirty"], seconds=SECONDS)
     if said is None:
         raise NoWorktree("git_failed", f"git status failed in {found.top}.")
     dirty = {row[3:] for row in names_of(said.data)}
@@ -254,9 +249,7 @@ def carry_out(planned: Plan, tree: Json, message: str) -> str:
         return _apply(planned, top)
     new = _commit_of(planned, top, tree, message)
     if new != planned.onto:
-        told = git.do(
-            planned.top, ["merge", "--ff-only", "--quiet", new], hooks=False, seconds=600.0
-        )
+        told = git.do(planned.top, ["merge", "--ff-only", "--quiet", new], seconds=SECONDS)
         if told.code != 0:
             words = f"git could not change {planned.top}: {told.said}"
             raise NoWorktree("git_failed", words, "Try again.")
@@ -294,7 +287,7 @@ def _apply(planned: Plan, store: Git) -> str:
         "diff", *words, "--src-prefix=a/", "--dst-prefix=b/", planned.onto, planned.tree
     )
     if patch.strip():
-        told = git.do(planned.top, ["apply", "--whitespace=nowarn", "-"], patch, hooks=False)
+        told = git.do(planned.top, ["apply", "--whitespace=nowarn", "-"], patch)
         if told.code != 0:
             raise NoWorktree("git_failed", f"git apply failed: {told.said}. Nothing was changed.")
     return ""

@@ -1,8 +1,8 @@
 """The git repository of a directory, and git run for a worktree.
 
 Nothing that an agent can write into its worktree decides which repository is used: git gets the
-directory that was noted when the worktree was made, and an index of ours. No hook runs
-(docs/worktrees.md).
+directory that was noted when the worktree was made, and an index of ours. No hook runs, nor any
+other program that the repository alone names (docs/worktrees.md).
 """
 
 import os
@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from rookery.client.work_tree import git
+from rookery.git import places
+from rookery.git.places import Place
+from rookery.git.program import NoGit, program
 
 SECONDS = 600.0
 """For what reads or writes all files."""
@@ -40,28 +43,39 @@ class Repository(NamedTuple):
 
 def look(cwd: str) -> Repository:
     """Raises NoWorktree."""
-    bare = git.run(cwd, ["rev-parse", "--is-bare-repository"])
-    if bare is None:
-        if git.run("/", ["--version"]) is None:
-            raise NoWorktree("no_git", "git is not installed, and a worktree needs it.")
+    place = places.find(cwd)
+    if place is None:
         words = f"{cwd} is not in a git repository, and a worktree needs one."
         raise NoWorktree("no_repository", words, "Run git init there, or leave out --worktree.")
-    top = _asked(cwd, "--show-toplevel")
+    top = place.top
     if not top:
         words = f"{cwd} is in a bare repository, or in a .git directory."
         raise NoWorktree("bare_repository", words, "Use a directory with checked out files.")
-    if _asked(cwd, "--show-superproject-working-tree"):
+    if places.is_submodule(place):
         words = f"{top} is a submodule. Worktrees of submodules are not supported."
         raise NoWorktree("submodule", words, "Leave out --worktree, or clone it on its own.")
+    sparse = _is_sparse(place)
     head = _asked(cwd, "--verify", "--quiet", "HEAD^{commit}")
     if not head:
         raise NoWorktree("no_commit", f"{top} has no commit yet.", "Commit something first.")
-    if _config(cwd, "core.sparseCheckout"):
+    if sparse:
         words = f"{top} is a sparse checkout. Worktrees of those are not supported."
         raise NoWorktree("sparse_checkout", words, "Leave out --worktree.")
     inside = os.path.relpath(os.path.realpath(cwd), os.path.realpath(top))
-    shared = _asked(cwd, "--path-format=absolute", "--git-common-dir")
-    return Repository(top, "" if inside == "." else inside, shared, head, branch_of(cwd))
+    return Repository(top, "" if inside == "." else inside, place.shared, head, branch_of(cwd))
+
+
+def _is_sparse(place: Place) -> bool:
+    """Raises NoWorktree: git cannot be asked there."""
+    try:
+        program(place)
+    except NoGit:
+        raise NoWorktree("no_git", "git is not installed, and a worktree needs it.") from None
+    try:
+        with git.opened(place) as found:
+            return found.settings.sparse
+    except NoGit as error:
+        raise NoWorktree("git_failed", str(error)) from error
 
 
 def branch_of(cwd: str) -> str:
@@ -76,11 +90,6 @@ def has_submodules(cwd: str) -> bool:
 def _asked(cwd: str, *words: str) -> str:
     found = git.run(cwd, ["rev-parse", *words])
     return text_of(found.data) if found else ""
-
-
-def _config(cwd: str, key: str) -> bool:
-    found = git.run(cwd, ["config", "--type=bool", "--get", key])
-    return found is not None and text_of(found.data) == "true"
 
 
 def text_of(data: bytes) -> str:
@@ -98,18 +107,18 @@ class Git:
     """git for the files of a worktree, with an index of ours."""
 
     def __init__(self, shared: str, top: str, index: str = "") -> None:
-        self._words = [f"--git-dir={shared}", f"--work-tree={top}"]
+        self.place = places.at(shared, os.path.realpath(top))
         self._top = top
-        self._index = {"GIT_INDEX_FILE": index} if index else {}
+        self._index = index
 
     def try_(self, *words: str, given: bytes = b"", seconds: float = SECONDS) -> git.Told:
         return git.do(
             self._top if os.path.isdir(self._top) else "/",
-            [*self._words, *words],
+            words,
             given,
             seconds,
-            hooks=False,
-            environment=self._index,
+            place=self.place,
+            index=self._index,
         )
 
     def data(self, *words: str, given: bytes = b"") -> bytes:

@@ -58,12 +58,16 @@ def merge(session: str | None, how: str | None, message: str, keep: bool) -> int
 
 def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) -> None:
     """Merge, and say what came of it."""
+    from rookery.cli.session.git_programs import with_trust
     from rookery.client.branches import anywhere
 
     head = target.rookery().head(session) or {}
-    message = asked_message(session, how, message, head)
-    said = anywhere.merge(target.rookery(), session, how, message, kept=kept)
-    screen.note(clean_line(sentence(said)))
+
+    def act() -> Json:
+        given = asked_message(session, how, message, head)
+        return anywhere.merge(target.rookery(), session, how, given, kept=kept)
+
+    screen.note(clean_line(sentence(with_trust(screen, act))))
 
 
 def asked_message(session: str, how: str, message: str, head: Json) -> str:

@@ -162,6 +162,46 @@ def confirm(yes: bool, as_json: bool) -> int:
     return exits.DONE
 
 
+@config.command("trust-git")
+@click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
+@flags.flag("--yes", help="Do not ask for confirmation.")
+@flags.flag("--forget", help="No longer trust any of them.")
+def trust_git(directory: str, yes: bool, forget: bool) -> int:
+    """Trust the filters and merge drivers that a repository's own git configuration names.
+
+    Rookery runs those of your global configuration only: an agent can write the repository's.
+    Trust holds for these commands in this repository; if one changes, you are asked again.
+
+    \b
+    rookery config trust-git
+    rookery config trust-git ~/project --forget
+    """
+    from rookery.cli.session.git_programs import trusted
+    from rookery.client.work_tree import drivers
+    from rookery.git import places, program
+
+    screen, home = standard(), paths.home()
+    place = places.find(directory)
+    if place is None:
+        raise click.ClickException(f"{directory} is not in a git repository.")
+    if forget:
+        there = drivers.forget(home, place)
+        screen.note("None of its programs is trusted now." if there else "Nothing was trusted.")
+        return exits.DONE
+    try:
+        chosen = drivers.found(place)
+    except program.NoGit as error:
+        raise click.ClickException(str(error)) from None
+    if not chosen:
+        screen.note("Its own configuration names no filter and no merge driver.")
+        return exits.DONE
+    if not trusted(screen, place, chosen, yes=yes):
+        screen.note("Not trusted. Nothing runs.")
+        return exits.FAILED
+    screen.note("Trusted, until one of the commands changes.")
+    return exits.DONE
+
+
 # ---------------------------------------------------------------- explain
 
 

@@ -1,0 +1,90 @@
+"""Where a directory's repository is, found without git: by its place alone, no setting is asked."""
+
+import os
+from typing import NamedTuple
+
+OWN = ".git"
+POINTER = "gitdir: "
+POINTER_BYTES = 8192
+
+
+class Place(NamedTuple):
+    own: str
+    """What belongs to this work tree alone: HEAD and the index."""
+    shared: str
+    """What all work trees share: objects, refs, settings. The same, but in a linked work tree."""
+    top: str
+    """The work tree; "": there is none."""
+
+
+NOWHERE = Place(os.devnull, os.devnull, "")
+
+
+def find(cwd: str) -> Place | None:
+    """The nearest repository that a directory is in, or that it is itself."""
+    folder = os.path.realpath(cwd)
+    while True:
+        marker = os.path.join(folder, OWN)
+        if os.path.lexists(marker):
+            own = _led_to(marker)
+            return Place(own, shared_of(own), folder) if own else None
+        if is_repository(folder):
+            return Place(folder, shared_of(folder), "")
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def at(own: str, top: str) -> Place:
+    """A repository that is known by its directory."""
+    return Place(own, shared_of(own), top)
+
+
+def is_repository(folder: str) -> bool:
+    """By what must be in one. A linked work tree's part has its objects elsewhere."""
+    if not os.path.lexists(os.path.join(folder, "HEAD")):
+        return False
+    shared = shared_of(folder)
+    return all(os.path.isdir(os.path.join(shared, name)) for name in ("objects", "refs"))
+
+
+def shared_of(own: str) -> str:
+    said = _first_line(os.path.join(own, "commondir"))
+    return os.path.normpath(os.path.join(own, said)) if said else own
+
+
+def is_submodule(place: Place) -> bool:
+    """Its repository is part of another one's, by its place."""
+    parts = os.path.realpath(place.own).split(os.sep)
+    return f"{OWN}/modules/" in "/".join(parts) + "/" and os.path.isfile(
+        os.path.join(place.top, OWN)
+    )
+
+
+def _led_to(marker: str) -> str:
+    """The repository that a `.git` is, or names; "": none."""
+    if os.path.isdir(marker):
+        found = os.path.realpath(marker)
+    else:
+        said = _first_line(marker)
+        if not said.startswith(POINTER):
+            return ""
+        above = os.path.dirname(marker)
+        found = os.path.realpath(os.path.join(above, said.removeprefix(POINTER)))
+    return found if is_repository(found) else ""
+
+
+def _first_line(path: str) -> str:
+    """No pipe is waited for."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        data = os.read(file, POINTER_BYTES)
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
+    return os.fsdecode(data).partition("\n")[0].strip()

@@ -1,0 +1,78 @@
+"""The git that is run, and what it is given of the environment."""
+
+import os
+from collections.abc import Mapping
+from functools import cache
+
+from rookery.git.places import OWN, Place
+
+KEPT = frozenset(
+    f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE")
+)
+"""Variables of git's that say who commits. No other reaches it."""
+OF_THE_USER = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+"""Where the user's own settings are."""
+SYSTEM = ("/usr/bin", "/bin")
+
+
+class NoGit(Exception):
+    """Git cannot be asked here; the message says why."""
+
+
+def search_path(place: Place, path: str | None = None) -> str:
+    """Without what is relative, and without the folders of the repository and of its work trees:
+    programs in them are anybody's."""
+    given = os.environ.get("PATH", os.defpath) if path is None else path
+    avoid = _avoided(place)
+    folders = [each for each in given.split(os.pathsep) if os.path.isabs(each)]
+    return os.pathsep.join([each for each in folders if not _is_in(each, avoid)] or SYSTEM)
+
+
+def program(place: Place, path: str | None = None) -> str:
+    """Git's own file. Raises NoGit."""
+    avoid = _avoided(place)
+    for folder in search_path(place, path).split(os.pathsep):
+        found = os.path.join(folder, "git")
+        is_program = os.access(found, os.X_OK) and os.path.isfile(found)
+        if is_program and not _is_in(found, avoid):
+            return found
+    raise NoGit("git is not on PATH.")
+
+
+@cache
+def _avoided(place: Place) -> tuple[str, ...]:
+    above, name = os.path.split(os.path.realpath(place.shared))
+    tops = {place.top, above if name == OWN else os.path.join(above, name)}
+    return tuple(_outermost(each) for each in tops if each)
+
+
+def _outermost(top: str) -> str:
+    """The work tree around a work tree, below the user's home: a submodule is in another."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    found, folder = top, top
+    while folder != home and not _is_in(home, (folder,)) and folder != os.sep:
+        if os.path.lexists(os.path.join(folder, OWN)):
+            found = folder
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _is_in(path: str, folders: tuple[str, ...]) -> bool:
+    path = os.path.realpath(path) + os.sep
+    return any(path.startswith(each + os.sep) for each in folders if each != os.sep)
+
+
+def environment(place: Place, given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Of the one that is given, or this process's."""
+    found = os.environ if given is None else given
+    kept = {key: value for key, value in found.items() if not key.startswith("GIT_") or key in KEPT}
+    return kept | {
+        "PATH": search_path(place, found.get("PATH")),
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_EDITOR": "true",
+        "GIT_PAGER": "cat",
+        "LC_ALL": "C",
+    }

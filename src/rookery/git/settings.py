@@ -1,0 +1,228 @@
+"""What git is told of a repository's configuration: settings that are plain values. Those that name
+a program count only where the user's own configuration, global or of the system, has them."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from rookery.git.places import Place
+from rookery.git.program import OF_THE_USER, NoGit, environment, program
+
+SECONDS = 10.0
+MOST = 4 * 1024 * 1024
+FRESH = 2.0
+"""Seconds that what was read counts, as long as the files are the same."""
+
+USERS = ("system", "global")
+PROGRAMS = ("clean", "smudge", "process")
+"""Of a filter."""
+
+_PLAIN = {
+    "core": """abbrev attributesfile autocrlf bigfilethreshold checkroundtripencoding checkstat
+        compression eol excludesfile filemode ignorecase logallrefupdates loosecompression
+        precomposeunicode protecthfs protectntfs safecrlf sharedrepository sparsecheckout
+        sparsecheckoutcone symlinks trustctime whitespace""",
+    "apply": "ignorewhitespace",
+    "author": "email name",
+    "commit": "cleanup gpgsign",
+    "committer": "email name",
+    "diff": "algorithm indentheuristic renamelimit renames",
+    "gpg": "format",
+    "i18n": "commitencoding logoutputencoding",
+    "lfs": "url",
+    "merge": "conflictstyle directoryrenames renamelimit renames renormalize",
+    "user": "email name signingkey useconfigonly",
+}
+PLAIN = frozenset(f"{part}.{key}" for part, keys in _PLAIN.items() for key in keys.split())
+"""In any configuration."""
+_PLAIN_BELOW = {
+    "diff": ("binary", "funcname", "wordregex", "xfuncname"),
+    "remote": ("fetch", "lfsurl", "url"),
+}
+_OF_THE_USER = ("filter", "gpg", "lfs", "merge", "user")
+"""Sections that count whole in the user's own configuration."""
+
+FIXED = (
+    ("core.bare", "false"),
+    ("core.fsmonitor", "false"),
+    ("core.hookspath", os.devnull),
+    ("core.pager", "cat"),
+    ("core.preloadindex", "false"),
+    ("core.quotepath", "false"),
+    ("core.splitindex", "false"),
+    ("diff.mnemonicprefix", "false"),
+    ("diff.noprefix", "false"),
+    ("fetch.recursesubmodules", "false"),
+    ("gc.auto", "0"),
+    ("log.showsignature", "false"),
+    ("maintenance.auto", "false"),
+    ("merge.verifysignatures", "false"),
+    ("protocol.allow", "never"),
+    ("status.submodulesummary", "false"),
+    ("submodule.recurse", "false"),
+)
+_SETTLED = {"noop", "noop-v1", "partialclone", "preciousobjects", "relativeworktrees"}
+_SETTLED |= {"worktreeconfig"}
+"""Extensions that change nothing for what is asked here."""
+_CARRIED = {"objectformat": ("sha1", "sha256"), "refstorage": ("files", "reftable")}
+
+
+class Driver(NamedTuple):
+    """A filter, or a way to merge, as a configuration has it."""
+
+    kind: str
+    """`filter` or `merge`."""
+    name: str
+    values: tuple[tuple[str, str], ...]
+
+    @property
+    def settings(self) -> list[tuple[str, str]]:
+        return [(f"{self.kind}.{self.name}.{key}", value) for key, value in self.values]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} = {value}" for key, value in self.values)
+
+
+class Settings(NamedTuple):
+    plain: tuple[tuple[str, str], ...]
+    extensions: tuple[tuple[str, str], ...]
+    own: Mapping[tuple[str, str], Driver]
+    """By kind and name: drivers that only the repository's configuration has."""
+    work_tree: str
+    hooks: str
+    """`core.hooksPath`; "": it is not set."""
+    sparse: bool
+
+
+_DECIDING = ("HOME", "XDG_CONFIG_HOME", "PATH", *OF_THE_USER)
+
+_read: dict[tuple[str, ...], tuple[float, list[object], Settings]] = {}
+
+
+def read(place: Place, given: Mapping[str, str] | None = None) -> Settings:
+    """`given`: the user's environment, where it is not this process's. Raises NoGit."""
+    env = os.environ if given is None else given
+    name = (place.own, *(env.get(key, "") for key in _DECIDING))
+    stamp = [_stamp(each) for each in _files(place, env)]
+    when, before, found = _read.get(name, (0.0, [], None))
+    if found is not None and before == stamp and time.monotonic() - when < FRESH:
+        return found
+    found = _sorted(_listed(place, env))
+    while len(_read) > 32:
+        _read.pop(next(iter(_read)), None)
+    _read[name] = time.monotonic(), stamp, found
+    return found
+
+
+def _files(place: Place, env: Mapping[str, str]) -> Iterable[str]:
+    yield from (os.path.join(place.shared, "config"), os.path.join(place.own, "config.worktree"))
+    if named := env.get("GIT_CONFIG_GLOBAL"):
+        yield named
+    home = env.get("HOME") or os.path.expanduser("~")
+    above = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    yield from (os.path.join(home, ".gitconfig"), os.path.join(above, "git", "config"))
+
+
+def _stamp(path: str) -> object:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def _listed(place: Place, env: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Scope, name and value of each setting. Git only prints them: this runs none of them."""
+    users = {key: env[key] for key in OF_THE_USER if key in env}
+    path = env.get("PATH")
+    try:
+        done = subprocess.run(
+            [program(place, path), "config", "--list", "-z", "--show-scope", "--includes"],
+            cwd="/",
+            env=environment(place, env) | users | {"GIT_DIR": place.own},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise NoGit(f"git cannot read the settings of {place.shared}: {error}") from error
+    if done.returncode or len(done.stdout) > MOST:
+        words = os.fsdecode(done.stderr).strip()[-500:] or "there are too many"
+        raise NoGit(f"git cannot read the settings of {place.shared}: {words}")
+    fields = os.fsdecode(done.stdout).split("\0")[:-1]
+    rows = zip(fields[::2], fields[1::2], strict=False)
+    return [(scope, *_parted(text)) for scope, text in rows]
+
+
+def _parted(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("\n")
+    return key, value if sign else "true"
+
+
+def _sorted(rows: list[tuple[str, str, str]]) -> Settings:
+    plain: list[tuple[str, str]] = []
+    last: dict[str, str] = {}
+    drivers: dict[bool, dict[tuple[str, str], dict[str, str]]] = {True: {}, False: {}}
+    for scope, key, value in rows:
+        users = scope in USERS
+        last[key] = value
+        if _is_plain(key, value) or (users and key.partition(".")[0] in _OF_THE_USER):
+            plain.append((key, value))
+        kind, _, rest = key.partition(".")
+        name, _, word = rest.rpartition(".")
+        if name and (kind, word) in _DRIVEN:
+            drivers[users].setdefault((kind, name), {})[word] = value
+    own = {
+        name: Driver(*name, tuple(sorted(values.items())))
+        for name, values in drivers[False].items()
+        if name not in drivers[True] and any(values.values())
+    }
+    sparse = last.get("core.sparsecheckout", "").lower() in ("true", "yes", "on", "1")
+    extensions = tuple(_extensions(last))
+    place, hooks = last.get("core.worktree", ""), last.get("core.hookspath", "")
+    return Settings(tuple(plain), extensions, own, place, hooks, sparse)
+
+
+_DRIVEN = {*(("filter", word) for word in (*PROGRAMS, "required")), ("merge", "driver")}
+
+
+def _is_plain(key: str, value: str) -> bool:
+    part, _, rest = key.partition(".")
+    name, _, word = rest.rpartition(".")
+    if not name:
+        return key in PLAIN
+    is_address = part != "remote" or "::" not in value
+    return word in _PLAIN_BELOW.get(part, ()) and is_address and not value.startswith("-")
+
+
+def _extensions(last: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    version = last.get("core.repositoryformatversion", "0")
+    if version not in ("0", "1"):
+        raise NoGit(f"The repository has format {version}, which is not known here.")
+    for key, value in last.items():
+        if not key.startswith("extensions."):
+            continue
+        name = key.removeprefix("extensions.")
+        if value.lower() in _CARRIED.get(name, ()):
+            yield key, value.lower()
+        elif name not in _SETTLED and version == "1":
+            raise NoGit(f"The repository uses git's extension {name}, which is not known here.")
+
+
+def written(settings: Iterable[tuple[str, str]]) -> bytes:
+    """As a file of git's."""
+    lines: list[str] = []
+    for key, value in settings:
+        part, _, rest = key.partition(".")
+        name, _, word = rest.rpartition(".")
+        head = f'[{part} "{_escaped(name)}"]' if name else f"[{part}]"
+        text = _escaped(value).replace("\n", "\\n").replace("\t", "\\t")
+        lines.append(f'{head}\n\t{word} = "{text}"\n')
+    return os.fsencode("".join(lines))
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
