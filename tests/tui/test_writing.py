@@ -311,5 +311,5 @@ async def test_F3_the_next_session_runs_in_a_chosen_sandbox() -> None:
         assert "in a sandbox (bwrap)" in [*app._notifications][-1].message
         await pilot.press(*"go", "enter")
         await pilot.pause()
-        assert [given[-1] for given in made] == ["bwrap"]
+        assert [given[6] for given in made] == ["bwrap"]
         assert app.sent == []
