@@ -155,7 +155,7 @@ async def test_I9_2_a_deny_rule_holds_in_every_mode(
     assert "Denied by rule no-touch: nothing is touched here" in said
     shown = [b for b in fold(None, told.events).blocks.values() if b["role"] == "ask"]
     [block] = shown
-    assert block["text"] == "denied by rule no-touch: nothing is touched here"
+    assert block["text"] == "Denied by rule no-touch: nothing is touched here"
     assert block["status"] == "answered"
     assert block["parent"] in fold(None, told.events).blocks
 
@@ -185,7 +185,7 @@ async def test_I9_2_an_allow_rule_holds_where_everything_is_asked(nest: Nest) ->
     assert (told.asks, told.judged) == (0, [("allow", "rule:look")])
     assert (nest.work / "allowed").exists()
     blocks = fold(None, told.events).blocks.values()
-    assert [b["text"] for b in blocks if b["role"] == "ask"] == ["allowed by rule look"]
+    assert [b["text"] for b in blocks if b["role"] == "ask"] == ["Allowed by rule look"]
 
 
 async def test_I9_2_an_ask_rule_holds_where_all_is_approved(nest: Nest) -> None:

@@ -184,7 +184,7 @@ def test_S5_what_others_change_meanwhile_stays(tmp_path: Path) -> None:
         present = store.take(meadow.most).id
         (meadow.root / "a").write_text("somebody else's")
         outcome = restore(store, present, taken)
-    assert outcome.kept == {"a": "changed meanwhile"}
+    assert outcome.kept == {"a": "changed since"}
     assert [(meadow.root / name).read_text() for name in "ab"] == ["somebody else's", "one"]
 
 

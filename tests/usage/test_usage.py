@@ -295,5 +295,5 @@ def test_I14_the_command(home: Path) -> None:
 def test_I14_the_command_without_anything_to_show(home: Path) -> None:
     none = rookery("usage")
     assert (none.code, none.out) == (0, "")
-    assert "Nothing was used" in none.err
+    assert "No usage in this period." in none.err
     assert rookery("usage", "--by", "moon").code == 2

@@ -228,7 +228,7 @@ def _chosen(settings: config.Config, named: str | None, model: str) -> tuple[reg
     agent = registry.resolve(name, settings.agents)
     silent, about = bool(named or settings.default_agent), list[str]()
     if name == registry.DEMO and not silent:
-        about.append("demo agent, no model yet (rookery setup)")
+        about.append("demo agent (no model: rookery setup)")
     if name == registry.OWN and name not in settings.agents and not registry.lacks_module(agent):
         said = _model(home, checked_model(model) if model else "")
         about += [] if silent else [f"model {said}"]

@@ -121,7 +121,7 @@ class _Turn:
     def introduce(self, about: str) -> None:
         """One line: how it answers, its id, and what else was chosen (`about`)."""
         header = self.client.log.header()
-        said = [summary(header), f"session {self.client.session}"]
+        said = [summary(header), self.client.session]
         if branch := worktree.brief(header["worktree"]):
             said.append(f"branch {branch}")
         said += [about] if about else []

@@ -118,7 +118,8 @@ class TranscriptTools(Windows):
             self.notify("Nothing for the side panel yet: it shows plans and changed files.")
 
     def on_side_panel_fitted(self, message: "SidePanel.Fitted") -> None:
-        self.transcript.fold_plan(beside=message.has_plan)
+        if self.screen_stack:  # the message may come when the application has closed its screens
+            self.transcript.fold_plan(beside=message.has_plan)
 
     def on_side_panel_chosen(self, message: "SidePanel.Chosen") -> None:
         self.transcript.go_to(message.call, begin=True)
