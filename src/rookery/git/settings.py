@@ -10,12 +10,13 @@ from typing import NamedTuple
 from rookery.git.places import Place
 from rookery.git.program import OF_THE_USER, NoGit, environment, program
 
-SECONDS = 10.0
+SECONDS = 5.0
 MOST = 4 * 1024 * 1024
 FRESH = 2.0
 """Seconds that what was read counts, as long as the files are the same."""
 
 USERS = ("system", "global")
+OF_THE_REPOSITORY = ("local", "worktree")
 PROGRAMS = ("clean", "smudge", "process")
 """Of a filter."""
 
@@ -94,6 +95,10 @@ class Settings(NamedTuple):
     hooks: str
     """`core.hooksPath`; "": it is not set."""
     sparse: bool
+    armed: tuple[str, ...]
+    """What only the repository's configuration has and git may run, or be led by to a program."""
+    hooks_of_user: bool
+    """`hooks` is the user's own setting."""
 
 
 _DECIDING = ("HOME", "XDG_CONFIG_HOME", "PATH", *OF_THE_USER)
@@ -164,11 +169,17 @@ def _parted(text: str) -> tuple[str, str]:
 
 def _sorted(rows: list[tuple[str, str, str]]) -> Settings:
     plain: list[tuple[str, str]] = []
+    armed: list[str] = []
+    hooks_of_user = False
     last: dict[str, str] = {}
     drivers: dict[bool, dict[tuple[str, str], dict[str, str]]] = {True: {}, False: {}}
     for scope, key, value in rows:
         users = scope in USERS
         last[key] = value
+        if key == "core.hookspath":
+            hooks_of_user = users
+        if scope in OF_THE_REPOSITORY and not _is_harmless(key, value):
+            armed.append(key)
         if _is_plain(key, value) or (users and key.partition(".")[0] in _OF_THE_USER):
             plain.append((key, value))
         kind, _, rest = key.partition(".")
@@ -183,7 +194,8 @@ def _sorted(rows: list[tuple[str, str, str]]) -> Settings:
     sparse = last.get("core.sparsecheckout", "").lower() in ("true", "yes", "on", "1")
     extensions = tuple(_extensions(last))
     place, hooks = last.get("core.worktree", ""), last.get("core.hookspath", "")
-    return Settings(tuple(plain), extensions, own, place, hooks, sparse)
+    found = (tuple(plain), extensions, own, place, hooks, sparse)
+    return Settings(*found, tuple(armed), hooks_of_user)
 
 
 _DRIVEN = {*(("filter", word) for word in (*PROGRAMS, "required")), ("merge", "driver")}
@@ -196,6 +208,23 @@ def _is_plain(key: str, value: str) -> bool:
         return key in PLAIN
     is_address = part != "remote" or "::" not in value
     return word in _PLAIN_BELOW.get(part, ()) and is_address and not value.startswith("-")
+
+
+def _is_harmless(key: str, value: str) -> bool:
+    """Whether it neither is a command nor leads to one: a short list, all else may."""
+    if _is_plain(key, value) or (key == "core.fsmonitor" and value.lower() == "false"):
+        return True
+    part, _, rest = key.partition(".")
+    if part in ("remote", "submodule", "url"):
+        plain = rest.rpartition(".")[2] in ("active", "branch", "fetch", "prune", "tagopt", "url")
+        return plain and part != "url" and "::" not in value and not value.startswith("!")
+    return key in _HARMLESS or part in _HARMLESS_PARTS
+
+
+_HARMLESS = {f"core.{key}" for key in ("bare", "repositoryformatversion", "worktree", "hookspath")}
+_HARMLESS |= {"lfs.repositoryformatversion"}
+_HARMLESS |= {f"extensions.{key}" for key in ("objectformat", "refstorage", "worktreeconfig")}
+_HARMLESS_PARTS = ("advice", "branch", "color", "fetch", "gui", "init", "pull", "push", "rebase")
 
 
 def _extensions(last: Mapping[str, str]) -> Iterable[tuple[str, str]]:

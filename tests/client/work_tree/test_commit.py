@@ -1,6 +1,7 @@
 """V6: a commit has what was shown and nothing else; why there is none is told."""
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -108,6 +109,28 @@ def test_V6_the_first_commit_and_one_in_a_folder(tmp_path: Path) -> None:
     made(tree)
     assert tree.git("show", "--format=", "--name-only") == "sub/a.txt\n"
     assert tree.status() == "?? top.txt\n"
+
+
+def test_nothing_is_committed_without_the_filter_that_it_needs(tree: Tree) -> None:
+    tree.put({".gitattributes": "*.txt filter=trap\n"})
+    tree.save()
+    tree.git("config", "filter.trap.clean", f": > {tree.place}/ran; cat")
+    tree.put({"a.txt": "1\n"})
+    with pytest.raises(NoDiff, match=r"trap .clean = ") as refused:
+        made(tree)
+    assert refused.value.name == "untrusted_program"
+    assert not (tree.place / "ran").exists()
+
+
+def test_what_a_hook_runs_counts_as_an_agents(tree: Tree, home: Path) -> None:
+    rookery = f"{sys.executable} -m rookery config trust-git . --yes"
+    tree.git("config", "filter.trap.clean", "cat")
+    hook(tree, "pre-commit", f"unset ROOKERY_MARK; cd {tree.place}; {rookery}")
+    tree.put({"a.txt": "1\n"})
+    with pytest.raises(Failed) as refused:
+        made(tree)
+    assert "An agent cannot trust programs" in refused.value.said
+    assert not (home / "trusted-git-programs.json").exists()
 
 
 def test_V6_a_merge_and_a_busy_index_are_told(tree: Tree) -> None:

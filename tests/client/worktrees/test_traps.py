@@ -39,11 +39,17 @@ def enemy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Enemy]:
     yield from sprung(Enemy(tmp_path / "enemy", tmp_path / "notes"), monkeypatch)
 
 
-@pytest.fixture
-def tame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Enemy]:
+@pytest.fixture(params=["on PATH", "not on PATH"])
+def tame(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Enemy]:
     """The same, but no file needs a filter."""
     found = Enemy(tmp_path / "enemy", tmp_path / "notes", attributes="*.txt diff=trap\n")
-    yield from sprung(found, monkeypatch)
+    if request.param == "on PATH":
+        yield from sprung(found, monkeypatch)
+    else:
+        yield found
+        assert found.ran == []
 
 
 def sprung(enemy: Enemy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Enemy]:

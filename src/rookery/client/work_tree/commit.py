@@ -4,11 +4,12 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rookery.client.work_tree import git
+from rookery.client.work_tree import drivers, git
 from rookery.client.work_tree.changes import UNTRACKED, File, NoDiff, changes
 from rookery.git import places, settings
 from rookery.git.places import Place
 from rookery.git.program import NoGit
+from rookery.home import paths
 
 SECONDS = 300.0
 """For hooks, which may run tests."""
@@ -48,6 +49,7 @@ def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
         raise NoDiff("no_git", f"{cwd} is not in a git repository.")
     if os.path.lexists(os.path.join(place.own, "MERGE_HEAD")):
         raise NoDiff("merging", "A merge is not finished. Commit it in a terminal.")
+    _check_filters(cwd, place, files)
     fresh = [file for file in files if file.change.state == UNTRACKED]
     if fresh:
         added = git.do(cwd, ["add", "--intent-to-add", *_FROM], _paths(fresh))
@@ -62,6 +64,24 @@ def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
     found = git.run(cwd, ["log", "-1", "--format=%H%x00%s"])
     name, _, summary = (found.data if found else b"").decode("utf-8", "replace").partition("\0")
     return Commit(name, summary.strip(), made.said)
+
+
+def _check_filters(cwd: str, place: Place, files: Sequence[File]) -> None:
+    """Raises NoDiff: one that only the repository's configuration has is not trusted."""
+    try:
+        if not drivers.found(place):
+            return
+        told = git.do(cwd, ["check-attr", "-z", "--stdin", "filter"], _paths(files))
+        if told.code != 0:
+            raise Failed("no_commit", "git cannot tell which filters the files need.", told.said)
+        named = told.data.decode("utf-8", "surrogateescape").split("\0")[2::3]
+        chosen = drivers.untrusted(paths.home(), place, [("filter", name) for name in named])
+    except NoGit as error:
+        raise NoDiff("no_git", str(error)) from error
+    if chosen:
+        listed = "; ".join(f"{each.name} ({each})" for each in chosen)
+        words = f"These files need a git filter that only the repository names: {listed}."
+        raise NoDiff("untrusted_program", f"{words} Nothing was committed.")
 
 
 def _as_shown(cwd: str, shown: Sequence[Shown]) -> list[File]:

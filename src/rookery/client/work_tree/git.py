@@ -15,6 +15,8 @@ from rookery.git import places, shadow
 from rookery.git.places import Place
 from rookery.git.program import NoGit
 from rookery.home import paths
+from rookery.processes import roots, tree
+from rookery.processes.lineage import MARK, home_tag
 
 SECONDS = 10.0
 MOST = 32 * 1024 * 1024
@@ -94,11 +96,16 @@ def do(
     place = place or places.find(cwd)
     if place is None:
         return Told(None, b"", f"{cwd} is not in a git repository.")
+    home = paths.home()
     more = {"GIT_LITERAL_PATHSPECS": "1", **(environment or {})}
+    if hooks:  # an agent may have written them: what they run answers and loosens nothing
+        more[MARK] = f"{home_tag(home)}.hooks"
     try:
         with opened(place, index=index, hooks=hooks, writes=True) as git:
             pipe = subprocess.PIPE
             process = git.start(cwd, words, stdin=pipe, stderr=pipe, more=more, session=True)
+            if hooks:
+                roots.record(home, process.pid, tree.start_time(process.pid))
             return _ended(process, given, seconds)
     except (NoGit, OSError, ValueError) as error:
         return Told(None, b"", str(error))

@@ -53,6 +53,8 @@ def judge(
     if guard and call.danger:
         return Judgement("ask", "guard", f"it {call.danger}", call.danger)
     why = f": it {call.risk}" if call.risk else ""
+    if call.programs:
+        why = f": git may run what the repository names ({call.programs})"
     return Judgement("ask", f"confirm:{confirm}", f"the mode asks you{why}")
 
 

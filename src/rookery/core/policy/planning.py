@@ -42,7 +42,7 @@ def only_looks(call: "rules.Call") -> bool:
     about."""
     if call.danger or call.kind == "think":  # a sub-agent, whose actions are judged one by one
         return not call.danger
-    return call.kind == "execute" and not (_change_in(call) or _leads_out(call))
+    return call.kind == "execute" and not (call.programs or _change_in(call) or _leads_out(call))
 
 
 def _leads_out(call: "rules.Call") -> bool:

@@ -97,6 +97,8 @@ class Call(NamedTuple):
     """There may be more of it: no rule allows it."""
     outside: str = ""
     """A path of it that lies outside the session's directories (`core.policy.reach`)."""
+    programs: str = ""
+    """What git may run of a repository's own settings, where the line only looks."""
 
 
 class Verdict(NamedTuple):

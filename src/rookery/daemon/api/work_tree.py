@@ -52,6 +52,7 @@ REMEDIES = {
     "unchanged": "Reload the changes.",
     "no_identity": "Run git config user.name and git config user.email in the directory.",
     "busy": "Try again when it is done.",
+    "untrusted_program": "If you trust it, run rookery config trust-git in the directory.",
     "hook_failed": "Correct what the hook found, or commit in a terminal.",
 }
 

@@ -2,6 +2,8 @@
 session is to ask."""
 
 import os
+import re
+import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,6 +27,7 @@ from rookery.worker.session import Session
 if TYPE_CHECKING:
     from rookery.core.policy.rule_choices import Choice
 
+_LEADS = re.compile(r"\b(git|cd)\b")
 BY_CONFIG = "approve_all"
 BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 """Who chose how much is asked, where it was no person for this session."""
@@ -167,11 +170,14 @@ class AutoAnswer:
     ) -> Judgement:
         """What is done with a call that its agent wants judged before it runs. `calls`: the ways
         in which it can be read, of which the strictest counts."""
+        confirm = modes.judged_by(self._session.header)
+        if confirm == planning.MODE:
+            calls = [with_programs(call) for call in calls]
         found = auto_answer.strictest(
             auto_answer.judge(
                 self._config().rules,
                 call,
-                modes.judged_by(self._session.header),
+                confirm,
                 guard=self._guards,
                 risk=risk,
                 looks=looks,
@@ -249,3 +255,16 @@ class AutoAnswer:
         else:
             return
         self._session.append(Draft(update, None, "config:approve_all"))
+
+
+def with_programs(call: policy_rules.Call) -> policy_rules.Call:
+    """With what git may run for it: in plan mode, a look is allowed unasked. To enter a directory
+    counts, too: the next command is run there."""
+    lines = [each.whole for each in call.commands if _LEADS.search(each.whole)]
+    if call.kind != "execute" or not lines or not call.roots:
+        return call
+    from rookery.git import armed
+
+    lines += map(shlex.quote, call.paths)
+    found = (armed.programs(root, lines) for root in call.roots)
+    return call._replace(programs=next(filter(None, found), ""))
