@@ -137,7 +137,7 @@ def test_a_newer_log_is_refused_and_left_to_the_byte(
     os.unlink(os.path.join(directory, "lock"))
     before = files(directory)
     assert list(before) == ["log.db"]
-    with pytest.raises(TooNew, match=r"newer Rookery \(log format 7; this one knows 1\). Update"):
+    with pytest.raises(TooNew, match=r"newer Rookery \(log format 7; this one knows 2\). Update"):
         opened(directory)
     assert files(directory) == before
 
@@ -150,7 +150,7 @@ def test_a_newer_version_that_only_the_wal_knows_is_seen(directory: str) -> None
     os.mkdir(killed)
     with closed(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_autocheckpoint=0")
-        connection.execute("PRAGMA user_version=2")
+        connection.execute("PRAGMA user_version=3")
         connection.execute("INSERT INTO blob VALUES ('a', 'b')")
         for name in ("log.db", "log.db-wal"):
             shutil.copy(os.path.join(directory, name), killed)

@@ -5,6 +5,7 @@ import os
 import sys
 
 from rookery import __version__
+from rookery.cli.commands import COMPLETING
 
 SELDOM = 20_000
 """New objects before garbage is collected: imports at the start produce none."""
@@ -18,6 +19,9 @@ EARLY = {
 """Commands whose caller waits for the first answer: they load no library for the command line."""
 
 VERSION = ("--version", "-V", "-v", "version")
+
+ANY_HOME = frozenset({"completions", "doctor", "help", "update"})
+"""Commands that run whatever the home's format is: they help to get a build that knows it."""
 
 LOCAL = frozenset({"play", "acp"})
 """Of these: they reach nothing over a network."""
@@ -63,7 +67,12 @@ def _run(arguments: list[str]) -> int:
 
 
 def _begin(arguments: list[str]) -> int:
+    from rookery.home import paths
+
     word = arguments[0] if arguments else ""
+    helps = bool({"--help", "-h"}.intersection(arguments[-1:])) or COMPLETING in os.environ
+    if word not in ANY_HOME and not helps:
+        paths.check_format(paths.home())
     if word in EARLY and not {"--help", "-h", "--setup"}.intersection(arguments):
         from importlib import import_module
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.client import guard
-from rookery.client.offline import left_open, write_post_mortem
+from rookery.client.offline import check_format, left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
@@ -219,6 +219,7 @@ def remove(
     from rookery.client.worktrees import drop
 
     guard.require_person(home, "delete sessions")
+    check_format(home)
     directory = paths.session_dir(home, session)
     drop.refuse_loss(home, session, force=force)
     kept = deletion.conversations_of(directory)

@@ -15,7 +15,7 @@ from rookery.core.limits import Policy
 from rookery.core.turn.idle import post_mortem
 from rookery.core.turn.messages import rejected
 from rookery.home import paths
-from rookery.log.errors import LogError, NoSession
+from rookery.log.errors import BadPlace, LogError, NoSession
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 
@@ -23,10 +23,19 @@ MOST = 256 * 1024
 """Bytes of a prompt that waits for a worker."""
 
 
+def check_format(home: str) -> None:
+    """For processes that were running before a newer Rookery took the home. Raises BadPlace."""
+    try:
+        paths.check_format(home)
+    except paths.PathError as error:
+        raise BadPlace(str(error)) from error
+
+
 @contextmanager
 def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
     """Under the lock; where a worker died in mid-turn, its post-mortem comes first. Raises Busy
-    where someone writes: then no worker died."""
+    where someone writes: then no worker died. Raises BadPlace where the home is a newer Rookery's."""
+    check_format(os.path.dirname(os.path.dirname(os.path.abspath(directory))))
     with closing(Writer.open(directory, wait=wait)) as writer:
         drafts = [*loss(directory, writer), *post_mortem(writer.header)]
         if drafts:

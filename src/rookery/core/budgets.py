@@ -107,6 +107,14 @@ def _value(match: re.Match[str]) -> Budget | None:
     return Budget(amount=number, currency=currency) if currency else None
 
 
+def is_budget(text: str) -> bool:
+    try:
+        parse(text)
+    except BadBudget:
+        return False
+    return True
+
+
 def check(text: str) -> str:
     """The value of a setting in its own words. Raises BadBudget."""
     parse(text)
@@ -139,7 +147,7 @@ def in_force(*sources: Mapping[str, str]) -> dict[str, Budget]:
     found = {}
     for scope in SCOPES:
         said = next((source[scope] for source in sources if source.get(scope)), OFF)
-        if budget := parse(said):
+        if is_budget(said) and (budget := parse(said)):
             found[scope] = budget
     return found
 
@@ -276,12 +284,9 @@ def answered(header: Json, ask: Json, outcome: Json) -> Json:
 
 
 def of_session(update: Json) -> Json:
-    """What a `_session` says about budgets; what is not understood says nothing."""
-    found: Json = {}
-    for scope, said in lenient.mapping(update, "budget").items():
-        if scope in SCOPES and isinstance(said, str):
-            try:
-                found[scope] = check(said)
-            except BadBudget:
-                continue
-    return found
+    """What a `_session` says about budgets. What is not understood is kept, to be refused
+    (`core/safety.py`)."""
+    given = update.get("budget")
+    by_scope = given if isinstance(given, dict) else {"session": given}
+    said = {scope: value for scope, value in by_scope.items() if value is not None}
+    return {scope: " ".join(lenient.as_text(value).split()) or OFF for scope, value in said.items()}

@@ -41,7 +41,7 @@ def advance(header: Json, event: Event) -> Json:
 
 
 _GIVEN = {
-    **dict.fromkeys(("id", "cwd", "agent", "sandbox", "race"), str),
+    **dict.fromkeys(("id", "cwd", "agent", "race"), str),
     **dict.fromkeys(("archived", "pinned"), bool),
 }
 
@@ -49,6 +49,8 @@ _GIVEN = {
 def _session(header: Json, event: Event) -> Json:
     update = event.update
     changes = {key: update[key] for key in _GIVEN if isinstance(update.get(key), _GIVEN[key])}
+    if update.get("sandbox") is not None:
+        changes["sandbox"] = lenient.as_text(update["sandbox"])  # one that is unknown is refused
     for field in ("roots", "argv"):
         if field in update:
             changes[field] = lenient.texts(update, field)

@@ -23,6 +23,7 @@ STAGED = "staged"
 TOLD = "told.json"
 SEEN = "seen.json"
 STARTS = "starts.json"
+FORMAT = "format"
 SLOTS = "slots"
 UNFINISHED = ".new-"
 """Before the name of a session's directory while it is made."""
@@ -54,10 +55,66 @@ def work_directory() -> str:
 def ensure_home(home: str) -> str:
     """Create the home, 0700. An existing one keeps its mode."""
     os.makedirs(os.path.dirname(home), exist_ok=True)
+    known = check_format(home)
     check_trust(home)
     make_private(home)
     make_private(sessions(home))
+    if known < HOME_FORMAT:
+        _write_format(home)
     return home
+
+
+HOME_FORMAT = 1
+"""Of this build's homes; 0: of earlier builds, whose homes have no number. A build raises it when
+an older one would misread or damage the home. What only one session needs is its log's own format
+(`core/safety.py`)."""
+
+
+def check_format(home: str) -> int:
+    """The home's format; every process reads it before anything else there. Raises PathError if a
+    newer Rookery made it, or if it cannot be told."""
+    path = os.path.join(home, FORMAT)
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            text = os.read(file, 64).strip()
+        finally:
+            os.close(file)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        if not os.access(home, os.X_OK):
+            return 0  # `check_trust` says what is wrong with the home itself
+        raise PathError(f"{path} cannot be read: {error.strerror}. {UNREAD}") from error
+    if not (text.isdigit() and len(text) < 10):
+        raise PathError(
+            f"{path} is damaged: it should hold a number, such as {HOME_FORMAT}. {UNREAD} If no "
+            f"newer Rookery ever used this home, delete that file."
+        )
+    if (found := int(text)) > HOME_FORMAT:
+        raise PathError(
+            f"{home} is of a newer Rookery (home format {found}; this one knows {HOME_FORMAT}). "
+            "Nothing in it was changed. To update: rookery update"
+        )
+    return found
+
+
+UNREAD = "It says which builds may use this home."
+
+
+def _write_format(home: str) -> None:
+    """Only where there is none: a newer Rookery may write its own at this moment. Where nothing
+    can be written, the home stays one of an earlier build."""
+    path = os.path.join(home, FORMAT)
+    complete = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    try:
+        write_atomic(complete, b"%d\n" % HOME_FORMAT, sync=True)
+        try:
+            os.link(complete, path)
+        finally:
+            os.unlink(complete)
+    except OSError:
+        return
 
 
 def check_trust(home: str) -> None:

@@ -33,7 +33,7 @@ class TooNew(LogError):
 
 
 class BadPlace(LogError):
-    """A home on a file system that cannot carry a log."""
+    """A home that this build must not write: on a network, or of a newer Rookery."""
 
 
 class Repeated(LogError):

@@ -3,7 +3,8 @@
 A file is looked at before it is opened for writing: one of a later version, or that is no log,
 stays as it is. Looking goes through SQLite, too: a plain close would drop SQLite's locks on it.
 Migrations only add, so that a later build reads a log that a worker of the previous one still
-writes.
+writes. A session that has a field of `core/safety.py` has a version of its own, so that a build
+which would ignore the field refuses the log.
 """
 
 import os
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import NamedTuple
 
+from rookery.core import safety
 from rookery.log.errors import NoSession, NotALog, StoreError, TooNew, failures
 from rookery.log.rows import COLUMNS
 
@@ -57,9 +59,15 @@ class Schema(NamedTuple):
     tables: str
     migrations: Mapping[int, Migration]
     """From version n to n + 1, under n."""
+    marked: int = 0
+    """The newest version with the same tables that a session's own fields may give it."""
+
+    @property
+    def newest(self) -> int:
+        return max(self.version, self.marked)
 
 
-SCHEMA = Schema(1, TABLES, MappingProxyType({}))
+SCHEMA = Schema(safety.PLAIN, TABLES, MappingProxyType({}), safety.FORMAT)
 
 
 def connect(path: str, options: str) -> sqlite3.Connection:
@@ -128,8 +136,8 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
 
 
 def known(path: str, found: int, schema: Schema) -> int:
-    if found > schema.version:
-        raise TooNew(path, found, schema.version)
+    if found > schema.newest:
+        raise TooNew(path, found, schema.newest)
     if any(version not in schema.migrations for version in range(found, schema.version)):
         raise NotALog(f"{path} has log format {found}, which no release of Rookery wrote.")
     return found
@@ -158,12 +166,17 @@ def create(path: str, schema: Schema = SCHEMA) -> None:
 def migrate(connection: sqlite3.Connection, path: str, schema: Schema = SCHEMA) -> None:
     """Bring an older log up in one transaction. The caller holds the lock."""
     found = known(path, version_of(connection, path), schema)
-    if found == schema.version:
+    if found >= schema.version:
         return
     with transaction(connection):
         for version in range(found, schema.version):
             schema.migrations[version](connection)
-        connection.execute(f"PRAGMA user_version={schema.version}")
+        write_version(connection, schema.version)
+
+
+def write_version(connection: sqlite3.Connection, version: int) -> None:
+    """In the caller's transaction: with its other rows, or not at all."""
+    connection.execute(f"PRAGMA user_version={version:d}")
 
 
 def readable_columns(connection: sqlite3.Connection) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import NamedTuple
 
+from rookery.core import safety
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
 from rookery.log import headers, marks, rows, schema
@@ -67,8 +68,10 @@ class Writer(AbstractContextManager["Writer", None]):
         self._lock = lock
         self._connection = connection
         self._clock = clock
+        self._version = schema.version_of(connection, path)
         self._state, found = _state_of(connection)
         with suppress(sqlite3.Error):  # as without room for it
+            self._raise_version()
             self._mark(found)
         self._marking = self._unmarked()
         self._pruned = 0
@@ -188,6 +191,14 @@ class Writer(AbstractContextManager["Writer", None]):
             return True
         return False
 
+    def _raise_version(self) -> None:
+        """Of a log that an earlier build wrote. Where it fails, the next commit does it."""
+        needed = safety.format_of(self._state.header)
+        if needed > self._version:
+            with schema.transaction(self._connection):
+                schema.write_version(self._connection, needed)
+            self._version = needed
+
     def _unmarked(self) -> Iterator[headers.Point]:
         """Where marks belong in the turn that was the last when the log was opened."""
         connection, (_, upto, _, first, _) = self._connection, self._state
@@ -233,7 +244,10 @@ class Writer(AbstractContextManager["Writer", None]):
 
     def _commit(self, plan: "_Plan") -> None:
         connection = self._connection
+        version = max(self._version, safety.format_of(plan.state.header))
         with schema.transaction(connection):
+            if version > self._version:
+                schema.write_version(connection, version)
             connection.executemany(INSERT, plan.rows)
             if plan.turns or plan.marks:
                 connection.executemany(KEEP_BLOB, plan.blobs.items())
@@ -243,6 +257,7 @@ class Writer(AbstractContextManager["Writer", None]):
             except sqlite3.Error:  # it only caches: no event is lost for it
                 if not connection.in_transaction:
                     raise
+        self._version = version
 
 
 class _Plan:

@@ -12,6 +12,7 @@ from rookery.client import guard, leftovers
 from rookery.client.config.in_force import InForce
 from rookery.client.offline import loss
 from rookery.client.start import connectable
+from rookery.core import safety
 from rookery.core.json import Draft
 from rookery.core.limits import Policy
 from rookery.core.turn.idle import post_mortem
@@ -35,6 +36,7 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
     source = Source(home, policy)
     try:
         check_home(home)
+        paths.check_format(home)
         paths.check_trust(home)
         settings = source.load()
         writer = _open(directory)
@@ -44,6 +46,8 @@ def main(home: str, session: str, ready: int, policy: Policy | None = None) -> i
         return _refuse(ready, type(error).__name__, str(error))
     slot = None
     try:
+        if fault := safety.fault(writer.header):
+            return _refuse(ready, "unknown_safety", fault)
         slot = slots.for_worker(home, settings.config.policy)
         if slot is None:
             return _refuse(ready, "too_many", _too_many(home, session, settings.config.policy))

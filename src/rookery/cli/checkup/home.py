@@ -34,6 +34,10 @@ FAULTS = (BadPlace, OSError, paths.PathError, Unusable)
 
 def check(home: str, *, all_logs: bool = False) -> list[Row]:
     """Each thing looked at, with its verdict. What is missing is not created."""
+    try:
+        paths.check_format(home)
+    except paths.PathError as error:
+        return [Row("home", NOT_OK, str(error))]  # all else there may mean something new
     rows = []
     for look in (
         _python,

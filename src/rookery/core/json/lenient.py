@@ -3,12 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from rookery.core.json.events import Json
+from rookery.core.json.events import Json, dumps
 
 
 def text(value: object, key: str, default: str = "") -> str:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, str) else default
+
+
+def as_text(value: object) -> str:
+    """Any value as a text: JSON where it is none, cut to what a message can hold."""
+    return value if isinstance(value, str) else dumps(value)[:200]
 
 
 def number(value: object, key: str) -> int | float | None:

@@ -19,7 +19,10 @@ from rookery.processes import tree
 @contextmanager
 def only_one(home: str) -> Iterator[None]:
     """Held while a daemon serves the home. Raises Refusal."""
-    paths.ensure_home(home)
+    try:
+        paths.ensure_home(home)
+    except paths.PathError as error:
+        raise Refusal("unusable_home", str(error)) from error
     paths.make_private(os.path.join(home, "run"))
     try:
         lock = Lock.acquire(os.path.join(home, daemon.LOCK), 1.0)

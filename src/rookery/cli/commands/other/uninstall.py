@@ -50,6 +50,7 @@ OURS = {
     "conversations": "conversations of Rookery's own agent",
     "sdk": "data of its SDK",
     "player": "sessions of the demo agent",
+    paths.FORMAT: "which builds may use it",
     "run": "sockets",
     "slots": "worker slots",
     "scratch": "temporary folders",
@@ -69,7 +70,7 @@ OURS = {
 READ = frozenset({"skills", WORKTREES})
 """The user's own work, which stays: what is only read there, and what sessions did in worktrees."""
 
-OF_SESSIONS = frozenset({SESSIONS, "snapshots"})
+OF_SESSIONS = frozenset({SESSIONS, "snapshots", paths.FORMAT})
 """What is kept with the sessions."""
 
 TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")
