@@ -25,9 +25,7 @@ def number(home: Path) -> Path:
 
 
 def in_home(home: Path) -> dict[str, bytes]:
-    return {
-        str(each): each.read_bytes() for each in home.rglob("*") if each.is_file()
-    }
+    return {str(each): each.read_bytes() for each in home.rglob("*") if each.is_file()}
 
 
 def test_a_new_home_and_one_of_an_earlier_build_get_the_number(home: Path) -> None:

@@ -13,7 +13,7 @@ from rookery.log.reader import Reader
 from tests.e2e.test_previous_build import each_build, source_of
 from tests.log.drafts import files, foreign
 from tests.sandbox.cage import caged, configure
-from tests.worker.aviary import Aviary, Bird
+from tests.worker.aviary import Aviary, Bird, is_idle, is_text
 
 pytestmark = pytest.mark.long
 
@@ -87,7 +87,8 @@ async def test_an_earlier_build_opens_all_other_sessions_and_today_goes_on(
     assert caged_one.id[:4] in listed.stdout
     done = earlier(aviary, source, "prompt", plain.id, '{"play": [{"text": "as ever"}]}')
     assert done.returncode == 0, done.stderr
-    assert "as ever" in done.stdout
+    shown = await plain.until(lambda event: is_text(event, "as ever"))
+    await plain.until(is_idle, shown.seq)
     assert plain.record["build"] != build()
     await plain.send("stop")
     await plain.gone(plain.worker, plain.warden)

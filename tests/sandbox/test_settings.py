@@ -105,3 +105,9 @@ def test_the_doctor_says_what_there_is_and_what_is_missing_f3(
         verdict, _, said = words.partition(": ")
         assert row.verdict == verdict
         assert said in row.words
+
+
+def test_an_unknown_key_is_refused_not_ignored(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[sandbox]\nkind = "bwrap"\nseccomp = "strict"\n')
+    with pytest.raises(config.ConfigError, match=r"line 3: sandbox.seccomp is not a setting"):
+        config.load(str(tmp_path))

@@ -56,6 +56,9 @@ FIELDS = (
     Field("budget", 2, _limits, _unknown_budget),
 )
 
+TABLES = ("sandbox",)
+"""Of config.toml: an unknown key in one may be a protection, so it is refused as well."""
+
 FORMAT = max(each.format for each in FIELDS)
 """The newest log format that this build reads."""
 
@@ -70,7 +73,7 @@ def fault(header: Json) -> str:
     for each in FIELDS:
         if value := each.unknown(header):
             return (
-                f"This session's {each.name} is {value!r}, which this Rookery does not know, so its "
-                "agent was not started. A newer one may have set it. To update: rookery update"
+                f"This session's {each.name} is {value!r}, which this Rookery does not know, so "
+                "its agent was not started. A newer one may have set it. To update: rookery update"
             )
     return ""

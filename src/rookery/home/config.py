@@ -25,6 +25,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
+from rookery.core import safety
 from rookery.core.json.files import Unusable
 from rookery.core.limits import BadValue, Policy, Setting, checked
 from rookery.core.policy.modes import ALL
@@ -143,6 +144,9 @@ class _File:
         for name, value in table.items():
             if name in known:
                 given[name] = self.value(OWN[f"{key}.{name}"], value)
+            elif key in safety.TABLES:
+                why = "is not a setting. It may be meant to protect you, so it is not ignored"
+                self.refuse([key, name], f"{why}. There are: {', '.join(known)}")
             else:
                 self.unknown([key, name], *known)
         if key == "session" and given.get("approve_all"):  # what is written as `confirm` wins
