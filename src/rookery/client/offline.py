@@ -34,7 +34,7 @@ def check_format(home: str) -> None:
 @contextmanager
 def writing(directory: str, wait: float = 1.0) -> Iterator[Writer]:
     """Under the lock; where a worker died in mid-turn, its post-mortem comes first. Raises Busy
-    where someone writes: then no worker died. Raises BadPlace where a newer Rookery has the home."""
+    where someone writes: then no worker died. BadPlace: the home is a newer Rookery's."""
     check_format(os.path.dirname(os.path.dirname(os.path.abspath(directory))))
     with closing(Writer.open(directory, wait=wait)) as writer:
         drafts = [*loss(directory, writer), *post_mortem(writer.header)]
