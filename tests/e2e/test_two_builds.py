@@ -52,7 +52,7 @@ async def test_an_earlier_build_starts_no_agent_of_a_session_that_it_would_not_p
         assert done.returncode, words
         assert REFUSED in done.stderr, words
         assert "Traceback" not in done.stderr
-    assert not aviary.processes()
+    assert not aviary.wait_empty()
     assert log_of(bird) == before
 
 

@@ -24,7 +24,7 @@ async def test_a_field_that_is_not_understood_is_refused_in_words(
     with pytest.raises(StartError, match=f"This session's {name} is .*rookery update"):
         await bird.prompt("hello")
     assert kinds(bird.events()) == ["_session", "_session"], "it can still be read"
-    assert not aviary.processes()
+    assert not aviary.wait_empty()
 
 
 async def test_no_worker_starts_in_a_home_of_a_newer_rookery(aviary: Aviary) -> None:
@@ -33,4 +33,4 @@ async def test_no_worker_starts_in_a_home_of_a_newer_rookery(aviary: Aviary) -> 
     with pytest.raises(StartError, match="of a newer Rookery"):
         await bird.prompt("hello")
     assert kinds(bird.events()) == ["_session"]
-    assert not aviary.processes()
+    assert not aviary.wait_empty()
