@@ -125,9 +125,9 @@ def _files(place: Place, env: Mapping[str, str]) -> Iterable[str]:
     yield from (os.path.join(place.shared, "config"), os.path.join(place.own, "config.worktree"))
     if named := env.get("GIT_CONFIG_GLOBAL"):
         yield named
-    home = env.get("HOME") or os.path.expanduser("~")
-    above = env.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    yield from (os.path.join(home, ".gitconfig"), os.path.join(above, "git", "config"))
+    user = env.get("HOME") or os.path.expanduser("~")
+    above = env.get("XDG_CONFIG_HOME") or os.path.join(user, ".config")
+    yield from (os.path.join(user, ".gitconfig"), os.path.join(above, "git", "config"))
 
 
 def _stamp(path: str) -> object:

@@ -34,6 +34,7 @@ OURS = {
     "config.lock": "lock for changes to the settings",
     "confirmed.json": "the settings that you confirmed",
     "choices.json": "your last choices",
+    "trusted-git-programs.json": "filters of repositories that you trust",
     "mcp.json": "MCP servers",
     "agent-versions.json": "versions of installed agents",
     "agent_settings.json": "models and keys",
