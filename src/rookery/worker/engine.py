@@ -153,14 +153,18 @@ class Engine:
                 self._session.feed_critic(heard)
             if kind == "_turn" and event.update.get("state") == "idle":
                 self._snapshots.turn_ended(event.update["turn"])
+                self._session.sandbox.turn_ended(self._tell)
                 for words in self._session.sandbox.left():
-                    self._session.append(Draft(notice(words)))
-                    self._session.wake()
+                    self._tell(words)
         self.budget.heard(events)
         keep = self._session.policy.keep_events
         if keep and "_turn" in kinds:
             with suppress(StoreError):  # a full disk: the next turn's end tries again
                 self._session.journal.writer.prune(keep)
+
+    def _tell(self, words: str) -> None:
+        self._session.append(Draft(notice(words)))
+        self._session.wake()
 
     # --- time ------------------------------------------------------------------------------------
 

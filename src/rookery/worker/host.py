@@ -74,6 +74,7 @@ class Host:
             marking.cancel()
             await self._side.link.close(session.policy.stop_grace)
             await self._snapshots.close()
+            await session.sandbox.taken()
             self._engine.settle()
             session.look_at_settings()  # the next worker shall know what this one's agent wrote
             self._clients.close()

@@ -1,6 +1,7 @@
 """The sandbox around a session's agent and whatever else the worker starts for it. It is made at
 the agent's start, from what the session was made with and the settings in force."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,6 +63,7 @@ class SessionSandbox:
         self._subject = subject
         self._made: Sandbox | None = None
         self._left: set[str] = set()
+        self._taking: asyncio.Future[None] | None = None
 
     @property
     def kind(self) -> str:
@@ -133,6 +135,17 @@ class SessionSandbox:
             for path in sorted(found)
         ]
 
+    def turn_ended(self, tell: Callable[[str], None]) -> None:
+        """git takes over what the agent committed in its worktree, beside all else. `tell`: what
+        went wrong."""
+        tree = self._header().get("worktree")
+        if self.kind != NONE and tree is not None and worktree.exists(tree):
+            self._taking = asyncio.ensure_future(_take_over(tree, tell))
+
+    async def taken(self) -> None:
+        if self._taking is not None:
+            await asyncio.wait([self._taking])
+
     def close(self) -> None:
         if self._made is not None:
             import shutil
@@ -165,7 +178,7 @@ class SessionSandbox:
                 *_kept(subject.profile, user, self._environment),
                 *readable(subject.settings, user),
                 *_of_home(home, self._directory, subject.argv),
-                *_of_worktree(header.get("worktree")),
+                *_of_worktree(header.get("worktree"), header["roots"]),
             ],
             path=subject.environment.get("PATH", os.defpath).split(os.pathsep),
             programs=_programs(subject, header["cwd"]),
@@ -227,18 +240,34 @@ def _kept(profile: Profile, user: str, environment: Mapping[str, str]) -> "list[
     return found
 
 
-def _of_worktree(tree: Json | None) -> "list[Bind]":
-    """What a commit in the session's own worktree needs of the repository."""
-    if tree is None or not worktree.exists(tree):
+def _of_worktree(tree: Json | None, roots: Sequence[str]) -> "list[Bind]":
+    """What a commit in the session's own worktree needs: a git directory of its own in the place of
+    the repository's. Where the user gave the session that one, too, it is seen as it is. Raises
+    SandboxError."""
+    if tree is None or not worktree.exists(tree) or not os.path.isdir(tree["git"]):
         return []
-    from rookery.client.worktrees.sandbox import git_places
-    from rookery.sandbox.git import pointers
-    from rookery.sandbox.plan import Bind
+    from rookery.client.worktrees import own_git
+    from rookery.client.worktrees.repository import NoWorktree
+    from rookery.sandbox.plan import Bind, SandboxError
+    from rookery.sandbox.visible import is_in
 
-    found = git_places(tree)
-    readable = [Bind(path, path) for path in found.readable]
-    written = [Bind(path, path, writable=True) for path in found.writable]
-    return [*readable, *written, *pointers(os.path.realpath(tree["admin"]))]
+    try:
+        if is_in(os.path.realpath(tree["git"]), map(os.path.realpath, roots)):
+            own_git.give_up(tree)
+            return []
+        return [Bind(*mount) for mount in own_git.prepare(tree)]
+    except NoWorktree as error:
+        raise SandboxError(f"{error} {error.remedy}".strip()) from None
+
+
+async def _take_over(tree: Json, tell: Callable[[str], None]) -> None:
+    from rookery.client.worktrees import own_git
+    from rookery.client.worktrees.repository import NoWorktree
+
+    try:
+        await asyncio.to_thread(own_git.exchange, tree)
+    except NoWorktree as error:
+        tell(f"{error} {error.remedy}".strip())
 
 
 def _of_home(home: str, directory: str, argv: list[str]) -> "list[Bind]":

@@ -1,6 +1,5 @@
 """Issue 16, worktrees: work comes back whole or not at all, and nothing is lost in silence."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,8 +18,6 @@ from rookery.client.create import create_session
 from rookery.client.worktrees import upkeep
 from rookery.client.worktrees.drop import Unmerged, unmerged
 from rookery.client.worktrees.repository import NoWorktree
-from rookery.client.worktrees.sandbox import git_places
-from rookery.home import paths
 from tests.client.work_tree.trees import WHO, Tree
 
 
@@ -282,14 +279,3 @@ def test_changes_are_those_since_the_base(copy: Copy) -> None:
     assert [file.change.path for file in found.files] == ["a.txt", "new dir/ü.txt"]
     assert plan_of(copy.home, copy.session).size == (2, 2, 1)
     assert copy.git("status", "--porcelain") == '?? "new dir/"\n'
-
-
-def test_a_sandbox_needs_little_of_the_repository(copy: Copy, tree: Tree) -> None:
-    places = git_places(copy.state)
-    shared = os.path.realpath(tree.place / ".git")
-    assert places.readable == [shared]
-    assert os.path.join(shared, "objects") in places.writable
-    assert not {os.path.join(shared, name) for name in ("", "hooks", "config")} & {*places.writable}
-    for path in places.writable:
-        assert os.path.isdir(path)
-    assert paths.session_ids(copy.home) == [copy.session]

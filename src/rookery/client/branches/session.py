@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rookery.client import fleet, guard
 from rookery.client.session import SessionClient
 from rookery.client.work_tree.changes import Changes, changes
-from rookery.client.worktrees import merge, place
+from rookery.client.worktrees import merge, own_git, place
 from rookery.client.worktrees.drop import clear, drop, refuse_loss
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
@@ -171,6 +171,7 @@ def changes_of(head: Json) -> Changes:
         return changes(str(head["cwd"]))
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
         raise NoWorktree("no_worktree", merge.gone(tree))
+    own_git.exchange(tree)
     found = changes(tree["path"], tree["base"])
     copied = set(tree.get("copied", ()))
     files = [each for each in found.files if each.change.path not in copied or each.modes[0] != NEW]

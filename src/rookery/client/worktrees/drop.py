@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.client.worktrees import place, programs
+from rookery.client.worktrees import own_git, place, programs
 from rookery.client.worktrees.repository import Git, NoWorktree, names_of, text_of, with_index
 from rookery.core import worktree
 from rookery.core.json import Json
@@ -60,6 +60,7 @@ def work_of(tree: object) -> Work:
 def tip_of(tree: Json) -> str:
     """The commit that the worktree stands on: its branch's, unless the agent checked out another.
     Raises NoWorktree."""
+    own_git.exchange(tree)
     shared = Git(tree["git"], tree["path"])
     for ref in (
         f"worktrees/{os.path.basename(tree['admin'])}/HEAD",

@@ -9,7 +9,7 @@ import os
 from typing import NamedTuple
 
 from rookery.client.work_tree import git
-from rookery.client.worktrees import place, programs, repository
+from rookery.client.worktrees import own_git, place, programs, repository
 from rookery.client.worktrees.drop import tip_of, uncommitted
 from rookery.client.worktrees.repository import (
     SECONDS,
@@ -300,6 +300,7 @@ def keep(home: str, session: str, tree: Json, planned: Plan) -> None:
         Git(tree["git"], tree["path"]).data("update-ref", head, planned.tip)
         index = os.path.join(tree["admin"], "index")
         Git(tree["git"], tree["path"], index).data("read-tree", planned.tip)
+        own_git.exchange(tree)
     record = place.record(home, session) or tree
     merged = {"state": worktree.MERGED, "merged": planned.tip, "kept": True}
     place.write(home, session, record | merged)
