@@ -7,7 +7,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent
-from tests.agent.driving import run, stop_reason, words
+from tests.agent.driving import allow_all, run, stop_reason, words
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -88,7 +88,8 @@ async def test_I17_5_skills_and_instructions_of_other_agents(
     assert "`/fix` About it." in listed
     assert "`/ship` Ships it." in listed
     assert f"- {tmp_path}/GEMINI.md" in listed.partition("Instructions:")[2]
-    assert "Hooks:\n- stop: 1" in listed
+    assert "Hooks:\n- stop: 1, the project's, not trusted" in listed
+    allow_all(agent)
     await agent.turn(session, "/fix the $ARGUMENTS bug")
     sent = str(model.asked[-1].body["messages"])
     assert "Fix the $ARGUMENTS bug now." in sent

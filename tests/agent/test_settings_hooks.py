@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from rookery.agent.session import hooks
+from rookery.agent.conversation import hooks
 from rookery.home import confirmed
 from rookery.home.config import Config
 from rookery.models.documents import SettingsError
+from rookery.models.hook_files import KINDS
 
 
 def put(place: Path, value: Any) -> Path:
@@ -29,39 +30,35 @@ def cwd(tmp_path: Path) -> Path:
 
 
 def test_none_is_nothing(tmp_path: Path, cwd: Path) -> None:
-    assert hooks.load(str(tmp_path), str(cwd)) == hooks.Hooks({}, ())
+    own, project = hooks.load(str(tmp_path), str(cwd))
+    assert (own, project.found) == ({}, None)
 
 
-def test_the_persons_own_run_before_the_projects(tmp_path: Path, cwd: Path) -> None:
-    own = put(tmp_path / "hooks.json", {"stop": [matcher("a")], "session_start": [matcher("s")]})
+def test_the_persons_own_and_the_projects_are_told_apart(tmp_path: Path, cwd: Path) -> None:
+    put(tmp_path / "hooks.json", {"stop": [matcher("a")], "session_start": [matcher("s")]})
     one = put(cwd / ".openhands/hooks.json", {"stop": [matcher("b")]})
     two = put(cwd / ".rookery/hooks.json", {"hooks": {"Stop": [matcher("c", "/x.*/")]}})
-    found = hooks.load(str(tmp_path), str(cwd))
-    assert found.files == (str(own), str(one), str(two))
-    assert [each["hooks"][0]["command"] for each in found.config["stop"]] == ["a", "b", "c"]
-    assert found.config["session_start"] == [matcher("s")]
-
-
-def test_they_are_read_anew(tmp_path: Path, cwd: Path) -> None:
-    put(cwd / ".rookery/hooks.json", {"stop": [matcher("a")]})
-    first = hooks.load(str(tmp_path), str(cwd))
-    put(cwd / ".rookery/hooks.json", {"stop": [matcher("b")]})
-    assert hooks.load(str(tmp_path), str(cwd)) != first
+    own, project = hooks.load(str(tmp_path), str(cwd))
+    assert own == {"stop": [matcher("a")], "session_start": [matcher("s")]}
+    assert project.found
+    assert [place for place, _ in project.found.tables] == [str(one), str(two)]
+    assert [hook.command for hook in project.found.hooks] == ["b", "c"]
+    assert not project.trusted
 
 
 def test_one_file_is_taken_once(tmp_path: Path) -> None:
-    """A session in the person's own directory: the home is its .rookery."""
+    """A session in the person's own directory: the home is its .rookery, and that is theirs."""
     put(tmp_path / ".rookery/hooks.json", {"stop": [matcher("a")]})
-    found = hooks.load(str(tmp_path / ".rookery"), str(tmp_path))
-    assert len(found.config["stop"]) == len(found.files) == 1
+    own, project = hooks.load(str(tmp_path / ".rookery"), str(tmp_path))
+    assert (own, project.found) == ({"stop": [matcher("a")]}, None)
 
 
-@pytest.mark.parametrize("kind", hooks.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_all_six_kinds_by_both_of_their_names(kind: str, tmp_path: Path, cwd: Path) -> None:
     other = "".join(word.title() for word in kind.split("_"))
     for name in (kind, other):
         put(tmp_path / "hooks.json", {name: [matcher("a")]})
-        assert hooks.load(str(tmp_path), str(cwd)).config == {kind: [matcher("a")]}
+        assert hooks.load(str(tmp_path), str(cwd))[0] == {kind: [matcher("a")]}
 
 
 def hook(**fields: Any) -> dict[str, Any]:
@@ -113,6 +110,6 @@ def test_I9_1_a_hook_that_an_agent_took_out_or_put_in_waits(tmp_path: Path, cwd:
     (tmp_path / "hooks.json").write_text(json.dumps(guard))
     confirmed.write(home, confirmed.Record(confirmed.said(home, Config()), held="something"))
     (tmp_path / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "./evil"}]}]}')
-    assert hooks.load(home, str(cwd)).config == guard
+    assert hooks.load(home, str(cwd))[0] == guard
     (tmp_path / "hooks.json").unlink()
-    assert hooks.load(home, str(cwd)).config == guard
+    assert hooks.load(home, str(cwd))[0] == guard

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.core.policy.hook_asks import TOOL
 from tests.acp.driving import Agent, Json
 from tests.agent.driving import (
     allow_all,
@@ -108,9 +109,9 @@ async def test_a_hook_that_forbids_a_tool(
     session = await agent.new(str(tmp_path))
     await agent.turn(session, [run("touch done"), {"text": "then not"}])
     updates = agent.news(session)
-    assert asked == []
+    assert [each["toolCall"]["name"] for each in asked] == [TOOL]
     assert not (tmp_path / "done").exists()
-    assert [call["status"] for call in calls(updates)] == ["failed"]
+    assert [call["status"] for call in calls(updates)] == ["completed", "failed"]
     assert "not on my watch" in str(model.asked[-1].body["messages"][-1])
     assert words(updates) == "then not"
 
@@ -119,6 +120,7 @@ async def test_a_hook_that_forbids_a_prompt(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     hook(tmp_path, user_prompt_submit="exit 2")
+    allow_all(agent)
     session = await agent.new(str(tmp_path))
     count = len(model.asked)
     assert stop_reason(await agent.turn(session, [{"text": "never"}])) == "end_turn"
@@ -127,6 +129,7 @@ async def test_a_hook_that_forbids_a_prompt(
 
 async def test_a_hook_that_forbids_to_stop(agent: Agent, tmp_path: Path) -> None:
     """The model is told, and goes on; in the end it may stop."""
+    allow_all(agent)
     hook(tmp_path, stop="if [ -e once ]; then exit 0; fi; touch once; echo more >&2; exit 2")
     session = await agent.new(str(tmp_path))
     steps = [{"text": "first "}, {"text": "second"}]

@@ -35,6 +35,8 @@ _FILES = "Attach an image or another file. Repeatable."
 attach = several("--attach", "files", metavar="FILE", help=_FILES)
 _ALSO = "With --approve all: also allow destructive actions."
 destructive = flag("--confirm-destructive", "destructive", help=_ALSO)
+_UNTRUSTED = "Continue without the project's hooks if you have not trusted them."
+without_hooks = flag("--without-hooks", help=_UNTRUSTED)
 
 
 def as_json(words: str) -> Callable[[Command], Command]:

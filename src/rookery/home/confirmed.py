@@ -1,8 +1,8 @@
 """`confirmed.json` of the home: the settings that decide what runs without asking, as the user last
 confirmed them, so that a change by an agent can be told from the user's.
 
-It holds what config.toml, mcp.json and hooks.json said then. Without it, what the files say counts
-as confirmed.
+It holds what config.toml, mcp.json, hooks.json and trusted.json said then. Without it, what the
+files say counts as confirmed, except for trusted.json.
 """
 
 import fcntl
@@ -33,7 +33,8 @@ LOCK = "config.lock"
 
 SERVERS = "mcp.json"
 HOOKS = "hooks.json"
-WATCHED = (files.FILE, SERVERS, HOOKS)
+TRUSTED = "trusted.json"
+WATCHED = (files.FILE, SERVERS, HOOKS, TRUSTED)
 SINGLE = {each.key: each for each in definitions.SINGLE}
 
 
@@ -94,7 +95,16 @@ def said(home: str, config: files.Config, former: Guarded | None = None) -> Guar
         | {f"{WORKTREES}{path}": each.plain() for path, each in config.worktrees.items()},
         _table(home, SERVERS, "mcpServers", known.servers),
         _table(home, HOOKS, "", known.hooks),
+        _trusted(_table(home, TRUSTED, "trusted", known.trusted)),
     )
+
+
+def _trusted(table: Json) -> Json:
+    return {
+        project: [each for each in known if isinstance(each, str)]
+        for project, known in table.items()
+        if isinstance(known, list)
+    }
 
 
 def _table(home: str, name: str, key: str, known: Any) -> Any:

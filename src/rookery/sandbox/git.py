@@ -88,6 +88,22 @@ def _part_of(root: str) -> str:
     return own if name == "worktrees" and _is_repository(above) else ""
 
 
+def repository_of(directory: str) -> tuple[str, str]:
+    """The root of the work tree that a directory is in, and the repository, which all its work
+    trees share. Without one, the directory is both."""
+    root = directory
+    while not os.path.lexists(os.path.join(root, OWN)):
+        above = os.path.dirname(root)
+        if above == root:
+            return directory, directory
+        root = above
+    own = os.path.join(root, OWN)
+    if os.path.isdir(own):
+        return root, os.path.realpath(own)
+    part = _part_of(root)
+    return root, os.path.dirname(os.path.dirname(part)) if part else own
+
+
 def _is_repository(path: str) -> bool:
     return all(os.path.exists(os.path.join(path, each)) for each in ("HEAD", "objects"))
 

@@ -23,7 +23,7 @@ CONVERSATIONS, PLAYED = "conversations", "player"
 """What our own agent and the player keep in Rookery's home."""
 OWN_FILES = (
     *("agent_settings.json", "agent_servers.json"),
-    *("config.toml", "confirmed.json", "hooks.json"),
+    *("config.toml", "confirmed.json", "hooks.json", "trusted.json"),
 )
 """Of Rookery's home, what our own agent reads."""
 

@@ -5,28 +5,30 @@ import os
 import platform
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, override
+from typing import Any, NamedTuple
 
 from openhands.sdk import LLM, AgentContext, Tool
 from openhands.sdk.context.condenser import CondenserBase, NoOpCondenser
 from openhands.sdk.conversation.visualizer import ConversationVisualizerBase
-from openhands.sdk.hooks import HookConfig
-from openhands.sdk.hooks.config import HookDefinition
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
-from openhands.sdk.hooks.manager import HookManager
-from openhands.sdk.hooks.types import HookEvent, HookEventType
 from openhands.sdk.mcp.config import MCPServer
 from openhands.sdk.security import confirmation_policy as policies
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.sdk.skills import PathTrigger, Skill
 from openhands.tools.preset.default import register_builtins_agents
-from pydantic import PrivateAttr, SecretStr
+from pydantic import SecretStr
 
 import rookery
 from rookery.agent.conversation import images, skills, subscription
 from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED, Wanted
 from rookery.agent.conversation.condenser import UNLIMITED, RookeryCondenser
 from rookery.agent.conversation.critic import PROXY
+from rookery.agent.conversation.hooks import (
+    HookTable,
+    ProjectHooks,
+    ToolHookManager,
+    watch_project_hooks,
+)
 from rookery.agent.conversation.steps import Conversation, RookeryAgent, Seams, quiet_copy
 from rookery.agent.mcp.connections import Connections
 from rookery.agent.mcp.names import Names
@@ -49,6 +51,7 @@ TIMEOUT = "timeout"
 """An MCP server's seconds to connect, and for a call."""
 SDK_HOOKS = ("user_prompt_submit", "session_start", "session_end")
 """The SDK runs these itself; the others it would run on the loop's thread."""
+TOOL_HOOKS = ("pre_tool_use", "post_tool_use", "stop")
 
 POLICIES: Mapping[str, Callable[[], policies.ConfirmationPolicyBase]] = {
     ALWAYS_ASK: policies.AlwaysConfirm,
@@ -72,7 +75,8 @@ class Wishes(NamedTuple):
     condenser: Condenser
     wanted: Wanted
     servers: Mapping[str, Json]
-    hooks: Json
+    hooks: tuple[Json, ProjectHooks]
+    """The user's own, and the project's."""
     browser: bool
     """A new conversation has one."""
     on_event: Callable[[Any], None]
@@ -104,7 +108,8 @@ def make(wishes: Wishes) -> Conversation:
         system_prompt_kwargs={"cli_mode": True},
         **tools,
     )
-    of_sdk = {kind: wishes.hooks[kind] for kind in SDK_HOOKS if kind in wishes.hooks}
+    own_hooks, of_project = wishes.hooks
+    of_sdk = {kind: own_hooks[kind] for kind in SDK_HOOKS if kind in own_hooks}
     conversation = Conversation(
         agent=agent,
         workspace=wishes.record.cwd,
@@ -112,7 +117,7 @@ def make(wishes: Wishes) -> Conversation:
         conversation_id=uuid.UUID(wishes.record.id),
         callbacks=[wishes.on_event],
         token_callbacks=[wishes.on_token],
-        hook_config=HookConfig.model_validate(of_sdk) if of_sdk else None,
+        hook_config=HookTable.made(of_sdk, of_project, SDK_HOOKS),
         visualizer=wishes.watcher,
         mcp_tool_provider=Provider(),
         delete_on_close=False,
@@ -270,16 +275,17 @@ def policy_of(mode: str) -> policies.ConfirmationPolicyBase:
 
 def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
     """Those around tools and at the end; the SDK runs the others."""
-    own = {kind: each for kind, each in wishes.hooks.items() if kind not in SDK_HOOKS}
-    if not own:
-        return
+    own_hooks, of_project = wishes.hooks
+    own = {kind: each for kind, each in own_hooks.items() if kind not in SDK_HOOKS}
+    conversation.project_hooks = of_project
+    watch_project_hooks()
 
     def emit(event: Any) -> None:
         with conversation.state:
             conversation._base_callback(event)
 
     manager = ToolHookManager(
-        config=ToolHookConfig.made(own, wishes.names.meaning),
+        config=HookTable.made(own, of_project, TOOL_HOOKS, wishes.names.meaning),
         working_dir=str(conversation.workspace.working_dir),
         session_id=str(conversation.id),
         llm_getter=lambda: conversation.agent.llm,
@@ -288,48 +294,3 @@ def _attach_hooks(conversation: Conversation, wishes: Wishes) -> None:
     )
     conversation.tool_hooks = HookEventProcessor(manager, original_callback=emit)
     conversation.tool_hooks.set_conversation_state(conversation.state)
-
-
-# ---------------------------------------------------------------- hooks and MCP tools
-
-
-class ToolHookConfig(HookConfig):
-    """Knows MCP tools by the names that rules have for them, `mcp__server__tool`."""
-
-    _names: Mapping[str, str] = PrivateAttr(default_factory=dict)
-
-    @classmethod
-    def made(cls, hooks: Json, names: Mapping[str, str]) -> "ToolHookConfig":
-        """`names`: the model's names of MCP tools, and what each stands for. A live table."""
-        config = cls.model_validate(hooks)
-        config._names = names
-        return config
-
-    def whole(self, tool: str) -> str:
-        return self._names.get(tool, tool)
-
-    @override
-    def get_hooks_for_event(
-        self, event_type: HookEventType, tool_name: str | None = None
-    ) -> list[HookDefinition]:
-        """A matcher may also have the model's name for a tool."""
-        names = [tool_name] if tool_name is None else list({tool_name, self.whole(tool_name)})
-        return [
-            hook
-            for matcher in self._get_matchers_for_event(event_type)
-            if any(matcher.matches(name) for name in names)
-            for hook in matcher.hooks
-        ]
-
-
-class ToolHookManager(HookManager):
-    config: HookConfig
-
-    @override
-    def _create_event(
-        self, event_type: HookEventType, tool_name: str | None = None, *more: Any, **named: Any
-    ) -> HookEvent:
-        """A hook for every tool gets the whole name."""
-        if tool_name is not None and isinstance(self.config, ToolHookConfig):
-            tool_name = self.config.whole(tool_name)
-        return super()._create_event(event_type, tool_name, *more, **named)

@@ -18,6 +18,7 @@ from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
 from openhands.sdk.tool import ToolDefinition
 from openhands.sdk.tool.builtins import FinishAction
 
+from rookery.agent.conversation.hooks import ProjectHooks
 from rookery.agent.mcp.connections import Connections, Listener
 from rookery.agent.sdk_patches import head
 from rookery.agent.sdk_patches.gate import UNJUDGED, JudgingAgent, is_spoken, rejection
@@ -159,6 +160,7 @@ class Conversation(LocalConversation):
     seams: Seams | None = None
     tool_hooks: HookEventProcessor | None = None
     """Those around tools and at the end, in our threads: the SDK would run them on the loop's."""
+    project_hooks = ProjectHooks(None, {})
     connections: Connections | None = None
     """To its MCP servers."""
     condenser_follows = True

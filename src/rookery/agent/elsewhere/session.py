@@ -17,7 +17,7 @@ from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 
-from rookery.agent.conversation import skills
+from rookery.agent.conversation import hooks, skills
 from rookery.agent.conversation.build import llm_of
 from rookery.agent.conversation.choices import PLAN, Wanted
 from rookery.agent.conversation.repairs import NOT_RUN, STOPPED
@@ -31,7 +31,7 @@ from rookery.agent.process.place import Place, as_here, place_in
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.provider.told import Told
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
-from rookery.agent.session import asks, hooks
+from rookery.agent.session import asks
 from rookery.agent.session.models import Profile
 from rookery.agent.session.session import Session
 from rookery.agent.storage import store
@@ -97,7 +97,7 @@ class RemoteSession(Session, Hearing):
         self.count_from_here()
         left_out = [
             *servers,
-            *(["hooks"] if hooks.load(self.models.home, self.record.cwd).config else []),
+            *(["hooks"] if hooks.has_any(self.models.home, self.record.cwd) else []),
         ]
         if left_out:
             self.notice(HERE_ONLY.format(names=", ".join(left_out)))

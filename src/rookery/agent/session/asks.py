@@ -43,6 +43,8 @@ class Verdict(NamedTuple):
     """That the answer chose as well; "": none."""
     said: str = ""
     """The reason in the user's own words."""
+    never: bool = False
+    """Of a rejection: nor is it asked again."""
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
@@ -158,4 +160,6 @@ def verdict_of(answer: Any) -> Verdict:
         case {"outcome": "selected", "optionId": "reject" | "keep-planning"} as outcome:
             said = reason_of(outcome).strip()
             return Verdict("rejected", for_model(said), said=said)
+        case {"outcome": "selected", "optionId": "reject-always"}:
+            return Verdict("rejected", never=True)
     return Verdict("unanswered")

@@ -1,114 +1,123 @@
-"""`hooks.json`: commands that run at six moments of a conversation, the user's and the project's,
-in the SDK's form (also under `hooks`, and with names such as `PreToolUse`):
+"""A session's hooks: the user's own, and the project's, which the user is asked about."""
 
-    {"pre_tool_use": [{"matcher": "terminal", "hooks": [{"command": "./check.sh", "timeout": 10}]}]}
-
-A file with a mistake is refused: a guard that is silently left out guards nothing.
-"""
-
+import asyncio
 import os
-import re
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from rookery.agent.conversation.hooks import ProjectHooks, read
+from rookery.agent.session import asks
 from rookery.client.config import in_force
-from rookery.models import documents
-from rookery.models.documents import Json, refusal
+from rookery.client.project_hooks import trust
+from rookery.client.project_hooks.found import Found
+from rookery.core.json import Json
+from rookery.core.policy import hook_asks
+from rookery.home.config import ConfigError
+from rookery.models.documents import SettingsError
+from rookery.wire.params import offers
 
-FILE = "hooks.json"
-PROJECT = (".openhands", ".rookery")
-"""Below a session's directory."""
+if TYPE_CHECKING:
+    from rookery.agent.session.session import Session
 
-KINDS = (
-    *("pre_tool_use", "post_tool_use", "user_prompt_submit"),
-    *("session_start", "session_end", "stop"),
+ASKED = "run this project's hooks"
+HOPELESS = "This project's hooks are left out: {}.\n"
+OLDER = (
+    "This project's hooks are left out: the session's worker is from an older build and cannot "
+    "ask you about them. Run rookery restart.\n"
 )
-TYPES = ("command", "prompt", "agent")
+GONE = "This project's hooks were removed; they no longer run.\n"
+LEFT_OUT = "This project's hooks are not trusted, so they are left out: rookery policy hooks\n"
 
 
-class Hooks(NamedTuple):
-    config: Json
-    """For the SDK's `HookConfig.model_validate`; empty where there are none."""
-    files: tuple[str, ...]
-    """What it was read from, the user's own first."""
+def waits(session: "Session") -> bool:
+    """Whether the user is asked with the first prompt: nothing begins before that."""
+    known = None if session.record.remote else session.running.project_hooks
+    return known is not None and known.found is not None and not known.trusted
 
 
-def places(home: str, cwd: str) -> list[str]:
-    """Where hooks may be; each file once, even if the project is the user's home."""
-    found = [os.path.join(home, FILE), *(os.path.join(cwd, name, FILE) for name in PROJECT)]
-    return list({os.path.realpath(place): place for place in reversed(found)}.values())[::-1]
+async def ask(
+    session: "Session", unless_stopped: asks.UnlessStopped, cancel: Callable[[], None]
+) -> None:
+    """Before anything of the project runs: whether its hooks do is the user's to say, once for what
+    they are now. Cancels the turn if nothing shall be done without them, which Stopped says."""
+    if not session.record.remote and not await _settled(session, unless_stopped):
+        cancel()
+        await unless_stopped(asyncio.get_running_loop().create_future())
 
 
-def load(home: str, cwd: str) -> Hooks:
-    """All, in the order in which they run: the user's, then the project's. Raises SettingsError."""
-    config: Json = {}
-    files = []
-    for place in places(home, cwd):
-        own = place == os.path.join(home, FILE)
-        found = documents.read(place, private=False, home=home if own else "")
-        if own:
-            found = dict(in_force.hooks(home))  # a change by an agent waits for the user
-        if not found:
-            continue
-        files.append(place)
-        for kind, matchers in validated(found, place).items():
-            config[kind] = [*config.get(kind, []), *matchers]
-    return Hooks(config, tuple(files))
+async def _settled(session: "Session", unless_stopped: asks.UnlessStopped) -> bool:
+    """False: the user, or who stands for one, wants nothing done without an answer."""
+    home, now = session.models.home, session.running.project_hooks
+    try:
+        new = await asyncio.to_thread(read, home, session.record.cwd, now.choices)
+    except SettingsError as error:
+        session.notice(HOPELESS.format(str(error).rstrip(".")))
+        now.take(ProjectHooks(None, {}, now.choices))
+        return True
+    found = new.found
+    if now.found is not None and found is None:
+        session.notice(GONE)
+    if found is not None and now.found is not None and found.fingerprint == now.found.fingerprint:
+        new.trusted, new.known = now.trusted or new.trusted, now.known
+        new.told = now.told
+    now.take(new)
+    if found is None or now.trusted or (now.plans and not found.guards):
+        return True
+    if found.fault or now.known == "refused" or not _can_ask(session):
+        if not now.told:
+            unasked = LEFT_OUT if _can_ask(session) else OLDER
+            session.notice(HOPELESS.format(found.fault) if found.fault else unasked)
+        now.told = True
+        return True
+    return await _ask(session, found, unless_stopped)
 
 
-def validated(found: Json, place: str) -> Json:
-    """The hooks of one file, under today's names. Raises SettingsError."""
-    table = found.get("hooks", found)
-    if not isinstance(table, dict):
-        raise refusal(place, "hooks", "must be an object")
-    config: Json = {}
-    for key, matchers in table.items():
-        kind = re.sub(r"(?<!^)(?=[A-Z])", "_", key).lower()
-        if kind not in KINDS:
-            raise refusal(place, key, f"is not a kind of hook. Known kinds: {', '.join(KINDS)}")
-        if kind in config:
-            raise refusal(place, key, f"appears twice: also as {kind}")
-        if not isinstance(matchers, list):
-            raise refusal(place, key, 'must be a list of {"matcher": …, "hooks": […]}')
-        config[kind] = [_matcher(place, key, each) for each in matchers]
-    return config
+def _can_ask(session: "Session") -> bool:
+    """A worker of an earlier build would answer by its rules."""
+    known = session.client.capabilities
+    return offers(known, "_meta", "rookery", "hooks") or not offers(
+        known, "_meta", "rookery", "judge"
+    )
 
 
-def _matcher(place: str, key: str, value: Any) -> Json:
-    if not isinstance(value, dict):
-        raise refusal(place, key, 'must be a list of {"matcher": …, "hooks": […]}')
-    pattern = value.get("matcher", "*")
-    if not isinstance(pattern, str):
-        raise refusal(place, f"{key}.matcher", "must be a text: a tool's name, * or /pattern/")
-    if len(pattern) > 2 and pattern.startswith("/") and pattern.endswith("/"):
-        try:
-            re.compile(pattern[1:-1])
-        except re.error as error:
-            why = f"is not a regular expression: {error}"
-            raise refusal(place, f"{key}.matcher", why) from None
-    hooks = value.get("hooks", [])
-    if not isinstance(hooks, list):
-        raise refusal(place, f"{key}.hooks", "must be a list")
-    for hook in hooks:
-        _check_hook(place, key, hook)
-    return value
+async def _ask(session: "Session", found: Found, unless_stopped: asks.UnlessStopped) -> bool:
+    about: Json = {"hooks": found.fingerprint, "guards": found.guards, "toolName": hook_asks.TOOL}
+    call: Json = {
+        "toolCallId": f"hooks-{found.fingerprint[:16]}-{os.urandom(4).hex()}",
+        "title": ASKED,
+        "name": hook_asks.TOOL,
+        "kind": "execute",
+        "rawInput": {"command": found.script()},
+        "status": "pending",
+        "_meta": {"rookery": about},
+    }
+    session.tell({"sessionUpdate": "tool_call", **call})
+    words = "Not decided"
+    now = session.running.project_hooks
+    try:
+        verdict = await asks.request(session, call, hook_asks.OPTIONS, unless_stopped)
+        now.trusted = verdict.outcome == "allowed"
+        if verdict.outcome in ("allowed", "rejected"):
+            words = "Trusted" if now.trusted else "Left out"
+        if now.trusted or verdict.never:
+            now.known = "trusted" if now.trusted else "refused"
+            await asyncio.to_thread(_remember, session, found, now.trusted)
+    finally:
+        text = {"type": "text", "text": f"{words}."}
+        ended: Json = {"status": "completed" if now.trusted else "failed"}
+        ended |= {
+            "toolCallId": call["toolCallId"],
+            "content": [{"type": "content", "content": text}],
+        }
+        session.tell({"sessionUpdate": "tool_call_update", **ended})
+    return verdict.outcome != "cancelled"
 
 
-def _check_hook(place: str, key: str, hook: Any) -> None:
-    if not isinstance(hook, dict):
-        raise refusal(place, f"{key}.hooks", 'must be a list of {"command": "…"}')
-    kind = hook.get("type", "command")
-    if kind not in TYPES:
-        raise refusal(place, f"{key}.type", f"must be one of {', '.join(TYPES)}")
-    command, prompt = hook.get("command", ""), hook.get("prompt")
-    if kind == "command" and (not isinstance(command, str) or not command.strip()):
-        raise refusal(place, f"{key}.command", "must be a command line")
-    if kind == "prompt" and (not isinstance(prompt, str) or not prompt.strip()):
-        raise refusal(place, f"{key}.prompt", "must be a text")
-    if kind != "command" and command:
-        raise refusal(place, f"{key}.command", f"cannot be used with type {kind}")
-    if kind != "command" and hook.get("async"):
-        raise refusal(place, f"{key}.async", f"cannot be used with type {kind}")
-    for field in ("timeout", "max_iterations"):
-        number = hook.get(field, 1)
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise refusal(place, f"{key}.{field}", "must be an integer of at least 1")
+def _remember(session: "Session", found: Found, trusts: bool) -> None:
+    """A worker has done so itself. Blocks."""
+    if offers(session.client.capabilities, "_meta", "rookery", "hooks"):
+        return
+    try:
+        trust.remember(session.models.home, found, trusts=trusts, asked=True)
+    except (in_force.Waiting, ConfigError, OSError) as error:
+        session.on_loop(session.notice, f"The answer holds for this session only: {error}\n")

@@ -14,7 +14,7 @@ from openhands.sdk.event import ActionEvent, Event
 from openhands.tools.terminal import TerminalTool
 
 from rookery.agent import search, terminal
-from rookery.agent.conversation import repairs, subagents
+from rookery.agent.conversation import hooks, repairs, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
@@ -23,7 +23,7 @@ from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
 from rookery.agent.sdk_patches import install
 from rookery.agent.sdk_patches.gate import UNJUDGED, is_spoken
-from rookery.agent.session import auto_answer, hooks
+from rookery.agent.session import auto_answer
 from rookery.agent.session.client_updates import ClientUpdates
 from rookery.agent.session.fallbacks import SessionFallbacks
 from rookery.agent.session.models import Missing, Models, Profile
@@ -88,7 +88,7 @@ class Session(ClientUpdates, Seams):
             condenser=condenser,
             wanted=self.choices.wanted,
             servers=servers,
-            hooks=hooks.load(self.models.home, self.record.cwd).config,
+            hooks=hooks.load(self.models.home, self.record.cwd, self.choices),
             browser=await self._has_browser(),
             on_event=self.on_event,
             on_token=self.on_token,

@@ -153,7 +153,10 @@ class Sessions:
         if wished:
             await session.replay()
         _tell_commands(session)
-        session.warm_up()
+        from rookery.agent.session import hooks  # with the SDK
+
+        if not hooks.waits(session):
+            session.warm_up()
 
     def _elsewhere(self) -> Json:
         """Where new sessions run; empty: here."""

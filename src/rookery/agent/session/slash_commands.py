@@ -2,18 +2,18 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
-from rookery.agent.conversation import skills
+from rookery.agent.conversation import hooks, skills
 from rookery.agent.conversation.build import instructions_of, skills_of
 from rookery.agent.conversation.choices import MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
-from rookery.agent.session import hooks
 from rookery.agent.storage import store
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
@@ -183,10 +183,16 @@ def _place(session: "Session", skill: Skill) -> str:
 
 def _hooks(session: "Session") -> list[str]:
     try:
-        found = hooks.load(session.models.home, session.record.cwd)
+        own, found = hooks.load(session.models.home, session.record.cwd)
     except SettingsError as error:  # it names the file; the session goes on with what it had
         return [f"- {error}"]
-    return [f"- {kind}: {len(found.config[kind])}" for kind in found.config]
+    now = session.running.project_hooks
+    theirs = Counter(hook.kind for hook in found.found.hooks) if found.found else Counter[str]()
+    said = "the project's" if found.trusted or now.trusted else "the project's, not trusted"
+    return [
+        *(f"- {kind}: {len(own[kind])}" for kind in own),
+        *(f"- {kind}: {count}, {said}" for kind, count in theirs.items()),
+    ]
 
 
 def _cost(session: "Session", _: str = "") -> str:

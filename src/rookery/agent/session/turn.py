@@ -15,7 +15,7 @@ from rookery.agent.conversation.choices import PLAN
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.sdk_patches.answers import REFUSAL
-from rookery.agent.session import asks, critic, planning, slash_commands
+from rookery.agent.session import asks, critic, hooks, planning, slash_commands
 from rookery.agent.session.goal import Goal
 from rookery.agent.session.prompt import message_of, words_of
 from rookery.core.json import Json
@@ -169,6 +169,7 @@ class Turn:
                 return "end_turn"
             parts = slash_commands.with_skill(skill, said) if skill else planned or parts
         session.begin_prompt(words_of(parts))
+        await hooks.ask(session, self._unless_stopped, self.cancel)
         await self._thread(session.make_ready)
         session.fallbacks.begin_turn()
         await self._resume()
@@ -187,6 +188,7 @@ class Turn:
     async def _continue(self) -> str:
         session, self._sent = self.session, True
         await self._first(session.settled())
+        await hooks.ask(session, self._unless_stopped, self.cancel)
         await self._thread(session.make_ready)
         session.fallbacks.begin_turn()
         await self._resume()
@@ -302,10 +304,10 @@ class Turn:
 
     async def _may_stop(self) -> bool:
         """Whether no hook objects. One that does tells the model why."""
-        hooks = self.session.running.tool_hooks
-        if hooks is None:
+        found = self.session.running.tool_hooks
+        if found is None:
             return True
-        stops, why = await self._thread(hooks.run_stop, "agent_finished")
+        stops, why = await self._thread(found.run_stop, "agent_finished")
         if stops:
             return True
         await self._thread(planning.tell, self.session, f"{FEEDBACK} {why or 'Go on.'}")
@@ -330,6 +332,7 @@ class Turn:
     async def _command(self, said: slash_commands.Said) -> None:
         session = self.session
         if (answer := slash_commands.answer(session, said)) is None:
+            await hooks.ask(session, self._unless_stopped, self.cancel)
             await self._thread(session.make_ready)
             answer = await self._work(said)
         session.say(answer)

@@ -19,7 +19,7 @@ from rookery.core.vendors.environment import overriding
 from rookery.home import config, mcp, paths
 from rookery.log.errors import BadPlace
 from rookery.log.place import check_home
-from rookery.models import documents, profiles
+from rookery.models import documents, hook_files, profiles
 from rookery.models.choice import default_agent
 from rookery.processes import LINUX, landlock
 
@@ -116,9 +116,7 @@ def _servers(home: str) -> Found:
 
 
 def _hooks(home: str) -> Found:
-    from rookery.agent.session import hooks
-
-    documents.read(os.path.join(home, hooks.FILE), private=False, home=home)
+    documents.read(os.path.join(home, hook_files.FILE), private=False, home=home)
     yield from ()
 
 

@@ -22,6 +22,8 @@ class Policy(NamedTuple):
     """With `all`: also destructive actions."""
     told: str = ""
     """The flags, as they were typed: run --yolo."""
+    without_hooks: bool = False
+    """Without a project's hooks that are not trusted."""
 
     @property
     def order(self) -> Order | None:
@@ -29,7 +31,8 @@ class Policy(NamedTuple):
         if self.approve not in unattended.CONFIRMS:
             return None
         also = self.destructive and self.approve == unattended.ALL
-        return Order(self.approve, also, self.told + (" --confirm-destructive" if also else ""))
+        told = self.told + (" --confirm-destructive" if also else "")
+        return Order(self.approve, also, told, self.without_hooks)
 
 
 def summary(header: Json) -> str:
@@ -62,6 +65,7 @@ def _order(session: str, order: Order) -> None:
     from rookery.client.session import Rejected
 
     given = {"value": order.approve, "destructive": order.destructive, "told": order.told}
+    given["without_hooks"] = order.without_hooks
     try:
         send(session, {"do": "set", "option": unattended.OPTION, **given})
     except Rejected as error:

@@ -24,7 +24,7 @@ from rookery.core.asks import kept_asks
 from rookery.core.blocks import Document
 from rookery.core.critic.verdicts import COMMAND
 from rookery.core.json import Event, Json, kind_of, lenient
-from rookery.core.policy import go_asks, unattended
+from rookery.core.policy import go_asks, hook_asks, unattended
 from rookery.core.units import duration
 from rookery.log.errors import StoreError
 
@@ -115,6 +115,8 @@ class _Turn:
         """Asks about what cannot be undone."""
         self._n = 0
         self._ended = ""
+        self._unguarded = False
+        """Nothing was done: the project's safeguards are not trusted."""
         self._poor = False
         """The critic's last word on it, where that counts."""
 
@@ -152,6 +154,8 @@ class _Turn:
                     self._tell_held()
                     return exits.WAITING
         self._conclude(self._ended)
+        if self._unguarded:
+            return exits.USAGE
         return exits.of_turn(self._ended, rejected=self.rejected, poor=self._poor)
 
     def _begins(self, event: Event, command: str) -> bool:
@@ -196,6 +200,11 @@ class _Turn:
         if lenient.text(update, "ruled") == go_asks.READY and update.get("state") == "closed":
             words = go_asks.READY[:1].upper() + go_asks.READY[1:]
             self.screen.note(f"{words}: rookery prompt {self.client.session} /go")
+        ruled = lenient.text(update, "ruled")
+        if ruled in (hook_asks.STOPPED, hook_asks.LEFT_OUT) and update.get("state") == "closed":
+            self._unguarded = ruled == hook_asks.STOPPED
+            more = ". To continue without them: --without-hooks" if self._unguarded else ""
+            self.screen.note(f"{ruled[:1].upper()}{ruled[1:]}. {hook_asks.HOW}{more}")
         if refused or declined:
             self.screen.note(clean_line(self._denial(update, by_order)))
         ask = self.document.header["asks"].get(name)

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from rookery.agent.session import hooks
 from rookery.agent.storage import store
 from rookery.cli import exits
 from rookery.cli.output import Screen, clean_line
@@ -19,7 +18,7 @@ from rookery.client.config.rules import NotEdited
 from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.home import config, mcp
-from rookery.models import documents, migration, profiles
+from rookery.models import documents, hook_files, migration, profiles
 from rookery.models.documents import Json, SettingsError
 from rookery.models.providers import needs_key
 
@@ -173,12 +172,12 @@ class _Import:
                     self.took(label + ("" if server.enabled else " (disabled)"))
 
     def hooks(self) -> None:
-        source, target = (os.path.join(at, hooks.FILE) for at in (self.place, self.home))
+        source, target = (os.path.join(at, hook_files.FILE) for at in (self.place, self.home))
         with self.reporting():
             found = documents.read(source, private=False)
             if found is None:
                 return
-            checked = hooks.validated(found, source)
+            checked = hook_files.validated(found, source)
             each = [matcher.get("hooks", []) for kind in checked.values() for matcher in kind]
             label = count(sum(map(len, each)), "hook")
             if os.path.exists(target) and not self.replace:

@@ -61,11 +61,23 @@ def hooks(home: str) -> Mapping[str, Any]:
         return record.guarded.hooks if record else confirmed.said(home, Config()).hooks
 
 
+def trusted(home: str) -> Mapping[str, Any]:
+    """Fingerprints of projects' hooks that apply, by project."""
+    record = confirmed.read(home)
+    if record is None:
+        return {}
+    try:
+        return judged(home, record).guarded.trusted
+    except files.ConfigError:
+        return record.guarded.trusted
+
+
 def judged(home: str, record: Record | None) -> InForce:
     """What applies, given the record of what was confirmed. Raises ConfigError."""
     config = files.load(home)
     if record is None:
-        said = confirmed.said(home, config)
+        # Whoever trusts hooks through Rookery leaves a record.
+        said = confirmed.said(home, config)._replace(trusted={})
         return InForce(config, said, said)
     said = confirmed.said(home, config, record.guarded)
     found = against(record.guarded, config, said)
@@ -144,10 +156,12 @@ def check(home: str, before: Config | None, after: Config) -> Record | None:
 
 
 @contextmanager
-def editing(home: str, *, adds: bool) -> Iterator[None]:
-    """Around the user's change of mcp.json or hooks.json, which applies at once. One that only
-    removes may undo what waits. Raises Waiting, FromAgent."""
-    guard.require_person(home, "change the settings")
+def editing(home: str, *, adds: bool, asked: bool = False, records: bool = False) -> Iterator[None]:
+    """Around the user's change of mcp.json, hooks.json or trusted.json, which applies at once. One
+    that only removes may undo what waits. `asked`: it is the answer to an ask, whose sender was
+    judged. `records`: it counts only if there is a record. Raises Waiting, FromAgent."""
+    if not asked:
+        guard.require_person(home, "change the settings")
     paths.ensure_home(home)
     with confirmed.locked(home):
         waits = _waits(home)
@@ -156,9 +170,11 @@ def editing(home: str, *, adds: bool) -> Iterator[None]:
         yield
         record = confirmed.read(home)
         if record is None:
+            if records:
+                confirmed.write(home, Record(confirmed.said(home, files.load(home))))
             return
         said = confirmed.said(home, Config(), record.guarded)
-        new = record.guarded._replace(servers=said.servers, hooks=said.hooks)
+        new = record.guarded._replace(servers=said.servers, hooks=said.hooks, trusted=said.trusted)
         if not waits or not loosened(record.guarded, new):
             confirmed.write(home, record._replace(guarded=new))
 
@@ -186,7 +202,8 @@ def _by_file(guarded: Guarded) -> dict[str, Guarded]:
     return {
         confirmed.SERVERS: Guarded(servers=guarded.servers),
         confirmed.HOOKS: Guarded(hooks=guarded.hooks),
-        files.FILE: guarded._replace(servers={}, hooks={}),
+        confirmed.TRUSTED: Guarded(trusted=guarded.trusted),
+        files.FILE: guarded._replace(servers={}, hooks={}, trusted={}),
     }
 
 

@@ -32,6 +32,8 @@ class Order(NamedTuple):
     """With `all`: also what cannot be undone."""
     told: str = ""
     """The words of the command line, for the log and for people: run --yolo."""
+    without_hooks: bool = False
+    """Go on without a project's hooks that are not trusted, even if one may be a safeguard."""
 
     def update(self) -> Json:
         """Fields of a `_session`."""
@@ -44,7 +46,8 @@ def order_of(given: object) -> Order | None:
     if not isinstance(given, dict) or approve not in CONFIRMS:
         return None
     told = lenient.text(given, "told")[:LONGEST] or f"unattended {approve}"
-    return Order(approve, given.get("destructive") is True, told)
+    without = given.get("without_hooks") is True
+    return Order(approve, given.get("destructive") is True, told, without)
 
 
 def chosen(command: Json) -> Order | None:

@@ -43,6 +43,8 @@ class Guarded(NamedTuple):
     """MCP servers, as in their file."""
     hooks: Mapping[str, Any] = {}
     """The user's hooks, as in their file."""
+    trusted: Mapping[str, Any] = {}
+    """Hooks of projects that the user trusts: their fingerprints, by project."""
 
 
 def loosened(former: Guarded, new: Guarded) -> list[str]:
@@ -56,6 +58,7 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
         *(_of_program(key, former, new) for key in _other_programs(former, new)),
         *(_of_server(name, former, new) for name in _other_servers(former, new)),
         *([HOOKED] if former.hooks != new.hooks else []),
+        *(f"The hooks of {project} are trusted." for project in _newly_trusted(former, new)),
     ]
     return [" ".join(sentence.replace("\n", " ⏎ ").split()) for sentence in found]
 
@@ -69,7 +72,19 @@ def strictest(former: Guarded, new: Guarded) -> Guarded:
         _with_former(new.programs, former.programs, _other_programs(former, new)),
         _with_former(new.servers, former.servers, _other_servers(former, new)),
         former.hooks,  # a hook runs a command, and a removed one may have been a guard
+        {
+            project: [each for each in known if each in former.trusted.get(project, ())]
+            for project, known in new.trusted.items()
+        },
     )
+
+
+def _newly_trusted(former: Guarded, new: Guarded) -> list[str]:
+    return [
+        project
+        for project, known in new.trusted.items()
+        if any(each not in former.trusted.get(project, ()) for each in known)
+    ]
 
 
 def _with_former(new: Mapping[str, Any], former: Mapping[str, Any], keys: list[str]) -> Json:
@@ -278,6 +293,7 @@ def to_json(guarded: Guarded) -> Json:
         "programs": {key: _listed(value) for key, value in guarded.programs.items()},
         "servers": dict(guarded.servers),
         "hooks": dict(guarded.hooks),
+        "trusted": dict(guarded.trusted),
     }
 
 
@@ -292,7 +308,8 @@ def of_json(value: object) -> Guarded | None:
     try:
         rules = tuple(_rule_of(each) for each in value["rules"])
         tables = [dict(value[key]) for key in ("choices", "programs", "servers", "hooks")]
-    except (KeyError, TypeError, ValueError):
+        tables.append({key: list(each) for key, each in value.get("trusted", {}).items()})
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
     return Guarded(rules, *tables)
 

@@ -215,7 +215,7 @@ def offers_of(profile: Profile) -> Json:
         },
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {
-            "rookery": {"judge": True},  # core.policy.auto_answer
+            "rookery": {"judge": True, "hooks": True},  # core.policy: auto_answer, hook_asks
             **({"terminal_output": True} if profile.output_offered else {}),  # core.tools.terminals
         },
     }

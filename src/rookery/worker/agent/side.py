@@ -12,7 +12,7 @@ from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop
 from rookery.core.json import Draft, Json, lenient, notice
-from rookery.core.policy import auto_answer
+from rookery.core.policy import auto_answer, hook_asks
 from rookery.core.settings.sandbox import CONTAINER, NONE
 from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
@@ -320,12 +320,15 @@ class AgentSide:
         update, old = self.kept.stands_again(asked[1])
         name = update["id"]
         incoming.cancelled = lambda: self._session.then(self._withdraw, name)
+        is_hooks = self._session.profile().judged and hook_asks.is_one(given)
         if calls:
             update |= self._calls.asked(update, about)
             update |= {"does": self.auto_answer.told(about, given)}
-            answer = self.auto_answer.answer(update, calls)
+            answer = None if is_hooks else self.auto_answer.answer(update, calls)
         else:
-            answer = self.auto_answer.answer_for_nobody(update)
+            answer = None if is_hooks else self.auto_answer.answer_for_nobody(update)
+        if is_hooks:
+            calls, answer = [], self.auto_answer.answer_about_hooks(update)
         if answer is None or self.kept.overrides(old, answer):
             self.kept.announce(self.auto_answer.note(update, calls) if calls else update, old)
         else:  # clients need not ask anybody: the answer comes in the same breath

@@ -13,7 +13,16 @@ from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
 from rookery.core.dangers.places import named
 from rookery.core.json import Draft, Json, lenient
-from rookery.core.policy import auto_answer, call_input, danger, modes, planning, unattended
+from rookery.core.json.files import Unusable
+from rookery.core.policy import (
+    auto_answer,
+    call_input,
+    danger,
+    hook_asks,
+    modes,
+    planning,
+    unattended,
+)
 from rookery.core.policy import rules as policy_rules
 from rookery.core.tools.calls import key_of
 from rookery.core.turn.calls import TurnCalls
@@ -38,6 +47,10 @@ LEFT_KEPT = 500
 """Calls of which is known that the user is to be asked."""
 
 
+CHANGED = (
+    "The project's hooks have changed since that was asked. Choose not now; you are asked again "
+    "with the next prompt."
+)
 LOST = "covers more calls than can be judged"
 
 
@@ -206,6 +219,30 @@ class AutoAnswer:
             rulings.append(unattended.settled(order, ruling, call, verdict, plans=plans))
         ruling = modes.together(rulings)
         return None if ruling is None else modes.ruled(ask, ruling)
+
+    def answer_about_hooks(self, ask: Json) -> Answer | None:
+        """Whether a project's hooks may run, no rule and no mode says. None: it waits for the
+        user."""
+        return hook_asks.settled(self._order, ask)
+
+    def trust_hooks(self, ask: Json, option: str) -> Refusal | None:
+        """The user's answer about a project's hooks is remembered, before their agent hears it:
+        what they are now, if that is what was asked. Why not."""
+        if option not in (hook_asks.TRUST, hook_asks.NEVER):
+            return None
+        from rookery.client.config.in_force import Waiting
+        from rookery.client.project_hooks import found, trust
+
+        home, cwd = self._session.home, self._session.header["cwd"]
+        try:
+            now = found.find(home, cwd)
+            told = hook_asks.fingerprint_in(ask["toolCall"])
+            if now is None or now.fault or now.fingerprint != told:
+                return Refusal("hooks_changed", CHANGED)
+            trust.remember(home, now, trusts=option == hook_asks.TRUST, asked=True)
+        except (Unusable, Waiting, ConfigError, OSError) as error:
+            return Refusal("not_written", f"Nothing was answered: {error}")
+        return None
 
     def answer_for_nobody(self, ask: Json) -> Answer | None:
         """What is asked without a call that could be judged; None: it waits for the user."""

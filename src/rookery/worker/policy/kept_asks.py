@@ -5,7 +5,7 @@ from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
 from rookery.core.json import Draft, Json, lenient, notice
-from rookery.core.policy import modes
+from rookery.core.policy import hook_asks, modes
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.turn import messages
 from rookery.worker.asks import Asks
@@ -174,6 +174,10 @@ class KeptAsks:
             if isinstance(rule, Refusal):
                 return rule
             answer, notice = modes.with_rule(answer, rule)
+        if session.profile().judged and hook_asks.is_one(lenient.mapping(ask, "toolCall")):
+            option = "" if command.get("cancel") else lenient.text(command, "option")
+            if refusal := self._auto_answer.trust_hooks(ask, option):
+                return refusal
         session.append(answer.draft, full=True)
         if notice is not None:
             session.append(notice)

@@ -44,6 +44,7 @@ OURS = {
     "auth": "logins with a subscription",
     "memory": "what Rookery's own agent remembers of you",
     "hooks.json": "hooks",
+    "trusted.json": "trusted hooks of projects",
     "prompts.jsonl": "your prompt history",
     "drafts.json": "prompts that you began and did not send",
     "feedback.jsonl": "your feedback on the critic",

@@ -189,6 +189,33 @@ def remove(rule: str) -> None:
     standard().note(f"Removed: {gone.do} {clean_line(policy_rules.described(gone))}")
 
 
+# ---------------------------------------------------------------- hooks
+
+
+@policy.command(short_help="Show, trust or forget a project's hooks.")
+@flags.flag("--trust", help="Run the hooks shown from now on, also unattended.")
+@flags.flag("--forget", help="Forget what you said about this project's hooks.")
+@flags.as_json("Print one JSON object per project.")
+@click.argument("directory", default=".", type=click.Path(exists=True, file_okay=False))
+def hooks(directory: str, trust: bool, forget: bool, as_json: bool) -> None:
+    """Show a project's hooks (.openhands/hooks.json, .rookery/hooks.json) and whether you trust
+    them; below that, the other projects you decided about.
+
+    Rookery's own agent runs them only if you do. It asks you with the first prompt, and again when
+    one of these files, or a file of the project that a command names, has changed.
+
+    \b
+    rookery policy hooks
+    rookery policy hooks --trust
+    rookery policy hooks --forget ~/src/site
+    """
+    from rookery.cli.commands.setup import policy_hooks
+
+    if trust and forget:
+        raise click.UsageError("Pass either --trust or --forget.")
+    policy_hooks.show(standard(), directory, trust=trust, forget=forget, as_json=as_json)
+
+
 # ---------------------------------------------------------------- test
 
 

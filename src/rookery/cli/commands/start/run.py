@@ -27,6 +27,7 @@ STOP = "Put the session to sleep when the turn ends, if you are still watching."
 @click.option("--always-approve", "--yolo", "always", is_flag=True, help="Same as --approve all.")
 @flags.flag("--llm-approve", "risky", help=RISKY)
 @flags.destructive
+@flags.without_hooks
 @flags.attach
 @flags.flag("--stop", help=STOP)
 @click.argument("text", nargs=-1)
@@ -38,6 +39,7 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     always: bool,
     risky: bool,
     destructive: bool,
+    without_hooks: bool,
     files: tuple[str, ...],
     text: tuple[str, ...],
     **of_session: Any,
@@ -56,6 +58,9 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     --confirm-destructive or a rule (rookery policy) allows them. Rules come first; if one says ask,
     the action is rejected. The session keeps these answers after you leave, and for later prompts;
     to be asked again: `rookery set SESSION confirm every`.
+
+    A project's own hooks run only if you trust them (rookery policy hooks). If one that you do not
+    trust may be a safeguard, nothing is done (exit code 2), unless you pass --without-hooks.
 
     \b
     rookery run "Fix the failing test"
@@ -80,7 +85,9 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     said, flag = _said(approve, always, risky)
     check_destructive(said or "all", destructive)
     told = f"run {flag}" if flag else "rookery run"
-    policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)
+    policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)._replace(
+        without_hooks=without_hooks
+    )
     wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop)
     return run_turn(screen, lambda: wanted.create(policy.order), wish, wanted.about)
 

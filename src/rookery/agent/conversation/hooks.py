@@ -1,0 +1,200 @@
+"""Hooks in a conversation: the user's, then the project's, which run only as the user saw them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, override
+
+from openhands.sdk.hooks import HookConfig
+from openhands.sdk.hooks.config import HookDefinition, HookMatcher
+from openhands.sdk.hooks.executor import HookExecutor, HookResult
+from openhands.sdk.hooks.manager import HookManager
+from openhands.sdk.hooks.types import HookEvent, HookEventType
+from pydantic import PrivateAttr
+
+from rookery.agent.conversation.choices import PLAN, Choices
+from rookery.agent.sdk_patches import Around, wrap
+from rookery.client.config import in_force
+from rookery.client.project_hooks import trust
+from rookery.client.project_hooks.found import Found, find
+from rookery.core.json import Json
+from rookery.core.policy.hook_asks import GUARD
+from rookery.models import documents
+from rookery.models.hook_files import FILE, validated
+
+CHANGED = (
+    "A file that this project's hooks run has changed since the user trusted them. The user is "
+    "asked again with the next prompt; nothing that they guard is done before that."
+)
+
+
+class ProjectHooks:
+    """What a project brings along, as it was read for this turn. One for all that a conversation
+    runs, so what is trusted, or no longer, is so everywhere at once."""
+
+    def __init__(
+        self,
+        found: Found | None,
+        config: Json,
+        choices: Choices | None = None,
+        *,
+        trusted: bool = False,
+        known: str = "unknown",
+    ) -> None:
+        self.found = found
+        self.choices = choices
+        self.trusted = trusted
+        self.known = known
+        """What the user said to them before, if anything."""
+        self.told = False
+        """That they are left out."""
+        self._config = HookConfig.model_validate(config)
+
+    @property
+    def plans(self) -> bool:
+        return self.choices is not None and self.choices.wanted.mode == PLAN
+
+    def take(self, other: "ProjectHooks") -> None:
+        """What was read anew."""
+        self.found, self._config = other.found, other._config
+        self.trusted, self.known, self.told = other.trusted, other.known, other.told
+
+    def matchers(self, event: HookEventType) -> list[HookMatcher]:
+        """Of the trusted ones; in plan mode, those alone that may refuse."""
+        if not self.trusted or (self.plans and event != HookEventType.PRE_TOOL_USE):
+            return []
+        return self._config._get_matchers_for_event(event)
+
+    def fault(self) -> str:
+        """Why they do not run now."""
+        return CHANGED if self.found is None or self.found.changed() else ""
+
+
+def load(home: str, cwd: str, choices: Choices | None = None) -> tuple[Json, ProjectHooks]:
+    """The user's own, which run first, and the project's. Raises SettingsError."""
+    place = os.path.join(home, FILE)
+    documents.read(place, private=False, home=home)
+    own = dict(in_force.hooks(home))  # a change by an agent waits for the user
+    return validated(own, place) if own else {}, read(home, cwd, choices)
+
+
+def read(home: str, cwd: str, choices: Choices | None = None) -> ProjectHooks:
+    """A project's, as they are now. Raises SettingsError."""
+    found = find(home, cwd)
+    config: Json = {}
+    for place, table in found.tables if found else ():
+        for kind, matchers in validated(table, place).items():
+            config[kind] = [*config.get(kind, []), *matchers]
+    found = found if found and found.hooks else None
+    known = trust.state(home, found) if found else "unknown"
+    return ProjectHooks(found, config, choices, trusted=known == "trusted", known=known)
+
+
+def has_any(home: str, cwd: str) -> bool:
+    """Raises SettingsError."""
+    own, project = load(home, cwd)
+    return bool(own) or project.found is not None
+
+
+class ProjectHook(HookDefinition):
+    """One of a project's: right before it runs, the files that it names are looked at again."""
+
+    _project: ProjectHooks | None = PrivateAttr(default=None)
+
+    @classmethod
+    def made(cls, hook: HookDefinition, project: ProjectHooks) -> "ProjectHook":
+        made = cls.model_validate(hook.model_dump(by_alias=True))
+        made._project = project
+        return made
+
+    def fault(self) -> str:
+        return CHANGED if self._project is None else self._project.fault()
+
+
+class HookTable(HookConfig):
+    """The user's hooks and, as far as they are trusted now, the project's. Knows MCP tools by the
+    names that rules have for them, `mcp__server__tool`."""
+
+    _names: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _kinds: Sequence[str] = PrivateAttr(default=())
+    _project: ProjectHooks | None = PrivateAttr(default=None)
+
+    @classmethod
+    def made(
+        cls,
+        hooks: Json,
+        project: ProjectHooks,
+        kinds: Sequence[str],
+        names: Mapping[str, str] | None = None,
+    ) -> "HookTable":
+        """`kinds`: those that it is for. `names`: the model's names of MCP tools, and what each
+        stands for. A live table."""
+        table = cls.model_validate(hooks)
+        table._names = {} if names is None else names
+        table._kinds, table._project = kinds, project
+        return table
+
+    def whole(self, tool: str) -> str:
+        return self._names.get(tool, tool)
+
+    def _of_project(self, event: HookEventType) -> list[HookMatcher]:
+        kind = _KINDS[event]
+        return self._project.matchers(event) if self._project and kind in self._kinds else []
+
+    @override
+    def get_hooks_for_event(
+        self, event_type: HookEventType, tool_name: str | None = None
+    ) -> list[HookDefinition]:
+        """A matcher may also have the model's name for a tool."""
+        names = [tool_name] if tool_name is None else list({tool_name, self.whole(tool_name)})
+
+        def matching(matchers: list[HookMatcher]) -> list[HookDefinition]:
+            fitting = (each for each in matchers if any(map(each.matches, names)))
+            return [hook for matcher in fitting for hook in matcher.hooks]
+
+        theirs = matching(self._of_project(event_type))
+        project = self._project
+        guarded = [ProjectHook.made(hook, project) for hook in theirs] if project else []
+        return [*matching(self._get_matchers_for_event(event_type)), *guarded]
+
+    @override
+    def has_hooks_for_event(self, event_type: HookEventType) -> bool:
+        return super().has_hooks_for_event(event_type) or bool(self._of_project(event_type))
+
+
+_KINDS = {
+    HookEventType.PRE_TOOL_USE: GUARD,
+    HookEventType.POST_TOOL_USE: "post_tool_use",
+    HookEventType.USER_PROMPT_SUBMIT: "user_prompt_submit",
+    HookEventType.SESSION_START: "session_start",
+    HookEventType.SESSION_END: "session_end",
+    HookEventType.STOP: "stop",
+}
+
+
+class ToolHookManager(HookManager):
+    config: HookConfig
+
+    @override
+    def _create_event(
+        self, event_type: HookEventType, tool_name: str | None = None, *more: Any, **named: Any
+    ) -> HookEvent:
+        """A hook for every tool gets the whole name."""
+        if tool_name is not None and isinstance(self.config, HookTable):
+            tool_name = self.config.whole(tool_name)
+        return super()._create_event(event_type, tool_name, *more, **named)
+
+
+def watch_project_hooks() -> None:
+    """Made for openhands-sdk 1.58, which runs three kinds itself. Twice does no harm."""
+    wrap(HookExecutor, "execute", _execute)
+
+
+def _execute(
+    around: Around, self: HookExecutor, hook: HookDefinition, event: HookEvent, *more: Any
+) -> HookResult:
+    """In place of the SDK's, for every hook of every kind."""
+    why = hook.fault() if isinstance(hook, ProjectHook) else ""
+    if not why:
+        return around(self, hook, event, *more)  # type: ignore[no-any-return]
+    blocks = event.event_type == HookEventType.PRE_TOOL_USE
+    return HookResult(success=False, blocked=blocks, exit_code=2, reason=why, error=why)

@@ -1,0 +1,1 @@
+"""Hooks that a project brings along: what they are, and whether the user trusts them."""

@@ -1,0 +1,50 @@
+"""The ask whether a project's hooks may run. Only the user answers it: no rule does, no mode, and
+no order that answers for them; where nobody is asked, the hooks are left out."""
+
+from rookery.core.asks.asks import CANCELLED, Answer, closed, pick, selected
+from rookery.core.json import Draft, Json, lenient
+from rookery.core.policy.unattended import BY, REJECT, Order
+
+TOOL = "trust_project_hooks"
+"""The call by which our own agent asks it."""
+GUARD = "pre_tool_use"
+"""A hook that may refuse what an agent wants to do."""
+TRUST, NOT_NOW, NEVER = "allow-once", "reject", "reject-always"
+OPTIONS: list[Json] = [
+    {"optionId": TRUST, "name": "Trust: run these hooks", "kind": "allow_once"},
+    {"optionId": NOT_NOW, "name": "Not now: continue without them", "kind": "reject_once"},
+    {"optionId": NEVER, "name": "Never run these hooks", "kind": "reject_always"},
+]
+HOW = "To see and trust them: rookery policy hooks"
+LEFT_OUT = "this project's hooks are not trusted, so they were left out"
+STOPPED = "this project has hooks that may guard it, and they are not trusted"
+"""Where nobody is asked, and one of them may be a safeguard: nothing is done."""
+
+
+def is_one(call: object) -> bool:
+    return lenient.text(call, "name") == TOOL
+
+
+def fingerprint_in(call: object) -> str:
+    return lenient.text(lenient.mapping(lenient.mapping(call, "_meta"), "rookery"), "hooks")
+
+
+def guards_in(call: object) -> bool:
+    """Whether one of them may be a safeguard."""
+    return lenient.mapping(lenient.mapping(call, "_meta"), "rookery").get("guards") is True
+
+
+def settled(order: Order | None, ask: Json) -> Answer | None:
+    """The answer where nobody is asked; None: it waits for the user."""
+    if order is None:
+        return None
+    stops = guards_in(lenient.mapping(ask, "toolCall")) and not order.without_hooks
+    option = None if stops else pick(lenient.mappings(ask, "options"), ("reject_once",))
+    reply: Json = CANCELLED if stops else {"outcome": selected(option)}
+    update = closed(
+        lenient.text(ask, "id"),
+        reply["outcome"],
+        name=lenient.text(option, "name") or "cancelled",
+        ruled=STOPPED if stops else LEFT_OUT,
+    )
+    return Answer(Draft(update, None, BY + REJECT), reply)

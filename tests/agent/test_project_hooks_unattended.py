@@ -1,0 +1,59 @@
+"""A project's hooks where nobody is asked, and who may answer for the user under a worker."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from rookery.agent.scripted.server import ScriptedModel
+from rookery.client.project_hooks import found, trust
+from tests.agent.conftest import warm_up
+from tests.agent.driving import run
+from tests.agent.test_surroundings import hook
+from tests.agent.test_under_worker import said
+
+PLAY = json.dumps({"play": [run("touch done"), {"text": "all well"}]})
+
+
+def test_a_run_leaves_untrusted_hooks_out_and_stops_at_a_safeguard(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
+    """Exit 2 and nothing done, unless --without-hooks; once trusted, they run."""
+    warm_up(home, model, agent_home)
+    work = tmp_path / "work"
+    work.mkdir()
+    hook(work, pre_tool_use="touch guarded", stop="touch stopped")
+    words = ("run", "--agent", "rookery", "--yolo")
+    told = said(home, work, *words, PLAY, code=2)
+    assert "--without-hooks" in told
+    assert os.listdir(work) == [".rookery"]
+    told = said(home, work, *words, "--without-hooks", PLAY)
+    assert "not trusted, so they were left out" in told
+    assert sorted(os.listdir(work)) == [".rookery", "done"]
+    assert "touch guarded" in said(home, work, "policy", "hooks", "--trust")
+    said(home, work, *words, PLAY)
+    assert sorted(os.listdir(work)) == [".rookery", "done", "guarded", "stopped"]
+    said(home, work, "policy", "hooks", "--forget")
+    said(home, work, *words, PLAY, code=2)
+
+
+@pytest.mark.long
+def test_under_a_worker_the_users_yes_is_remembered_and_no_rule_says_it(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
+    """A rule that allows everything does not; the user does, by `rookery answer`, and for good."""
+    warm_up(home, model, agent_home)
+    work = tmp_path / "work"
+    work.mkdir()
+    hook(work, stop="touch stopped")
+    said(home, work, "policy", "add", "allow", "--agent", "rookery")
+    session = said(home, work, "new", "--agent", "rookery").split()[0]
+    told = said(home, work, "prompt", "--wait", session, "hi", code=6)
+    assert "rookery answer" in told
+    assert not (work / "stopped").exists()
+    assert "touch stopped" in said(home, work, "asks")
+    said(home, work, "answer", session, "allow-once")
+    seen = found.find(str(home), str(work))
+    assert seen
+    assert trust.state(str(home), seen) == "trusted"
