@@ -10,8 +10,12 @@ from rookery.agent.scripted.server import ScriptedModel
 from rookery.client.project_hooks import found, trust
 from tests.agent.conftest import warm_up
 from tests.agent.driving import run
+from tests.agent.test_asks_under_worker import bird
 from tests.agent.test_surroundings import hook
 from tests.agent.test_under_worker import said
+from tests.worker.aviary import Aviary, Bird, is_idle
+
+__all__ = ["bird"]
 
 PLAY = json.dumps({"play": [run("touch done"), {"text": "all well"}]})
 
@@ -39,21 +43,23 @@ def test_a_run_leaves_untrusted_hooks_out_and_stops_at_a_safeguard(
 
 
 @pytest.mark.long
-def test_under_a_worker_the_users_yes_is_remembered_and_no_rule_says_it(
-    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+async def test_under_a_worker_the_users_yes_is_remembered_and_no_rule_says_it(
+    bird: tuple[Aviary, Bird],
 ) -> None:
-    """A rule that allows everything does not; the user does, by `rookery answer`, and for good."""
-    warm_up(home, model, agent_home)
-    work = tmp_path / "work"
-    work.mkdir()
+    """A rule that allows everything does not; the user's answer does, for good."""
+    aviary, here = bird
+    work = Path(here.header()["cwd"])
     hook(work, stop="touch stopped")
-    said(home, work, "policy", "add", "allow", "--agent", "rookery")
-    session = said(home, work, "new", "--agent", "rookery").split()[0]
-    told = said(home, work, "prompt", "--wait", session, "hi", code=6)
-    assert "rookery answer" in told
+    Path(aviary.home, "config.toml").write_text(
+        'version = 1\n[[policy.rules]]\ndo = "allow"\nagent = ["rookery"]\n'
+    )
+    begun = await here.prompt("hi")
+    ask = await here.ask(begun)
+    assert "touch stopped" in str(ask["does"])
     assert not (work / "stopped").exists()
-    assert "touch stopped" in said(home, work, "asks")
-    said(home, work, "answer", session, "allow-once")
-    seen = found.find(str(home), str(work))
+    await here.answer(ask, "allow-once")
+    await here.until(is_idle, begun.seq)
+    assert (work / "stopped").exists()
+    seen = found.find(aviary.home, str(work))
     assert seen
-    assert trust.state(str(home), seen) == "trusted"
+    assert trust.state(aviary.home, seen) == "trusted"

@@ -11,6 +11,7 @@ from tests.acp.driving import Agent, Json, statuses
 from tests.agent.driving import (
     ALLOW,
     REJECT,
+    allow_all,
     calls,
     permission,
     run,
@@ -159,12 +160,13 @@ async def test_I11_15_a_hook_guards_sub_agents_too(
     guard = "grep -q forbidden && { echo not on my watch >&2; exit 2; }; exit 0"
     table = {"pre_tool_use": [{"matcher": "terminal", "hooks": [{"command": guard}]}]}
     (tmp_path / ".rookery" / "hooks.json").write_text(json.dumps(table))
+    allow_all(agent)
     session = await approving(agent, tmp_path)
     steps = [run("touch forbidden"), run("touch fine"), {"text": "one of two"}]
     assert stop_reason(await agent.turn(session, [task(steps), {"text": "ok"}])) == "end_turn"
     assert not (tmp_path / "forbidden").exists()
     assert (tmp_path / "fine").exists()
-    _, refused, done = calls(agent.news(session))
+    _, _, refused, done = calls(agent.news(session))
     assert (refused["status"], done["status"]) == ("failed", "completed")
     assert "A hook rejected this: not on my watch" in shown(refused)
     assert "not on my watch" in json.dumps(

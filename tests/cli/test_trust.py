@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.session import hooks
+from rookery.agent.conversation import hooks
 from rookery.client.config import in_force
 from rookery.home import config, paths
 from rookery.models import documents
@@ -59,7 +59,7 @@ def test_I10_12_servers_and_hooks_of_another_user_are_not_used(home: Path) -> No
     (home / "mcp.json").write_text('{"mcpServers": {"tracker": {"command": "true"}}}')
     (home / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "true"}]}]}')
     assert in_force.settings(str(home)).guarded.servers
-    assert hooks.load(str(home), str(home / "nowhere")).files
+    assert hooks.load(str(home), str(home / "nowhere"))[0]
     for name in ("mcp.json", "hooks.json"):
         os.chown(home / name, STRANGER, -1)
     found = in_force.settings(str(home)).guarded
