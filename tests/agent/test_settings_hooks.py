@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from rookery.agent.conversation import hooks
 from rookery.home import confirmed
 from rookery.home.config import Config
 from rookery.models.documents import SettingsError
-from rookery.models.hook_files import KINDS
+from rookery.models.hook_files import KINDS, of_project, own
 
 
 def put(place: Path, value: Any) -> Path:
@@ -30,27 +29,28 @@ def cwd(tmp_path: Path) -> Path:
 
 
 def test_none_is_nothing(tmp_path: Path, cwd: Path) -> None:
-    own, project = hooks.load(str(tmp_path), str(cwd))
-    assert (own, project.found) == ({}, None)
+    assert own(str(tmp_path)) == {}
+    assert of_project(str(tmp_path), str(cwd)) == (None, {})
 
 
 def test_the_persons_own_and_the_projects_are_told_apart(tmp_path: Path, cwd: Path) -> None:
     put(tmp_path / "hooks.json", {"stop": [matcher("a")], "session_start": [matcher("s")]})
     one = put(cwd / ".openhands/hooks.json", {"stop": [matcher("b")]})
     two = put(cwd / ".rookery/hooks.json", {"hooks": {"Stop": [matcher("c", "/x.*/")]}})
-    own, project = hooks.load(str(tmp_path), str(cwd))
-    assert own == {"stop": [matcher("a")], "session_start": [matcher("s")]}
-    assert project.found
-    assert [place for place, _ in project.found.tables] == [str(one), str(two)]
-    assert [hook.command for hook in project.found.hooks] == ["b", "c"]
-    assert not project.trusted
+    assert own(str(tmp_path)) == {"stop": [matcher("a")], "session_start": [matcher("s")]}
+    found, config = of_project(str(tmp_path), str(cwd))
+    assert found
+    assert [place for place, _ in found.tables] == [str(one), str(two)]
+    assert [hook.command for hook in found.hooks] == ["b", "c"]
+    assert config == {"stop": [matcher("b"), matcher("c", "/x.*/")]}
 
 
 def test_one_file_is_taken_once(tmp_path: Path) -> None:
     """A session in the person's own directory: the home is its .rookery, and that is theirs."""
     put(tmp_path / ".rookery/hooks.json", {"stop": [matcher("a")]})
-    own, project = hooks.load(str(tmp_path / ".rookery"), str(tmp_path))
-    assert (own, project.found) == ({"stop": [matcher("a")]}, None)
+    home = str(tmp_path / ".rookery")
+    assert own(home) == {"stop": [matcher("a")]}
+    assert of_project(home, str(tmp_path)) == (None, {})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -58,7 +58,7 @@ def test_all_six_kinds_by_both_of_their_names(kind: str, tmp_path: Path, cwd: Pa
     other = "".join(word.title() for word in kind.split("_"))
     for name in (kind, other):
         put(tmp_path / "hooks.json", {name: [matcher("a")]})
-        assert hooks.load(str(tmp_path), str(cwd))[0] == {kind: [matcher("a")]}
+        assert own(str(tmp_path)) == {kind: [matcher("a")]}
 
 
 def hook(**fields: Any) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_a_broken_file_is_refused(text: Any, words: list[str], tmp_path: Path, c
     place = put(cwd / ".openhands/hooks.json", text)
     before = place.read_bytes()
     with pytest.raises(SettingsError) as caught:
-        hooks.load(str(tmp_path), str(cwd))
+        of_project(str(tmp_path), str(cwd))
     assert str(place) in str(caught.value)
     assert all(word in str(caught.value) for word in words), caught.value
     assert place.read_bytes() == before
@@ -99,7 +99,7 @@ def test_a_broken_file_is_refused(text: Any, words: list[str], tmp_path: Path, c
 def test_a_file_of_hooks_keeps_its_mode(tmp_path: Path, cwd: Path) -> None:
     place = put(tmp_path / "hooks.json", {})
     place.chmod(0o644)
-    hooks.load(str(tmp_path), str(cwd))
+    own(str(tmp_path))
     assert place.stat().st_mode & 0o777 == 0o644
 
 
@@ -110,6 +110,6 @@ def test_I9_1_a_hook_that_an_agent_took_out_or_put_in_waits(tmp_path: Path, cwd:
     (tmp_path / "hooks.json").write_text(json.dumps(guard))
     confirmed.write(home, confirmed.Record(confirmed.said(home, Config()), held="something"))
     (tmp_path / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "./evil"}]}]}')
-    assert hooks.load(home, str(cwd))[0] == guard
+    assert own(home) == guard
     (tmp_path / "hooks.json").unlink()
-    assert hooks.load(home, str(cwd))[0] == guard
+    assert own(home) == guard

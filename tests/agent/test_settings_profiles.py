@@ -309,7 +309,7 @@ def test_the_first_profile_is_the_default_until_another_is_named() -> None:
 def test_the_settings_are_quick_to_load() -> None:
     """The command line reads them at each run: no SDK, no pydantic."""
     code = (
-        "import sys, rookery.models.profiles, rookery.agent.session.hooks\n"
+        "import sys, rookery.models.profiles, rookery.models.hook_files\n"
         "print([m for m in ('openhands', 'pydantic', 'litellm', 'asyncio', 'click')"
         " if m in sys.modules])"
     )

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from rookery.agent.session import hooks
 from rookery.home import config, mcp
-from rookery.models import profiles
+from rookery.models import hook_files, profiles
 from tests.cli.driving import Result, rookery
 
 TALK = "0123456789abcdef0123456789abcdef"
@@ -76,7 +75,7 @@ def test_all_of_it_is_taken_and_told(home: Path, theirs: Path) -> None:
     assert "rookery setup --name fast" in done.out  # its key was encrypted
     servers = {server.name: server.enabled for server in mcp.load(str(home))}
     assert servers == {"files": True, "web": False}
-    assert list(hooks.load(str(home), str(theirs / "nowhere")).config) == ["stop"]
+    assert list(hook_files.own(str(home))) == ["stop"]
     assert "1 conversation: rookery import --agent rookery" in done.out
     here = home / "conversations" / TALK
     kept = json.loads((here / "session.json").read_text())

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agent.conversation import hooks
 from rookery.client.config import in_force
 from rookery.home import config, paths
-from rookery.models import documents
+from rookery.models import documents, hook_files
 from tests.cli.driving import rookery
 
 STRANGER = 4242
@@ -59,13 +58,13 @@ def test_I10_12_servers_and_hooks_of_another_user_are_not_used(home: Path) -> No
     (home / "mcp.json").write_text('{"mcpServers": {"tracker": {"command": "true"}}}')
     (home / "hooks.json").write_text('{"stop": [{"hooks": [{"command": "true"}]}]}')
     assert in_force.settings(str(home)).guarded.servers
-    assert hooks.load(str(home), str(home / "nowhere"))[0]
+    assert hook_files.own(str(home))
     for name in ("mcp.json", "hooks.json"):
         os.chown(home / name, STRANGER, -1)
     found = in_force.settings(str(home)).guarded
     assert (found.servers, found.hooks) == ({}, {})
     with pytest.raises(documents.SettingsError, match=r"hooks\.json belongs to another user"):
-        hooks.load(str(home), str(home / "nowhere"))
+        hook_files.own(str(home))
     refused = rookery("mcp", "list")
     assert (refused.code, "mcp.json belongs to another user" in refused.err) == (1, True)
     checked = rookery("doctor")

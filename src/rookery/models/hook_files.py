@@ -6,19 +6,39 @@ in the SDK's form (also under `hooks`, and with names such as `PreToolUse`):
 A file with a mistake is refused: a guard that is silently left out guards nothing.
 """
 
+import os
 import re
 from typing import Any
 
-from rookery.client.project_hooks.found import FILE, kind_of
+from rookery.client.config import in_force
+from rookery.client.project_hooks.found import FILE, Found, find, kind_of
+from rookery.models import documents
 from rookery.models.documents import Json, refusal
 
-__all__ = ["FILE", "KINDS", "validated"]
+__all__ = ["FILE", "KINDS", "of_project", "own", "validated"]
 
 KINDS = (
     *("pre_tool_use", "post_tool_use", "user_prompt_submit"),
     *("session_start", "session_end", "stop"),
 )
 TYPES = ("command", "prompt", "agent")
+
+
+def own(home: str) -> Json:
+    """The user's hooks that apply. Raises SettingsError."""
+    place = os.path.join(home, FILE)
+    documents.read(place, private=False, home=home)
+    found = dict(in_force.hooks(home))  # a change by an agent waits for the user
+    return validated(found, place) if found else {}
+
+
+def of_project(home: str, cwd: str) -> tuple[Found | None, Json]:
+    """What a project brings along, and the same for the SDK. Raises SettingsError."""
+    found, config = find(home, cwd), dict[str, Any]()
+    for place, table in found.tables if found else ():
+        for kind, matchers in validated(table, place).items():
+            config[kind] = [*config.get(kind, []), *matchers]
+    return (found if found and found.hooks else None), config
 
 
 def validated(found: Json, place: str) -> Json:

@@ -1,6 +1,5 @@
 """Hooks in a conversation: the user's, then the project's, which run only as the user saw them."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, override
 
@@ -13,13 +12,11 @@ from pydantic import PrivateAttr
 
 from rookery.agent.conversation.choices import PLAN, Choices
 from rookery.agent.sdk_patches import Around, wrap
-from rookery.client.config import in_force
 from rookery.client.project_hooks import trust
-from rookery.client.project_hooks.found import Found, find
+from rookery.client.project_hooks.found import Found
 from rookery.core.json import Json
 from rookery.core.policy.hook_asks import GUARD
-from rookery.models import documents
-from rookery.models.hook_files import FILE, validated
+from rookery.models import hook_files
 
 CHANGED = (
     "A file that this project's hooks run has changed since the user trusted them. The user is "
@@ -71,20 +68,12 @@ class ProjectHooks:
 
 def load(home: str, cwd: str, choices: Choices | None = None) -> tuple[Json, ProjectHooks]:
     """The user's own, which run first, and the project's. Raises SettingsError."""
-    place = os.path.join(home, FILE)
-    documents.read(place, private=False, home=home)
-    own = dict(in_force.hooks(home))  # a change by an agent waits for the user
-    return validated(own, place) if own else {}, read(home, cwd, choices)
+    return hook_files.own(home), read(home, cwd, choices)
 
 
 def read(home: str, cwd: str, choices: Choices | None = None) -> ProjectHooks:
     """A project's, as they are now. Raises SettingsError."""
-    found = find(home, cwd)
-    config: Json = {}
-    for place, table in found.tables if found else ():
-        for kind, matchers in validated(table, place).items():
-            config[kind] = [*config.get(kind, []), *matchers]
-    found = found if found and found.hooks else None
+    found, config = hook_files.of_project(home, cwd)
     known = trust.state(home, found) if found else "unknown"
     return ProjectHooks(found, config, choices, trusted=known == "trusted", known=known)
 
