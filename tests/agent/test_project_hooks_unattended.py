@@ -51,7 +51,7 @@ async def test_under_a_worker_the_users_yes_is_remembered_and_no_rule_says_it(
     work = Path(here.header()["cwd"])
     hook(work, stop="touch stopped")
     Path(aviary.home, "config.toml").write_text(
-        'version = 1\n[[policy.rules]]\ndo = "allow"\nagent = ["rookery"]\n'
+        '[agent]\nwarm = false\n[[policy.rules]]\ndo = "allow"\nagent = ["rookery"]\n'
     )
     begun = await here.prompt("hi")
     ask = await here.ask(begun)
