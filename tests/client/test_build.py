@@ -66,8 +66,9 @@ class Tree:
         return done.stdout.strip()
 
     def commit(self) -> str:
+        """Named after the branch: two made on one parent within a second would be one commit."""
         self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", "change")
+        self.git("commit", "-q", "--allow-empty", "-m", self.git("branch", "--show-current"))
         return self.git("rev-parse", "HEAD")[:12]
 
     def says(self, expression: str, place: str = "") -> str:
