@@ -154,6 +154,7 @@ def test_a_bad_edit_keeps_the_old_file_and_what_was_written(
     assert sorted(path.name for path in home.iterdir()) == [
         "config.toml",
         "config.toml.rejected",
+        "format",
         "sessions",
     ]
 

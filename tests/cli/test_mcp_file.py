@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rookery.home import mcp
+from rookery.home import mcp, paths
 
 FILES = {"command": "sh", "args": ["-c", "x"], "env": {"KEY": "secret"}}
 WEB = {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer t"}}
@@ -141,7 +141,7 @@ def test_H3_only_the_owner_reads_it(tmp_path: Path) -> None:
     home = tmp_path / "new"
     mcp.add(str(home), "a", FILES)
     assert stat.S_IMODE((home / mcp.FILE).stat().st_mode) == 0o600
-    assert [file.name for file in home.iterdir() if file.is_file()] == [mcp.FILE]
+    assert {file.name for file in home.iterdir() if file.is_file()} == {mcp.FILE, paths.FORMAT}
 
 
 def test_H3_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -138,7 +138,12 @@ def test_I9_8_what_was_said_at_the_start_outlives_the_client(
 def test_I9_8_it_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
     done = rookery("run", "--confirm-destructive", "--json", play(run("rm -rf x")))
     assert done.code == 0
-    told = {"approve": "all", "destructive": True, "told": "rookery run --confirm-destructive"}
+    told = {
+        "approve": "all",
+        "destructive": True,
+        "told": "rookery run --confirm-destructive",
+        "without_hooks": False,
+    }
     first = done.events[0]["update"]
     assert (first["confirm"], first["unattended"]) == ("all", told)
     bird = only(home)

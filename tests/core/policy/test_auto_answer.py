@@ -101,7 +101,7 @@ def test_P11_the_mode_that_is_shown_is_the_one_that_judges() -> None:
 
 def test_P11_every_agent_is_offered_it() -> None:
     for name in ("rookery", "claude", "nobody"):
-        assert offers_of(profile_of(name, []))["_meta"]["rookery"] == {"judge": True}
+        assert offers_of(profile_of(name, []))["_meta"]["rookery"]["judge"] is True
 
 
 JUDGED = [Judgement("allow", "rule:a", "allowed by rule a"), Judgement("deny", "b", "c", "d")]
