@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rookery.core.policy.hook_asks import TOOL
+from rookery.home import confirmed
 from tests.acp.driving import Agent, Json
 from tests.agent.driving import ALLOW, REJECT, answer_all, run, stop_reason
 from tests.agent.test_surroundings import hook
@@ -16,6 +17,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 KINDS = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop")
 NEVER = {"outcome": {"outcome": "selected", "optionId": "reject-always"}}
 HI: list[Json] = [{"text": "hi"}]
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits(agent_home: Path) -> None:
+    """Other tests of the shared agent leave settings there that wait for the user."""
+    (agent_home / confirmed.FILE).unlink(missing_ok=True)
 
 
 async def choose(agent: Agent, session: str, mode: str) -> None:
