@@ -25,13 +25,16 @@ PIPE = "clock.bell"
 """A pipe with a name: the clock listens there."""
 
 
+CLOCK = "rookery.client.clock"
+
+
 def ring(home: str) -> None:
     """Something waits from now on: the clock looks, and is started where there is none."""
     bell = os.path.join(home, paths.SLOTS, PIPE)
     try:
         file = os.open(bell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # nobody listens
-        _start(home)
+        start_detached(CLOCK, home)
         return
     try:
         with suppress(OSError):
@@ -48,11 +51,11 @@ def look_after(home: str, heads: Iterable[Json]) -> None:
         return
     now = time.time() * 1000
     if any(head.get("waiting") and not is_hidden(head, now) for head in asleep):
-        _start(home)
+        start_detached(CLOCK, home)
         return
     limited = [head["id"] for head in asleep if is_limited(head, now)]
     if any(resumption(home, name) is not None for name in limited):
-        _start(home)
+        start_detached(CLOCK, home)
 
 
 def resumption(home: str, session: str) -> float | None:
@@ -94,13 +97,14 @@ def is_limited(head: Json, now: float) -> bool:
     return bool((limited or head.get("paused")) and not is_hidden(head, now))
 
 
-def _start(home: str) -> None:
+def start_detached(module: str, home: str) -> None:
+    """Start a module that forks and ends at once: what it leaves behind watches the home."""
     import subprocess
 
     quiet = subprocess.DEVNULL
     with suppress(OSError):
-        subprocess.run(  # it forks and ends at once
-            [sys.executable, "-P", "-m", "rookery.client.clock", home],
+        subprocess.run(
+            [sys.executable, "-P", "-m", module, home],
             stdin=quiet,
             stdout=quiet,
             stderr=quiet,

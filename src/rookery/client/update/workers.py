@@ -24,7 +24,6 @@ from rookery.log.errors import Busy, LogError
 from rookery.log.lock import Lock
 from rookery.log.reader import Reader
 from rookery.processes import tree
-from rookery.processes.lineage import unmarked
 
 LOCK = "renewal"
 EACH = 2.0
@@ -80,19 +79,7 @@ def is_replaceable(header: Json, worker: Json) -> bool:
 
 def watch(home: str) -> None:
     """Start the process that waits for those that are busy."""
-    import subprocess
-
-    quiet = subprocess.DEVNULL
-    with suppress(OSError):
-        subprocess.run(  # it forks and ends at once
-            [sys.executable, "-P", "-m", "rookery.client.update.workers", home],
-            stdin=quiet,
-            stdout=quiet,
-            stderr=quiet,
-            cwd="/",
-            env=unmarked(),
-            check=False,
-        )
+    waking.start_detached("rookery.client.update.workers", home)
 
 
 def _wait(home: str) -> None:
