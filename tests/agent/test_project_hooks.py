@@ -21,8 +21,10 @@ HI: list[Json] = [{"text": "hi"}]
 
 @pytest.fixture(autouse=True)
 def nothing_waits(agent_home: Path) -> None:
-    """Other tests of the shared agent leave settings there that wait for the user."""
-    (agent_home / confirmed.FILE).unlink(missing_ok=True)
+    """Other tests of the shared agent leave settings there that wait for the user. What is
+    trusted waits, too, where no record says who trusted it."""
+    for name in (confirmed.TRUSTED, confirmed.FILE):
+        (agent_home / name).unlink(missing_ok=True)
 
 
 async def choose(agent: Agent, session: str, mode: str) -> None:
