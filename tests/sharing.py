@@ -27,6 +27,7 @@ CASES = {
     "tests/agent/test_failures.py": 2,
     "tests/agent/test_judged_by_worker.py": 1,
     "tests/agent/test_judgement.py": 1,
+    "tests/client/work_tree/test_commit.py": 1,
     "tests/client/worktrees/test_traps.py": 1,
     "tests/tui/test_answering.py": 1,
 }

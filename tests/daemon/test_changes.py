@@ -46,7 +46,16 @@ def _through(served: Served, tree: Tree) -> None:
     assert (status, refused["error"]) == (409, "changed_since")
     assert refused["remedy"]
     files = [{"path": new["path"], "digest": new["digest"]}]
-    status, made = ask("commit", message="Add it", files=files)
+    hook = tree.place / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho hooked >&2\n")
+    hook.chmod(0o755)
+    status, refused = ask("commit", message="Add it", files=files)
+    assert (status, refused["error"]) == (409, "new_hooks")
+    assert "pre-commit is new" in refused["message"]
+    assert "echo hooked" in refused["shown"]
+    status, made = ask("commit", message="Add it", files=files, hooks=refused["fingerprint"])
+    assert made["said"] == "hooked"
     assert (status, made["summary"]) == (200, "Add it")
     assert tree.status() == " M a.txt\n"
     assert ask("commit", message="x", files=[])[1]["error"] == "nothing_to_commit"

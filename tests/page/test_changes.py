@@ -118,6 +118,13 @@ def test_V6_what_changed_since_is_not_undone_and_a_hook_says_why(site: Site, tre
     expect(page.get_by_text("Runs pre-commit.")).to_be_visible()
     page.get_by_label("Message", exact=True).fill("x")
     page.get_by_role("button", name="Commit", exact=True).click()
+    question = page.get_by_role("dialog", name="Run these hooks?")
+    expect(question).to_contain_text("pre-commit is new")
+    expect(question.locator("pre")).to_contain_text("<b>3 tests failed</b>")
+    question.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".commit .said")).to_be_hidden()
+    page.get_by_role("button", name="Commit", exact=True).click()
+    question.get_by_role("button", name="Run them and commit").click()
     expect(page.locator(".commit .said")).to_contain_text("<b>3 tests failed</b>")
     assert tree.git("log", "-1", "--format=%s") == "first\n"
 

@@ -84,6 +84,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
             "argv": list(argv),
             "created": time.time_ns() // 1_000_000,
         }
+        _keep_hooks(home, directory, cwd)
         said: Json = {"title": title.strip() and title, "race": race, "budget": dict(budget)} | tree
         said |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
         update |= {key: value for key, value in {**said, **picks}.items() if value}
@@ -92,6 +93,14 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         os.rename(directory, paths.session_dir(home, session))
         kept.pop_all()
     return session
+
+
+def _keep_hooks(home: str, directory: str, cwd: str) -> None:
+    """Those that a commit runs are the user's own, unless an agent makes the session."""
+    if not guard.of_an_agent(home):
+        from rookery.client.work_tree import hooks  # seldom: it needs git
+
+        hooks.keep(directory, cwd)
 
 
 def _check_person(home: str, given: Mapping[str, object]) -> None:

@@ -33,9 +33,12 @@ class Problem(fastapi.HTTPException):
         self.error = error
         self.message = message
         self.remedy = remedy
+        self.question: dict[str, str] = {}
+        """Of what can be agreed to: `fingerprint` and `shown`."""
 
     def body(self) -> dict[str, str]:
-        return {"error": self.error, "message": self.message, "remedy": self.remedy}
+        said = {"error": self.error, "message": self.message, "remedy": self.remedy}
+        return said | self.question
 
     def response(self) -> JSONResponse:
         return JSONResponse(self.body(), self.status, self.headers)
@@ -61,6 +64,8 @@ class Fault(BaseModel):
     error: str = Field(description="A word for programs.", examples=["unknown_session"])
     message: str = Field(description="A sentence for people.")
     remedy: str = Field(description="What to do; may be empty.")
+    fingerprint: str | None = Field(None, description="Send it back to agree, where one may.")
+    shown: str | None = Field(None, description="What one would agree to.")
 
 
 WORDS = {

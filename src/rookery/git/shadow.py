@@ -137,7 +137,7 @@ def opened(
     known = read_settings.read(place, given)
     _check(place, known)
     try:
-        path = _made(home)
+        path = private_folder(home)
     except OSError as error:
         raise NoGit(f"There is no place for git's files: {error}") from error
     try:
@@ -153,7 +153,7 @@ def opened(
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _made(home: str) -> str:
+def private_folder(home: str) -> str:
     """In Rookery's home, which agents may not write; where that cannot be written, in a directory
     for temporary files."""
     if home:

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 
@@ -53,19 +53,22 @@ class TooMuch(Exception):
     """The message says what cannot be looked at."""
 
 
-def digests(commands: Iterable[str], cwd: str, root: str) -> dict[str, str]:
-    """What each file that a command names is now, by its path below the root. Raises TooMuch."""
+def digests(
+    commands: Iterable[str], cwd: str, root: str, of: Callable[[str], str] | None = None
+) -> dict[str, str]:
+    """What each file that a command names is now, by its path below the root. `of`: what a file is.
+    Raises TooMuch."""
     found: dict[str, str] = {}
     places = list(dict.fromkeys((cwd, root)))
     for command in commands:
         for word in _words(command):
             for place in places:
                 for path in _paths(word, place):
-                    _add(found, path, root)
+                    _add(found, path, root, of or digest)
     return dict(sorted(found.items()))
 
 
-def _add(found: dict[str, str], path: str, root: str) -> None:
+def _add(found: dict[str, str], path: str, root: str, of: Callable[[str], str]) -> None:
     path = os.path.normpath(path)
     key = os.path.relpath(path, root)
     if key in found or key.startswith(os.pardir):
@@ -79,9 +82,9 @@ def _add(found: dict[str, str], path: str, root: str) -> None:
     if stat.S_ISDIR(about.st_mode):
         if key != os.curdir and not key.startswith(".git/"):
             for name in IN_DIRECTORIES:
-                _add(found, os.path.join(path, name), root)
+                _add(found, os.path.join(path, name), root, of)
         return
-    found[key] = digest(path)
+    found[key] = of(path)
     if len(found) > MOST_FILES:
         raise TooMuch(f"they name more than {MOST_FILES} files")
 

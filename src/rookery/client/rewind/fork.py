@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from rookery.client import guard
 from rookery.client.create import default_confirm, own_worktree, write_head
@@ -65,6 +65,8 @@ def fork(
         kept = os.path.join(directory, paths.ENVIRONMENT)
         shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)
         os.chmod(kept, 0o600)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(*(os.path.join(each, paths.GIT_HOOKS) for each in (source, directory)))
         origin = lenient.text(header["worktree"], "origin") or header["cwd"]
         made = trees.enter_context(own_worktree(home, name, origin, worktree, told))
         place: Json = {} if worktree is None else {"cwd": made[0], **made[1]}

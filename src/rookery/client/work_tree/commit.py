@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rookery.client.work_tree import drivers, git
+from rookery.client.work_tree import hooks as commit_hooks
 from rookery.client.work_tree.changes import UNTRACKED, File, NoDiff, changes
-from rookery.git import places, settings
+from rookery.git import places
 from rookery.git.places import Place
 from rookery.git.program import NoGit
 from rookery.home import paths
@@ -30,6 +31,17 @@ class Failed(NoDiff):
         self.said = said
 
 
+class NewHooks(NoDiff):
+    """Hooks would run that the user may not know."""
+
+    def __init__(self, hooks: Sequence[commit_hooks.Unknown]) -> None:
+        listed = "; ".join(map(str, hooks))
+        words = f"Since the session began, commit hooks changed: {listed}. Nothing was committed."
+        super().__init__("new_hooks", words)
+        self.fingerprint = commit_hooks.fingerprint(hooks)
+        self.scripts = commit_hooks.shown(hooks)
+
+
 class Commit(NamedTuple):
     id: str
     summary: str
@@ -37,8 +49,11 @@ class Commit(NamedTuple):
     """What hooks printed."""
 
 
-def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
-    """These files and nothing else, whatever else is staged. Raises NoDiff, Failed."""
+def commit(
+    cwd: str, message: str, shown: Sequence[Shown], directory: str, agreed: str = ""
+) -> Commit:
+    """These files and nothing else, whatever else is staged. `directory`: the session's own.
+    `agreed`: the fingerprint of new hooks that the user agreed to. Raises NoDiff."""
     if not message.strip():
         raise NoDiff("no_message", "A commit needs a message.")
     files = _as_shown(cwd, shown)
@@ -50,20 +65,39 @@ def commit(cwd: str, message: str, shown: Sequence[Shown]) -> Commit:
     if os.path.lexists(os.path.join(place.own, "MERGE_HEAD")):
         raise NoDiff("merging", "A merge is not finished. Commit it in a terminal.")
     _check_filters(cwd, place, files)
+    run = _known_hooks(place, directory, agreed)
     fresh = [file for file in files if file.change.state == UNTRACKED]
     if fresh:
         added = git.do(cwd, ["add", "--intent-to-add", *_FROM], _paths(fresh))
         if added.code != 0:
             raise Failed("no_commit", "git cannot add the new files.", added.said)
     words = ["commit", "--quiet", "--only", f"--message={message}", *_FROM]
-    made = git.do(cwd, words, _paths(files), SECONDS, hooks=_folder(place))
+    try:
+        with commit_hooks.guarded(paths.home(), run) as folder:
+            made = git.do(cwd, words, _paths(files), SECONDS, hooks=folder)
+    except OSError as error:
+        made = git.Told(None, b"", str(error))
     if made.code != 0:
         if fresh:
             git.do(cwd, ["rm", "--quiet", "--cached", "--force", *_FROM], _paths(fresh))
-        raise _failure(cwd, made)
+        raise _failure(made, hooked=bool(run))
     found = git.run(cwd, ["log", "-1", "--format=%H%x00%s"])
     name, _, summary = (found.data if found else b"").decode("utf-8", "replace").partition("\0")
     return Commit(name, summary.strip(), made.said)
+
+
+def _known_hooks(place: Place, directory: str, agreed: str) -> list[commit_hooks.Hook]:
+    """Raises NoDiff, NewHooks: the user has to agree first."""
+    try:
+        found = commit_hooks.found(place)
+    except NoGit as error:
+        raise NoDiff("no_git", str(error)) from error
+    unknown = commit_hooks.unknown(directory, found)
+    if unknown:
+        if agreed != commit_hooks.fingerprint(unknown):
+            raise NewHooks(unknown)
+        commit_hooks.agree(directory, [each.hook for each in unknown])
+    return found
 
 
 def _check_filters(cwd: str, place: Place, files: Sequence[File]) -> None:
@@ -104,7 +138,7 @@ def _paths(files: Sequence[File]) -> bytes:
     return "\0".join(names).encode("utf-8", "surrogateescape")
 
 
-def _failure(cwd: str, made: git.Told) -> Failed:
+def _failure(made: git.Told, *, hooked: bool) -> Failed:
     said = made.said
     if made.code is None:
         return Failed("no_commit", "git did not finish the commit.", said)
@@ -114,26 +148,15 @@ def _failure(cwd: str, made: git.Told) -> Failed:
         return Failed("busy", "Another git command is at work in this directory.", said)
     if "nothing to commit" in said or "no changes added" in said or "nothing added" in said:
         return Failed("nothing_to_commit", "Nothing to commit.")
-    if hooks(cwd):
+    if hooked:
         return Failed("hook_failed", "A commit hook refused the commit.", said)
     return Failed("no_commit", "git made no commit.", said)
-
-
-HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 
 
 def hooks(cwd: str) -> list[str]:
     """Those that a commit runs here."""
     place = places.find(cwd)
-    folder = _folder(place) if place else ""
-    return [name for name in HOOKS if folder and os.access(os.path.join(folder, name), os.X_OK)]
-
-
-def _folder(place: Place) -> str:
-    """Where git looks for hooks; "": nowhere."""
     try:
-        named = settings.read(place).hooks
+        return [hook.name for hook in commit_hooks.found(place)] if place else []
     except NoGit:
-        return ""
-    usual = os.path.join(place.shared, "hooks")
-    return os.path.join(place.top, os.path.expanduser(named)) if named else usual
+        return []

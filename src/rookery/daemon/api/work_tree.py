@@ -53,6 +53,7 @@ REMEDIES = {
     "no_identity": "Run git config user.name and git config user.email in the directory.",
     "busy": "Try again when it is done.",
     "untrusted_program": "If you trust it, run rookery config trust-git in the directory.",
+    "new_hooks": "Read them. To run them, commit again with their fingerprint as hooks.",
     "hook_failed": "Correct what the hook found, or commit in a terminal.",
 }
 
@@ -60,7 +61,10 @@ REMEDIES = {
 def problem_of(error: NoDiff) -> Problem:
     said = error.said if isinstance(error, commit.Failed) else ""
     message = f"{error}\n{masked(said)}" if said else str(error)
-    return Problem(409, error.name, message, REMEDIES.get(error.name, ""))
+    problem = Problem(409, error.name, message, REMEDIES.get(error.name, ""))
+    if isinstance(error, commit.NewHooks):
+        problem.question = {"fingerprint": error.fingerprint, "shown": masked(error.scripts)}
+    return problem
 
 
 def directory_of(daemon: State, session: str) -> str:
@@ -154,6 +158,9 @@ class NewCommit(Strict):
     files: list[ShownFile] = Field(
         max_length=5_000, description="The files to commit, as they were shown."
     )
+    hooks: str = Field(
+        "", max_length=64, description="From the error new_hooks: the user agrees to run them."
+    )
 
 
 class Committed(BaseModel):
@@ -220,11 +227,13 @@ async def put_back_change(daemon: Daemon, session: SessionId, given: PutBack) ->
 
 @router.post("/api/sessions/{session}/changes/commit", responses=WRITES)
 async def commit_changes(daemon: Daemon, session: SessionId, given: NewCommit) -> Committed:
-    """Commit these files, as git commit in a terminal would: commit hooks run."""
+    """Commit these files, as git commit in a terminal would: commit hooks run. Where some are
+    new, or changed since the session began, the answer is the error new_hooks, which shows them."""
     shown = [commit.Shown(file.path, file.digest) for file in given.files]
 
     def work() -> commit.Commit:
-        return commit.commit(directory_of(daemon, session), given.message, shown)
+        kept = paths.session_dir(daemon.home, session)
+        return commit.commit(directory_of(daemon, session), given.message, shown, kept, given.hooks)
 
     found = await _worked(work)
     return Committed(id=found.id, summary=masked(found.summary), said=masked(found.said))

@@ -121,12 +121,25 @@ when("commit-form", () => {
   if (form.hidden) commitForm(form.message.value);
   else form.hidden = true;
 });
+/** Undefined: the user did not agree to new hooks. They may change again while they are read. */
+async function committed(wanted, hooks = "") {
+  try {
+    return await post("commit", { ...wanted, hooks });
+  } catch (problem) {
+    if (problem.error !== "new_hooks") throw problem;
+    const { sure } = await import("./menus.js");
+    const lines = [problem.message, "A hook runs as you, outside of any sandbox."];
+    const agreed = await sure("Run these hooks?", lines, "Run them and commit", element("pre", { class: "said" }, problem.shown));
+    return agreed ? committed(wanted, problem.fingerprint) : undefined;
+  }
+}
 when("commit", async (form) => {
   const files = $$("input[name=file]:checked", form).map((each) => ({ path: decodeURIComponent(each.value), digest: each.dataset.digest }));
   const said = $(".said", form);
   said.hidden = true;
   try {
-    const made = await post("commit", { message: form.message.value, files });
+    const made = await committed({ message: form.message.value, files });
+    if (!made) return;
     form.hidden = true;
     form.message.value = "";
     undone = [];

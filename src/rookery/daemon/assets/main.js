@@ -28,9 +28,9 @@ export function uid() {
 }
 
 export class Problem extends Error {
-  constructor(status, { error = "failed", message = "", remedy = "" } = {}) {
+  constructor(status, { error = "failed", message = "", remedy = "", ...question } = {}) {
     super(message || `The daemon answered ${status}.`);
-    Object.assign(this, { status, error, remedy });
+    Object.assign(this, { status, error, remedy, ...question });
   }
 }
 
