@@ -71,8 +71,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     with ExitStack() as undo:
         kept = undo.enter_context(ExitStack())
         kept.callback(shutil.rmtree, directory, ignore_errors=True)
-        own = agent == registry.OWN and (not argv or registry.is_own(argv))
-        client_environment.keep(directory, environment, own=own)
+        client_environment.keep(directory, environment, own=_is_own(agent, argv))
         cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, told))
         update: Json = {
             "sessionUpdate": "_session",
@@ -93,6 +92,10 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         os.rename(directory, paths.session_dir(home, session))
         kept.pop_all()
     return session
+
+
+def _is_own(agent: str, argv: Sequence[str]) -> bool:
+    return agent == registry.OWN and (not argv or registry.is_own(argv))
 
 
 def _keep_hooks(home: str, directory: str, cwd: str) -> None:

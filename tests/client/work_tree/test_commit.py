@@ -149,7 +149,7 @@ def test_what_a_hook_runs_counts_as_an_agents(tree: Tree, home: Path) -> None:
     with pytest.raises(Failed) as refused:
         made(tree)
     assert "An agent cannot trust programs" in refused.value.said
-    assert not (home / "trusted-git-programs.json").exists()
+    assert not (home / "trusted.json").exists()
 
 
 def test_V6_a_merge_and_a_busy_index_are_told(tree: Tree) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,17 @@ import pytest
 from rookery.client.branches.session import changes_of, drop_session, merge_session, plan_of
 from rookery.client.create import create_session
 from rookery.client.fleet import head_of_session
-from rookery.client.work_tree import commit, undo
+from rookery.client.work_tree import commit, drivers, git, undo
 from rookery.client.work_tree.changes import NoDiff, changes, commit_at
 from rookery.client.work_tree.files import listed
 from rookery.client.worktrees.drop import unmerged
 from rookery.client.worktrees.merge import WAYS
+from rookery.client.worktrees.programs import Untrusted
 from rookery.client.worktrees.repository import NoWorktree
+from rookery.git import places
+from rookery.processes import roots
 from rookery.processes.lineage import home_tag
+from rookery.processes.tree import start_time
 from rookery.snapshots.restore import changes as compared
 from rookery.snapshots.store import Store
 from tests.client.work_tree.trees import WHO, Tree
@@ -169,7 +173,11 @@ def test_settings_that_change_all_the_time_run_nothing(tame: Enemy, home: Path) 
     thread.start()
     try:
         for number in range(4):
-            session, top = made(tame, home)
+            try:
+                session, top = made(tame, home)
+            except Untrusted:  # the attributes that were merged, and the settings of this moment
+                assert number
+                continue
             (top / "b.txt").write_text(f"{number}\n")
             (top / ".gitattributes").write_text("* filter=trap merge=trap\n" * (number % 2))
             with suppress(NoWorktree):
@@ -212,6 +220,58 @@ def test_a_filter_runs_once_the_user_trusts_it_and_not_another_one(
     merge_session(str(home), session)
     assert tree.read("a.up") == b"B\n"
     assert tree.git("show", "HEAD:a.up") == "b\n"
+
+
+def test_what_an_agent_writes_about_trust_counts_for_nothing(home: Path, tmp_path: Path) -> None:
+    """Neither in a fresh home nor while a session is awake; it waits for the user."""
+    tree = Tree(tmp_path / "tree", a__up="a\n", __gitattributes="*.up filter=up\n")
+    tree.git("config", "filter.up.clean", "cat")
+    place = places.find(tree.cwd)
+    assert place is not None
+    [driver] = drivers.found(place)
+    drivers.trust(str(home), place, [driver])
+    record = home / "confirmed.json"
+    forged, confirmed = (home / "trusted.json").read_text(), record.read_text()
+    record.unlink()
+    assert drivers.trusted(str(home), place) == []
+    record.write_text(confirmed)
+    assert drivers.trusted(str(home), place) == [("filter.up.clean", "cat")]
+    assert run_cli("config", "trust-git", tree.cwd, "--forget").returncode == 0
+    with agent_of(home):
+        (home / "trusted.json").write_text(forged)
+        assert drivers.trusted(str(home), place) == []
+        waits = run_cli("config", "confirm", "--yes")
+        assert "Programs of the git configuration of" in waits.stdout + waits.stderr
+    assert drivers.trusted(str(home), place)
+
+
+@contextmanager
+def agent_of(home: Path) -> Iterator[None]:
+    """An agent of an editor's, which has no worker."""
+    with subprocess.Popen(["sleep", "300"]) as process:
+        roots.record(str(home), process.pid, start_time(process.pid))
+        yield
+        process.kill()
+
+
+def test_a_trusted_script_that_is_rewritten_afterwards_does_not_run(
+    home: Path, tmp_path: Path
+) -> None:
+    """Here by itself, for the file after the first."""
+    tree = Tree(tmp_path / "tree", a__txt="a\n", clean__sh="cat\n")
+    script = "cat; echo 'touch ran; cat' > clean.sh"
+    tree.put({"clean.sh": f"#!/bin/sh\n{script}\n", ".gitattributes": "*.up filter=up\n"})
+    tree.save()
+    tree.git("config", "filter.up.clean", "sh ./clean.sh")
+    tree.git("config", "filter.up.required", "true")
+    place = places.find(tree.cwd)
+    assert place is not None
+    drivers.trust(str(home), place, drivers.found(place))
+    tree.put({"a.up": "1\n", "b.up": "2\n"})
+    told = git.do(tree.cwd, ["add", "a.up", "b.up"])
+    assert "clean.sh changed after it was checked" in told.said
+    assert told.code
+    assert not (tree.place / "ran").exists()
 
 
 def test_an_agent_trusts_nothing(home: Path, tmp_path: Path) -> None:

@@ -1,15 +1,18 @@
-"""`trusted.json` of the home: which hooks the user said yes or no to, by project and content.
+"""`trusted.json` of the home: which hooks the user said yes or no to, by project and content, and
+which programs that a repository's git configuration names (`client/work_tree/drivers`).
 
 It is one of the settings that decide what runs without asking: what an agent writes there waits
 for the user (`client/config/in_force`).
 """
 
 import os
+from collections.abc import Sequence
 from typing import Literal
 
 from rookery.client.config import in_force
 from rookery.client.project_hooks.found import Found
 from rookery.core.json import Json, dumps, lenient
+from rookery.core.settings.loosening import OF_GIT
 from rookery.home import confirmed, paths
 
 MOST = 50
@@ -32,20 +35,26 @@ def state(home: str, found: Found) -> State:
 def remember(home: str, found: Found, *, trusts: bool, asked: bool = False) -> None:
     """The user's word. `asked`: given as the answer to an ask, whose sender was judged. Raises
     Waiting, FromAgent, ConfigError, OSError."""
+    keep(home, found.project, [found.fingerprint], trusts=trusts, asked=asked)
+
+
+def keep(
+    home: str, project: str, contents: Sequence[str], *, trusts: bool = True, asked: bool = False
+) -> None:
+    """Raises Waiting, FromAgent, ConfigError, OSError."""
     with in_force.editing(home, adds=trusts, asked=asked, records=True):
         known = _read(home) | {"trusted": dict(in_force.trusted(home))}
         for name, wanted in (("trusted", trusts), ("refused", not trusts)):
             table = dict(lenient.mapping(known, name))
-            kept = table.get(found.project)
-            rest = [each for each in kept or [] if each != found.fingerprint]
-            table[found.project] = [*rest, found.fingerprint][-MOST:] if wanted else rest
-            known[name] = {project: each for project, each in table.items() if each}
+            rest = [each for each in table.get(project) or [] if each not in contents]
+            table[project] = [*rest, *contents][-MOST:] if wanted else rest
+            known[name] = {key: each for key, each in table.items() if each}
         _write(home, known)
 
 
 def forget(home: str, project: str) -> bool:
-    """Ask again about all hooks of a project. False: nothing was known of it."""
-    if project not in projects(home):
+    """Ask again about all that is known of a project. False: that is nothing."""
+    if project not in {*in_force.trusted(home), *lenient.mapping(_read(home), "refused")}:
         return False
     with in_force.editing(home, adds=False):
         known = _read(home)
@@ -58,10 +67,11 @@ def forget(home: str, project: str) -> bool:
 
 
 def projects(home: str) -> dict[str, tuple[int, int]]:
-    """How many contents are trusted and refused of each."""
+    """How many contents of its hooks are trusted and refused of each."""
     known = _read(home)
     yes, no = in_force.trusted(home), lenient.mapping(known, "refused")
-    return {each: (len(yes.get(each, ())), len(no.get(each, ()))) for each in sorted({*yes, *no})}
+    names = sorted(each for each in {*yes, *no} if not each.startswith(OF_GIT))
+    return {each: (len(yes.get(each, ())), len(no.get(each, ()))) for each in names}
 
 
 def _read(home: str) -> Json:

@@ -1,22 +1,22 @@
 """Filters and merge drivers that only a repository's own configuration has: anybody may have
 written it, so they run where the user trusts them, by their commands and in that repository."""
 
-import hashlib
+import base64
+import json
 import os
 import shlex
+import sys
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
-from rookery.core.json import Json, dumps
+from rookery.client.config import in_force
+from rookery.client.project_hooks import trust as trusts
+from rookery.client.work_tree import hook_guard
+from rookery.core.settings.loosening import OF_GIT
 from rookery.git import settings
 from rookery.git.places import Place
 from rookery.git.program import NoGit
 from rookery.git.settings import Driver
-from rookery.home import paths
-
-FILE = "trusted-git-programs.json"
-"""In Rookery's home."""
-LARGEST = 1024 * 1024
-"""Bytes of a script that counts with the command that names it."""
 
 
 def found(place: Place) -> list[Driver]:
@@ -27,9 +27,8 @@ def found(place: Place) -> list[Driver]:
 def trusted(home: str, place: Place) -> list[tuple[str, str]]:
     """The settings of those that may run. Raises NoGit."""
     own = found(place)
-    known = _known(home, place) if own else {}
-    good = (each for each in own if known.get(_key(each)) == fingerprint(place, each))
-    return [pair for each in good for pair in each.settings]
+    known = _known(home, place) if own else ()
+    return [pair for each in own for pair in _runnable(place, each, known)]
 
 
 def untrusted(home: str, place: Place, names: Iterable[tuple[str, str]]) -> list[Driver]:
@@ -37,71 +36,63 @@ def untrusted(home: str, place: Place, names: Iterable[tuple[str, str]]) -> list
     known = _known(home, place)
     own = settings.read(place).own
     asked = [own[name] for name in dict.fromkeys(names) if name in own]
-    return [each for each in asked if known.get(_key(each)) != fingerprint(place, each)]
+    return [each for each in asked if fingerprint(place, each) not in known]
 
 
 def trust(home: str, place: Place, chosen: Sequence[Driver]) -> None:
-    """Whoever calls it has asked the user."""
-    everything = paths.read_json(os.path.join(home, FILE)) or {}
-    here = {**_known(home, place), **{_key(each): fingerprint(place, each) for each in chosen}}
-    everything[_name(place)] = here
-    _write(home, everything)
+    """Whoever calls it has asked the user. Raises Waiting, FromAgent, ConfigError, OSError."""
+    trusts.keep(home, _name(place), [fingerprint(place, each) for each in chosen])
 
 
 def forget(home: str, place: Place) -> bool:
-    """Whether there was something."""
-    everything = paths.read_json(os.path.join(home, FILE)) or {}
-    there = everything.pop(_name(place), None)
-    if there is not None:
-        _write(home, everything)
-    return bool(there)
-
-
-def _write(home: str, everything: Json) -> None:
-    paths.write_atomic(os.path.join(home, FILE), dumps(everything).encode("ascii"), 0o600)
+    """Whether there was something. Raises FromAgent."""
+    return trusts.forget(home, _name(place))
 
 
 def fingerprint(place: Place, driver: Driver) -> str:
     """Of the commands, and of the repository's files that they name."""
-    digest = hashlib.sha256(str(driver).encode("utf-8", "surrogateescape"))
-    for path in _files(place, driver):
-        digest.update(b"\0" + os.fsencode(os.path.relpath(path, place.top)) + _content(path))
-    return digest.hexdigest()
+    return _fingerprint(place, driver, _files(place, driver))
 
 
-def _files(place: Place, driver: Driver) -> list[str]:
-    """Those of the work tree and of the repository."""
+def _fingerprint(place: Place, driver: Driver, files: dict[str, str]) -> str:
+    listed = {os.path.relpath(path, place.top): each for path, each in files.items()}
+    whole = json.dumps([driver.kind, driver.name, driver.values, listed], sort_keys=True)
+    return sha256(whole.encode()).hexdigest()
+
+
+def _runnable(place: Place, driver: Driver, known: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Each command, behind a look at the files that it names: they are what was trusted."""
+    files = _files(place, driver)
+    if _fingerprint(place, driver, files) not in known:
+        return
+    listed = base64.b64encode(json.dumps(files).encode()).decode("ascii")
+    check = shlex.join([sys.executable, "-I", "-S", hook_guard.__file__, "files", listed])
+    for key, value in driver.settings:
+        is_command = files and key.rpartition(".")[2] != "required"
+        yield key, f"{check} && {{ {value}\n}}" if is_command else value
+
+
+def _files(place: Place, driver: Driver) -> dict[str, str]:
+    """Those of the work tree and of the repository, each as it is now."""
     words: list[str] = []
     for _, command in driver.values:
         try:
             words += shlex.split(command)
         except ValueError:
             words += command.split()
-    spots = [os.path.realpath(os.path.join(place.top, word)) for word in words]
+    spots = {os.path.realpath(os.path.join(place.top, word)) for word in words}
     inside = (f"{place.top}/", f"{place.shared}/")
-    return sorted({each for each in spots if each.startswith(inside) and os.path.isfile(each)})
+    named = sorted(each for each in spots if each.startswith(inside) and os.path.isfile(each))
+    return {path: hook_guard.signature(path) for path in named}
 
 
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read(LARGEST)).digest()
-    except OSError:
-        return b""
-
-
-def _known(home: str, place: Place) -> Json:
-    everything = paths.read_json(os.path.join(home, FILE)) or {}
-    here = everything.get(_name(place))
-    return here if isinstance(here, dict) else {}
+def _known(home: str, place: Place) -> Sequence[str]:
+    known: Sequence[str] = in_force.trusted(home).get(_name(place), ())
+    return known
 
 
 def _name(place: Place) -> str:
-    return os.path.realpath(place.shared)
-
-
-def _key(driver: Driver) -> str:
-    return f"{driver.kind}.{driver.name}"
+    return OF_GIT + os.path.realpath(place.shared)
 
 
 __all__ = ["Driver", "NoGit", "fingerprint", "forget", "found", "trust", "trusted", "untrusted"]

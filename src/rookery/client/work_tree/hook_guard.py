@@ -1,6 +1,7 @@
-"""Stands where git looks for a hook, and runs the hook if it, and the files that it names, are as
+"""Stands before a program that git runs: it goes on if the files that the program is made of are as
 they were when they were judged. A program of its own: it needs the standard library alone."""
 
+import base64
 import errno
 import json
 import os
@@ -29,15 +30,25 @@ def signature(path: str) -> str:
     return content + (" x" if about.st_mode & 0o111 else "")
 
 
+def unchanged(files: dict[str, str], name: str) -> bool:
+    for path, before in files.items():
+        if signature(path) != before:
+            words = f"{path} changed after it was checked, so {name} was not run."
+            print(words, file=sys.stderr)
+            return False
+    return True
+
+
 def main() -> int:
-    listed, name, *rest = sys.argv[1:]
+    """`files LIST`: only look. `hook FILE NAME …`: run it then."""
+    what, listed, *rest = sys.argv[1:]
+    if what == "files":
+        return 0 if unchanged(json.loads(base64.b64decode(listed)), "the program") else 1
+    name, *rest = rest
     with open(listed, encoding="utf-8") as file:
         hook = json.load(file)[name]
-    for path, before in hook["files"].items():
-        if signature(path) != before:
-            words = f"{path} changed after it was checked, so the hook {name} was not run."
-            print(words, file=sys.stderr)
-            return 1
+    if not unchanged(hook["files"], f"the hook {name}"):
+        return 1
     path = hook["path"]
     try:
         os.execv(path, [path, *rest])

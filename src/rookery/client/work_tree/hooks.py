@@ -168,7 +168,7 @@ def guarded(home: str, hooks: Sequence[Hook]) -> Iterator[str]:
                 {each.name: {"path": each.path, "files": _exact(each)} for each in hooks}, file
             )
         for each in hooks:
-            argv = [sys.executable, "-I", "-S", hook_guard.__file__, listed, each.name]
+            argv = [sys.executable, "-I", "-S", hook_guard.__file__, "hook", listed, each.name]
             with open(path := os.path.join(folder, each.name), "x", encoding="utf-8") as file:
                 file.write(f'#!/bin/sh\nexec {shlex.join(argv)} "$@"\n')
             os.chmod(path, 0o700)

@@ -30,6 +30,9 @@ EXTRAS = ".env, mcp"
 WORKTREES = "worktrees."
 """Begins the key of what a repository's worktrees need: a command, and files that agents get."""
 
+OF_GIT = "git "
+"""Begins the key of a repository whose git configuration names programs that the user trusts."""
+
 
 class Guarded(NamedTuple):
     """The part of the settings that decides what runs without asking."""
@@ -44,7 +47,8 @@ class Guarded(NamedTuple):
     hooks: Mapping[str, Any] = {}
     """The user's hooks, as in their file."""
     trusted: Mapping[str, Any] = {}
-    """Hooks of projects that the user trusts: their fingerprints, by project."""
+    """Hooks of projects that the user trusts: their fingerprints, by project. So are programs that
+    a repository's git configuration names."""
 
 
 def loosened(former: Guarded, new: Guarded) -> list[str]:
@@ -58,7 +62,7 @@ def loosened(former: Guarded, new: Guarded) -> list[str]:
         *(_of_program(key, former, new) for key in _other_programs(former, new)),
         *(_of_server(name, former, new) for name in _other_servers(former, new)),
         *([HOOKED] if former.hooks != new.hooks else []),
-        *(f"The hooks of {project} are trusted." for project in _newly_trusted(former, new)),
+        *(_of_trust(project) for project in _newly_trusted(former, new)),
     ]
     return [" ".join(sentence.replace("\n", " ⏎ ").split()) for sentence in found]
 
@@ -77,6 +81,12 @@ def strictest(former: Guarded, new: Guarded) -> Guarded:
             for project, known in new.trusted.items()
         },
     )
+
+
+def _of_trust(project: str) -> str:
+    of_git = project.startswith(OF_GIT)
+    what = "Programs of the git configuration" if of_git else "The hooks"
+    return f"{what} of {project.removeprefix(OF_GIT)} are trusted."
 
 
 def _newly_trusted(former: Guarded, new: Guarded) -> list[str]:
