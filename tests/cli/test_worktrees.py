@@ -207,3 +207,38 @@ def test_a_fork_in_a_worktree_has_the_files_of_its_turn(home: Path, tree: Tree) 
     assert tree.read("a.txt") == b"second\n"
     assert rookery("remove", "--yes", "--force", made.out.strip()).code == 0
     nothing_is_left(home, tree)
+
+
+@pytest.mark.parametrize("way", ["new", "run", "race", "fork"])
+def test_a_terminal_asks_before_a_worktree_needs_a_program_that_only_the_repository_names(
+    home: Path, tree: Tree, way: str
+) -> None:
+    tree.put({".gitattributes": "*.txt filter=up\n"})
+    tree.save()
+    tree.git("config", "filter.up.clean", "tr A-Z a-z")
+    tree.git("config", "filter.up.smudge", "tr a-z A-Z")
+    place = ("--cwd", tree.cwd)
+    source = rookery("new", "--agent", "demo", *place).out.strip()
+    words = {
+        "new": ("new", "--agent", "demo", *place, "--worktree"),
+        "run": ("run", "--agent", "demo", *place, "--worktree=x", play({"text": "done"})),
+        "race": ("race", "--agents", "demo,demo", *place, play({"text": "done"})),
+        "fork": ("fork", source, "0", "--worktree"),
+    }[way]
+    without = rookery(*words)
+    assert "rookery config trust-git" in without.err
+    with Terminal(*words) as terminal:
+        assert "clean = tr A-Z a-z" in terminal.read_until("[y/N]")
+        terminal.type("n\n")
+        refused = terminal.end()
+    assert refused.code != 0
+    assert refused.out.count("[y/N]") == 1
+    nothing_is_left(home, tree)
+    with Terminal(*words) as terminal:
+        terminal.read_until("[y/N]")
+        terminal.type("y\n")
+        agreed = terminal.end()
+    assert agreed.code == 0, agreed.out
+    assert agreed.out.count("[y/N]") == 1
+    made = list((home / "worktrees").glob("*/*/a.txt"))
+    assert [each.read_text() for each in made] == ["ONE\n"] * (2 if way == "race" else 1)

@@ -30,6 +30,14 @@ def trusted(screen: Screen, place: Place, chosen: list[Driver], *, yes: bool) ->
     return True
 
 
+def ask_before_worktree(screen: Screen, cwd: str) -> None:
+    """In a terminal, before anything else is done there. Raises NoWorktree."""
+    if flags.in_terminal():
+        from rookery.client.worktrees.create import check_programs
+
+        with_trust(screen, lambda: check_programs(cwd))
+
+
 def with_trust[T](screen: Screen, act: Callable[[], T]) -> T:
     """In a terminal, ask about the programs that it needs, and try again."""
     while True:

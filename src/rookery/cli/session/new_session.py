@@ -172,6 +172,10 @@ def wanted(  # noqa: PLR0913 - each is an option
         _check_image(settings, made.argv)
     else:
         registry.check_installed(made, os.environ, cwd, settings.node_path)
+    if worktree is not None:
+        from rookery.cli.session.git_programs import ask_before_worktree
+
+        ask_before_worktree(screen, cwd)
     critic = False if no_critic else None
     chosen = (critic, refine or None, sandbox or "", dict(budgets_), worktree, picked)
     return Wanted(made, argv, cwd, roots, title, *chosen, about)

@@ -102,11 +102,22 @@ def _check_free(found: repository.Repository, branch: str) -> None:
         raise NoWorktree("branch_exists", words, "Choose another name.")
 
 
-def _add(found: repository.Repository, tree: Json) -> None:
-    """Not by `git worktree add`, which runs another git with the repository's settings."""
+def check_programs(cwd: str) -> None:
+    """Whether a worktree of a directory's repository needs a program that is not trusted. Raises
+    Untrusted, NoWorktree."""
+    _check_programs(repository.look(cwd))
+
+
+def _check_programs(found: repository.Repository) -> None:
     git = Git(found.git, found.top)
     names = names_of(git.data("ls-tree", "-r", "-z", "--name-only", found.head))
     programs.check(git, names, found.head)
+
+
+def _add(found: repository.Repository, tree: Json) -> None:
+    """Not by `git worktree add`, which runs another git with the repository's settings."""
+    git = Git(found.git, found.top)
+    _check_programs(found)
     head = f"refs/heads/{tree['branch']}"
     git.data(
         "update-ref", "-m", "branch: Created from HEAD", head, found.head, "0" * len(found.head)

@@ -24,9 +24,18 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     rookery fork 3f2a 4 --title "The other way"
     rookery fork 3f2a 4 --worktree
     """
+    from rookery.cli.session.git_programs import with_trust
+
     screen = standard()
     own = "" if worktree else None
-    name = target.rookery().fork(session, turn, title, own, lambda it: screen.note(clean_line(it)))
+
+    def say(words: str) -> None:
+        screen.note(clean_line(words))
+
+    def act() -> str:
+        return target.rookery().fork(session, turn, title, own, say)
+
+    name = with_trust(screen, act)
     screen.line(name)
     header = header_of(name)
     if worktree:

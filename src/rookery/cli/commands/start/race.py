@@ -82,6 +82,7 @@ def start(
     """Start a race and wait for its end. The word `start` can be left out."""
     from rookery.cli.session.approval_flags import Policy, check_destructive
     from rookery.cli.session.follow import attend
+    from rookery.cli.session.git_programs import ask_before_worktree
     from rookery.cli.session.prompt_input import text_of
 
     names = [name.strip() for name in agents.split(",") if name.strip()]
@@ -90,6 +91,8 @@ def start(
     if of_session["agent"] or of_session["line"] or of_session["worktree"] is not None:
         raise click.UsageError("A race has --agents, and a worktree for each of them.")
     check_destructive(approve or "all", destructive)
+    if not target.url():
+        ask_before_worktree(standard(), of_session["cwd"])
     policy = Policy(approve or "all", bool(approve), destructive, "rookery race")
     running = _Running(standard(), text_of(text), policy.order)
 
