@@ -54,6 +54,27 @@ async def test_G6_while_a_command_runs(agent: Agent, model: ScriptedModel, tmp_p
     await goes_on(agent, model, session)
 
 
+async def test_a_budget_stops_between_steps(
+    agent: Agent, model: ScriptedModel, tmp_path: Path
+) -> None:
+    """The command that runs is finished, and the model is not asked again."""
+    allow_all(agent)
+    session = await agent.new(str(tmp_path))
+    os.mkfifo(tmp_path / "go")
+    id = agent.prompt(session, [run("cat go; echo built"), {"text": "never"}])
+    await status(agent, "in_progress")
+    asked = len(model.asked)
+    agent.notify("session/cancel", sessionId=session, _meta={"rookery": {"by": "budget"}})
+    await asyncio.to_thread((tmp_path / "go").write_text, "on")
+    async with asyncio.timeout(120):
+        assert stop_reason(await agent.answer(id)) == "cancelled"
+    updates = agent.news(session)
+    assert statuses(updates)[-1] == "completed"
+    assert "never" not in words(updates)
+    assert len(model.asked) == asked
+    await goes_on(agent, model, session)
+
+
 async def test_I9_12_a_cancel_ends_the_call_with_all_it_started(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -60,7 +60,7 @@ async def test_G1_initialize_before_the_sdk(start: Start, empty_home: Path) -> N
     assert not before
     assert answer["protocolVersion"] == 1
     assert answer["agentInfo"]["name"] == "rookery-agent"
-    ours = {"continue": True, "forkAt": True}
+    ours = {"continue": True, "forkAt": True, "pause": True}
     assert answer["_meta"] == {"steering": {"supported": True}, "rookery": ours}
     sessions = answer["agentCapabilities"]["sessionCapabilities"]
     assert set(sessions) == {

@@ -13,8 +13,11 @@ from rookery.client import fleet, waking
 from rookery.client.session import Rejected
 from rookery.core import budgets
 from rookery.core.json.events import Event, kind_of
+from rookery.core.view.fleet import state_of
+from rookery.core.view.reduce import fold
 from rookery.home import config, ledger
 from rookery.processes import tree
+from rookery.render import session_state
 from tests.worker.aviary import PATIENCE, Aviary, Bird, Json, is_ask, is_idle, is_text
 
 SPENDS: list[Json] = [{"usage": 900, "cost": 0.9}, {"text": "spent"}, {"until": "cancel"}]
@@ -301,3 +304,97 @@ async def test_T12_what_an_agent_starts_cannot_raise_a_budget(aviary: Aviary) ->
     assert bird.header()["budget"] == {}
     assert len(fleet.heads(aviary.home)) == 1
     assert config.load(aviary.home).budget_turn == "500 tokens"
+
+
+# --- between steps -------------------------------------------------------------------------------
+
+
+def stopping(bird: Bird, since: int = 0) -> list[str]:
+    told = (event.update.get("stopping") for event in bird.events(since))
+    return [str(words) for words in told if words]
+
+
+def statuses(bird: Bird) -> dict[str, str]:
+    """Of the calls and terminals in the transcript, by their titles."""
+    document = fold(None, bird.events())
+    return {
+        block["title"]: block["status"]
+        for block in document.blocks.values()
+        if block["role"] in ("tool", "terminal")
+    }
+
+
+async def test_a_budget_lets_the_running_command_finish_and_nothing_new_begin(
+    aviary: Aviary,
+) -> None:
+    bird, flag = aviary.hatch(), aviary.root / "go"
+    line = f"echo begun; until [ -e {flag} ]; do sleep 0.05; done; echo built"
+    begun = await bird.prompt(
+        [{"usage": 900}, {"command": line}, {"ask": "Once more?", "kind": "edit"}, {"text": "no"}]
+    )
+    await bird.until(lambda e: "begun" in e.update.get("text", ""), begun.seq)
+    await bird.send("set", option="budget_turn", value="500 tokens")
+    await bird.until(lambda e: bool(e.update.get("stopping")), begun.seq)
+    assert bird.header()["state"] == "running"
+    (head,) = fleet.heads(aviary.home)
+    assert head["doing"].startswith("stopping: Budget reached. This turn has used 900 of 500")
+    flag.touch()
+    end, ask = await paused(bird, begun)
+    assert end.update["reason"] == "waiting"
+    assert budgets.is_one(ask)
+    asked = [event for event in bird.events(begun.seq) if is_ask(event)]
+    assert len(asked) == 1  # the agent's own was not asked
+    assert statuses(bird)[line] == "done"
+    assert "built" in text_of_terminals(bird)
+
+
+def text_of_terminals(bird: Bird) -> str:
+    blocks = fold(None, bird.events()).blocks.values()
+    return "".join(block["text"] for block in blocks if block["role"] == "terminal")
+
+
+async def test_a_call_that_outlasts_the_grace_is_cancelled_and_not_called_failed(
+    aviary: Aviary,
+) -> None:
+    """What the agent spends meanwhile is in the question, and was shown before."""
+    text = '[worker]\nbudget_grace = 1\n[session]\nbudget_turn = "500 tokens"\n'
+    Path(aviary.home, "config.toml").write_text(text)
+    bird = aviary.hatch()
+    call = {"tool": "Build", "toolCallId": "t1", "kind": "execute", "status": "in_progress"}
+    spends: list[Json] = [{"usage": 900}, {"wait": 0.2}, {"usage": 1200}, {"until": "cancel"}]
+    begun = await bird.prompt([call, *spends])
+    end, ask = await paused(bird, begun)
+    assert end.update["reason"] == "waiting"
+    assert stopping(bird)[-1] == "Budget reached. This turn has used 1.2k of 500 tokens."
+    assert ask["message"] == "This turn has used 1.2k of 500 tokens. Continue?"
+    assert statuses(bird)["Build"] == "interrupted"
+    assert session_state.said(bird.header(), ask_at(bird)).words == "needs you: budget reached"
+    (head,) = fleet.heads(aviary.home)
+    assert state_of(head, awake=True) == "needs-you"
+
+
+def ask_at(bird: Bird) -> int:
+    return bird.events()[-1].at
+
+
+async def test_a_turn_that_ends_by_itself_while_it_stops_is_not_asked_about(
+    aviary: Aviary,
+) -> None:
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    call = {"tool": "Build", "toolCallId": "t1", "kind": "execute", "status": "in_progress"}
+    assert await bird.reason([call, {"usage": 900}, {"stop": "end_turn"}]) == "end_turn"
+    assert stopping(bird)
+    assert not bird.header()["asks"]
+
+
+async def test_a_cancel_while_it_stops_is_the_users(aviary: Aviary) -> None:
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    call = {"tool": "Build", "toolCallId": "t1", "kind": "execute", "status": "in_progress"}
+    begun = await bird.prompt([call, {"usage": 900}, {"until": "cancel"}])
+    await bird.until(lambda e: bool(e.update.get("stopping")), begun.seq)
+    await bird.send("cancel")
+    end = await bird.ended(begun)
+    assert end.update["reason"] == "cancelled"
+    assert not bird.header()["asks"]

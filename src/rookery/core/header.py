@@ -128,6 +128,7 @@ def _turn(header: Json, event: Event) -> Json:
         case "running":
             changes: Json = {"state": "running", "reason": "", "error": None, "rateLimit": None}
             changes |= {"since": event.at} if header["state"] == "idle" else {}
+            changes |= {"stopping": said} if (said := lenient.text(update, "stopping")) else {}
             return changes | ({"_ran": True} if update.get("ran") is True else {})
         case "quiet":
             return {"state": "quiet"}
@@ -135,6 +136,7 @@ def _turn(header: Json, event: Event) -> Json:
             error, reason = update.get("error"), lenient.text(update, "reason")
             return {
                 "state": "idle",
+                "stopping": "",
                 "since": event.at,
                 "news": event.seq,
                 "reason": reason,

@@ -147,6 +147,12 @@ class Policy(NamedTuple):
     cancel_grace: float = setting(
         10.0, "time a cancelled agent has before it is killed", (0.1, 600.0)
     )
+    budget_grace: float = setting(
+        60.0,
+        "time that running calls have to end once a budget is reached, before they are cancelled",
+        (0.0, DAY),
+        more="Rookery's own agent always finishes its step.",
+    )
     force_end_after: float = setting(
         30.0,
         "how long an agent must be silent before you can end its turn by hand; 0: off",

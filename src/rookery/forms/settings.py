@@ -67,6 +67,7 @@ TITLES = {
     "sandbox.pids": "Process limit",
     "sandbox.args": "Engine arguments",
     "worker.cancel_grace": "Cancel timeout",
+    "worker.budget_grace": "Grace after a budget",
     "worker.force_end_after": "Force end",
     "worker.silent_after": "Silence timeout",
     "worker.silent_after_cost": "Silence timeout after the cost",

@@ -40,10 +40,12 @@ def said(header: Json, at: int) -> Said:
     since = int(header["since"])
     process, reason = lenient.text(header["process"], "state"), header["reason"]
     if unanswered(header):
-        words = "needs you" if budgets.open_ask(header) is None else "budget reached"
+        words = "needs you" if budgets.open_ask(header) is None else "needs you: budget reached"
         return Said("needs-you", words, _asked(header, at))
     if header["state"] == "quiet":
         return Said("warn", "quiet", since)
+    if header["state"] == "running" and lenient.text(header, "stopping"):
+        return Said("warn", "stopping: budget reached", since)
     if header["state"] == "running" and header["retrying"]:
         return _retrying(header, at, since)
     if header["state"] == "running":

@@ -7,6 +7,8 @@ from rookery.core import budgets, spending
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, kind_of, lenient, notice
+from rookery.core.policy import auto_answer
+from rookery.core.tools import calls, terminals
 from rookery.core.turn import messages as turns
 from rookery.home import ledger
 from rookery.worker.session import Session
@@ -20,6 +22,11 @@ BEGINS = (
 )
 """After these a turn may begin."""
 
+ASKS = ("session/request_permission", auto_answer.METHOD)
+"""What an agent requests before a call begins."""
+
+OPEN = ("", "pending", "in_progress")
+
 
 class BudgetWatch:
     def __init__(self, session: Session) -> None:
@@ -32,7 +39,9 @@ class BudgetWatch:
         self._told: set[str] = set()
         self._closed = ""
         """The ask that was closed without an answer."""
-        session.bars = self._bars
+        self._finishing: frozenset[str] | None = None
+        """Calls and terminals that ran when a budget was reached in this turn."""
+        session.weigh, session.halts = self._weigh, self._halts
         session.journal.at_least = self._streamed
 
     def _limits(self) -> dict[str, budgets.Budget]:
@@ -54,12 +63,13 @@ class BudgetWatch:
                 case "_agent" if limits and event.update.get("state") == "ready":
                     self._tell_unmeasured(limits, session.profile().reports)
                 case "_turn" if event.update.get("state") == "idle":
+                    self._finishing = None
                     self._ledger.note(session.header["spent"])
                     if limits and event.update.get("reason") == "end_turn":
                         self._tell_unmeasured(limits, self._reported())
                 case "usage_update" if "day" in limits:
                     self._ledger.note(session.header["spent"])
-        if limits and session.turn.phase == "running":
+        if (limits and session.turn.phase == "running") or session.turn.ask is not None:
             self._pause(limits)
         self.look_again()
 
@@ -84,11 +94,38 @@ class BudgetWatch:
     # --- in mid-turn -----------------------------------------------------------------------------
 
     def _pause(self, limits: dict[str, budgets.Budget]) -> None:
+        session = self._session
         found = self._reached(limits, self._spent())
-        if found is not None:
-            why = f"Budget reached. {found.sentence()}"
-            ask = Draft(self._ask(found, paused=self._session.turn.n), None, "budget")
-            self._session.feed_turn(turns.Paused(why, ask))
+        if found is None:
+            return
+        if self._finishing is None:
+            self._finishing = self._running()
+        busy = bool(self._finishing & self._running())
+        session.feed_turn(turns.Paused(*self._asking(found), busy, session.agent.pauses))
+
+    def _asking(self, found: budgets.Reached) -> tuple[str, Draft]:
+        """What a turn that stops for a budget says, and what it asks in the end."""
+        ask = Draft(self._ask(found, paused=self._session.turn.n), None, "budget")
+        return f"Budget reached. {found.sentence()}", ask
+
+    def _running(self) -> frozenset[str]:
+        """What the agent does right now: calls that do not wait for the user, and terminals."""
+        header = self._session.header
+        waiting = {calls.asked_of(header, ask) for ask in header["asks"].values()}
+        open_ = {
+            block
+            for key, (block, status, _) in header["_tools"].items()
+            if status in OPEN and key not in waiting and calls.in_turn(header, block)
+        }
+        running = terminals.running(header["_terminals"]).values()
+        return frozenset(open_ | {each[0] for each in running if calls.in_turn(header, each[0])})
+
+    def _halts(self, method: str) -> bool:
+        """While it stops, no new call begins. What a call that still runs wants is not one."""
+        session = self._session
+        if session.turn.ask is None or session.agent.pauses or self._finishing is None:
+            return False
+        return method in ASKS or not self._running() <= self._finishing
 
     def _ask(self, found: budgets.Reached, paused: int = 0) -> Json:
         name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
@@ -96,20 +133,20 @@ class BudgetWatch:
 
     # --- before a turn ---------------------------------------------------------------------------
 
-    def _bars(self, given: turns.Input) -> bool:
-        """Whether no turn may begin now."""
+    def _weigh(self, turn: turns.Turn, given: turns.Input) -> turns.Turn:
+        """Whether no turn may begin now; and what one that stops has used in the end."""
         if not isinstance(given, BEGINS):
-            return False
-        if budgets.open_ask(self._session.header) is not None:
-            return True
-        limits = {scope: each for scope, each in self._limits().items() if scope != "turn"}
-        if not limits:
-            return False
-        spent = self._spent()
+            return turn._replace(barred=False)
+        limits, spent = self._limits(), self._spent()
         if isinstance(given, turns.Answered) and isinstance(given.result, dict):
             more = spending.total_of(given.result) - spent["turn"]["tokens"]
             spent = spending.added(spent, max(0, more))
-        return self._reached(limits, spent) is not None
+            if turn.ask is not None and (found := self._reached(limits, spent)):
+                why, ask = self._asking(found)
+                turn = turn._replace(because=why, ask=ask)
+        limits.pop("turn", None)
+        barred = budgets.open_ask(self._session.header) is not None
+        return turn._replace(barred=barred or self._reached(limits, spent) is not None)
 
     def ask(self) -> None:
         """Something waits behind a budget."""

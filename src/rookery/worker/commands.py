@@ -28,6 +28,8 @@ from rookery.worker.budget import BudgetWatch
 from rookery.worker.rewind import Rewind
 from rookery.worker.session import Session
 
+STOPPING = Refusal("stopping", "A budget is reached, and the turn stops: nothing new begins in it.")
+
 
 class Commands:
     """Each method that the table names returns why not; None: it is done, or under way."""
@@ -130,6 +132,8 @@ class Commands:
             return None
         if budgets.is_one(ask):
             return self._budget.take_answer(ask, command, by)
+        if session.turn.ask is not None and not session.agent.pauses:
+            return STOPPING
         if ask.get("away") or not self._side.link.is_there():  # nobody hears it now
             return kept.take_answer(ask, command, by)
         return kept.give(ask, command, by)

@@ -82,8 +82,9 @@ class Session:
         self.asked: set[str] = set()
         """Ids of commands whose outcome is not in the log yet."""
         self.effects: deque[Effect] = deque()
-        self.bars: Callable[[turns.Input], bool] = lambda _: False
-        """Whether a budget keeps a turn from beginning."""
+        self.weigh: Callable[[turns.Turn, turns.Input], turns.Turn] = lambda turn, _: turn
+        """The turn as budgets leave it before an input."""
+        self.halts: Callable[[str], bool] = lambda _: False  # a request of this method, for one
         self.woken = asyncio.Event()
         self.stirred = asyncio.Event()
         """Something happened: the host's next slow checks come soon."""
@@ -115,7 +116,7 @@ class Session:
     # --- machines --------------------------------------------------------------------------------
 
     def feed_turn(self, given: turns.Input) -> None:
-        before, at = self.turn._replace(barred=self.bars(given)), now()
+        before, at = self.weigh(self.turn, given), now()
         self.turn, effects = turn_machine.step(before, given, at, self.policy)
         self.critic, heard = overhear(self.critic, given, effects, at, self.critic_policy)
         self.effects.extend(heard)

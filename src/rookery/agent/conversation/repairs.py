@@ -41,3 +41,10 @@ def drop_request(conversation: Conversation) -> None:
     wishes = [n for n, event in enumerate(branch) if isinstance(event, CondensationRequest)]
     if wishes and wishes[-1] > 0:
         conversation.navigate_to(branch[wishes[-1] - 1].id)
+
+
+def pause(conversation: Conversation) -> bool:
+    """Between two steps: the run ends here. Blocks."""
+    with conversation.state as state:
+        state.execution_status = Status.PAUSED
+    return True

@@ -7,6 +7,8 @@ in another thread would wait for the tool.
 
 import asyncio
 import os
+from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, override
 
 import openhands.sdk.agent
@@ -242,3 +244,13 @@ def waiting_in(conversation: LocalConversation) -> list[ActionEvent]:
     """The actions that wait for a permission."""
     waits = conversation.state.execution_status == Status.WAITING_FOR_CONFIRMATION
     return pending(conversation) if waits else []
+
+
+def last_before(events: Iterable[Event], moment: float) -> str | None:
+    """The last event that is older; the first of all where none is: a fork has one at least."""
+    found: str | None = None
+    for event in events:
+        if found is not None and datetime.fromisoformat(event.timestamp).timestamp() >= moment:
+            break
+        found = event.id
+    return found

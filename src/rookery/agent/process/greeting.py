@@ -24,7 +24,8 @@ def welcome(client: Json) -> Json:
     if offers(client, "auth", "terminal"):
         more = {"type": "terminal", "args": ["--setup"]}
         methods.append({"id": TERMINAL_SETUP, "name": "Set up a model here", **more})
-    meta: Json = {"steering": {"supported": True}, "rookery": {"continue": True, "forkAt": True}}
+    ours = {"continue": True, "forkAt": True, "pause": True}
+    meta: Json = {"steering": {"supported": True}, "rookery": ours}
     if build := os.environ.get(IMAGE_BUILD):
         meta["rookery"]["imageBuild"] = build
     return {"authMethods": methods, "_meta": meta}

@@ -16,6 +16,7 @@ from rookery.agent.conversation.steps import Conversation, waiting_in
 from rookery.agent.mcp.names import Names
 from rookery.agent.process.client import Client
 from rookery.agent.provider.failures import kind_of, short
+from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.storage import delegations
 from rookery.agent.storage.store import Record
 from rookery.agent.translate import Translator
@@ -45,7 +46,10 @@ class Running(Protocol):
     def cancelled(self) -> bool: ...
     @property
     def ends(self) -> bool: ...
+    @property
+    def paused(self) -> bool: ...
     def cancel(self, *, person: bool = True) -> None: ...
+    def pause(self) -> None: ...
     def leave(self) -> None: ...
     def steer(self, parts: list[tuple[str, str]]) -> bool: ...
     def command(self, said: Any) -> None: ...
@@ -129,6 +133,21 @@ class ClientUpdates(Listener):
         """Our own words, as the agent's."""
         content = {"type": "text", "text": words}
         self.tell({"sessionUpdate": "agent_message_chunk", "content": content})
+
+    def say_cut_short(self) -> str:
+        """The stop reason of an answer that was cut short; "": it was not."""
+        ending = llms.ending_of(self.running.agent)
+        if words := llms.words_of(ending):
+            self.say(words)
+        return ending.reason
+
+    def say_limit(self) -> str:
+        """The run hit one of our limits: the last error says which."""
+        for event in reversed(self.running.state.active_branch(limit=5)):
+            if isinstance(event, ConversationErrorEvent):
+                self.say(f"\n\nI stopped: {event.detail}\n")
+                break
+        return "max_turn_requests"
 
     def notice(self, words: str, **meta: Any) -> None:
         """Beside the answer; as a thought for clients without notices."""

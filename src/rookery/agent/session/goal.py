@@ -95,6 +95,10 @@ class Goal:
         it gave none. None: somebody else judged, or nobody."""
         return self._judged if self._by_critic else None
 
+    @property
+    def is_open(self) -> bool:
+        return self._controller is not None
+
     def pursue(self, objective: str, rounds: int = 0) -> None:
         """`rounds`: those before a restart."""
         from openhands.sdk.conversation.goal import GoalController

@@ -4,8 +4,7 @@ applied before the next step."""
 import asyncio
 import os
 import uuid
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
@@ -14,7 +13,7 @@ from openhands.sdk.event import ActionEvent, Event
 from openhands.tools.terminal import TerminalTool
 
 from rookery.agent import search, terminal
-from rookery.agent.conversation import hooks, repairs, subagents
+from rookery.agent.conversation import hooks, repairs, steps, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
@@ -170,6 +169,8 @@ class Session(ClientUpdates, Seams):
     async def between_steps(self) -> bool:
         await self.client.keep_up()
         await self.conform()
+        if self.turn is not None and self.turn.paused:
+            return await asyncio.to_thread(repairs.pause, self.running)
         return self.turn is not None and await self.turn.take_steering()
 
     @override
@@ -316,7 +317,7 @@ class Session(ClientUpdates, Seams):
         """Another session with this one's past, up to a time in milliseconds of the epoch; 0: all
         of it. Blocks: in a thread."""
         id, conversation = store.new_id(), self.running
-        last = last_before(conversation.state.events, before / 1000) if before else None
+        last = steps.last_before(conversation.state.events, before / 1000) if before else None
         # The SDK would copy our visualizer for a fork, which fails.
         watcher, conversation._visualizer = conversation._visualizer, None
         try:
@@ -388,13 +389,3 @@ def _forget(work: "asyncio.Future[Any]") -> None:
     """The next prompt reports its error."""
     if not work.cancelled():
         work.exception()
-
-
-def last_before(events: Iterable[Event], moment: float) -> str | None:
-    """The last event that is older; the first of all where none is: a fork has one at least."""
-    found: str | None = None
-    for event in events:
-        if found is not None and datetime.fromisoformat(event.timestamp).timestamp() >= moment:
-            break
-        found = event.id
-    return found

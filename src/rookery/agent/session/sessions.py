@@ -120,7 +120,11 @@ class Sessions:
     def cancel(self, id: Any, params: Json | None = None) -> None:
         session = self._open.get(id) if isinstance(id, str) else None
         if session is not None and session.turn is not None:
-            session.turn.cancel(person=_wish(params or {}).get("by") != "watchdog")
+            by = _wish(params or {}).get("by")
+            if by == "budget":
+                session.turn.pause()
+            else:
+                session.turn.cancel(person=by != "watchdog")
 
     async def end(self) -> None:
         """With the process: nothing more is written."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent
-from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.conversation import images
 from rookery.agent.conversation.choices import PLAN
@@ -36,6 +35,7 @@ KEPT_BACK = "\n\nYour prompt was not sent to the model, which waits for that per
 STUCK = "\n\nI stopped because I was repeating myself. Tell me how to continue.\n"
 CANCELLED = "The user cancelled the turn."
 GIVEN_UP = "The turn was given up: there was no news for a long time."
+BUDGET = "This was not carried out: a budget was reached."
 DROPPED = "The user cancelled this action, which waited for permission."
 CLOSED = "The session was closed."
 BUSY = "Wait until the turn has ended, or cancel it first."
@@ -64,6 +64,7 @@ class Turn:
         self.stop_reason = "end_turn"
         """How it ended, once it is over."""
         self._stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._paused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._hurried: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """A prompt waits behind this turn: do not wait for a verdict."""
         self._steering: list[Parts] = []
@@ -84,6 +85,17 @@ class Turn:
         if not self._stopped.done():
             self._stopped.set_result(None)
 
+    @property
+    def paused(self) -> bool:
+        return self._paused.done()
+
+    def pause(self) -> None:
+        """A budget is reached: no further step begins, here or in a sub-agent."""
+        if not self.ends:
+            self._why = BUDGET
+            self._paused.set_result(None)
+            self.session.watcher.stop_children()
+
     def leave(self) -> None:
         """The session is closed: open permissions stay open."""
         self._left = True
@@ -91,7 +103,7 @@ class Turn:
 
     @property
     def ends(self) -> bool:
-        return self._ending or self.cancelled
+        return self._ending or self.cancelled or self.paused
 
     def steer(self, parts: Parts) -> bool:
         """Take a prompt into this turn at its next step. False: the turn is about to end."""
@@ -143,9 +155,9 @@ class Turn:
         finally:
             self._ending = True
             if not self._left and not waits:
-                self._goal.end(stopped=self.cancelled and self._why == GIVEN_UP)
+                self._goal.end(stopped=self._why != CANCELLED)
             self.over.set()
-        if self.cancelled:
+        if self.stop_reason == "cancelled":
             session.end_calls(CLOSED if self._left else self._why)
         session.tell_usage()
         meta = await self._verdict()
@@ -203,12 +215,14 @@ class Turn:
         refused = 0
         while True:
             status = await self._run()
+            if self.paused and (status != Status.FINISHED or self._steering or self._goal.is_open):
+                raise Stopped
             if status == Status.WAITING_FOR_CONFIRMATION:
                 await self._ask_all()
             elif self._steering:
                 await self.take_steering()
             elif status == Status.FINISHED:
-                if ended := self._cut_short():
+                if ended := self.session.say_cut_short() or (self.paused and "end_turn"):
                     return ended
                 if refused < STOPS_REFUSED and not await self._may_stop():
                     refused += 1
@@ -218,7 +232,7 @@ class Turn:
                 self.session.say(STUCK)
                 return "end_turn"
             elif status == Status.ERROR:
-                return self._limit()
+                return self.session.say_limit()
             elif status == Status.PAUSED:
                 raise Stopped
 
@@ -245,9 +259,9 @@ class Turn:
             raise
 
     async def _unless_stopped[T](self, work: "asyncio.Future[T]") -> T:
-        both: set[asyncio.Future[Any]] = {work, self._stopped}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if self.cancelled:
+        any_: set[asyncio.Future[Any]] = {work, self._stopped, self._paused}
+        await asyncio.wait(any_, return_when=asyncio.FIRST_COMPLETED)
+        if self.cancelled or self.paused:
             raise Stopped
         return work.result()
 
@@ -265,21 +279,6 @@ class Turn:
             parts = self._steering.pop(0)
             await asyncio.to_thread(self.session.running.send_message, message_of(parts))
         return taken
-
-    def _cut_short(self) -> str:
-        """The stop reason of an answer that was cut short; "": it was not."""
-        ending = llms.ending_of(self.session.running.agent)
-        if words := llms.words_of(ending):
-            self.session.say(words)
-        return ending.reason
-
-    def _limit(self) -> str:
-        """The run hit one of our limits: the last error says which."""
-        for event in reversed(self.session.running.state.active_branch(limit=5)):
-            if isinstance(event, ConversationErrorEvent):
-                self.session.say(f"\n\nI stopped: {event.detail}\n")
-                break
-        return "max_turn_requests"
 
     # --- what stands before and behind -----------------------------------------------------------
 

@@ -141,6 +141,7 @@ def _initialized(
         logins=logins.methods(given.result, wish.argv),
         steers=lenient.flag(lenient.mapping(meta, "steering"), "supported"),
         continues=lenient.flag(lenient.mapping(meta, "rookery"), "continue"),
+        pauses=lenient.flag(lenient.mapping(meta, "rookery"), "pause"),
         forks_at=lenient.flag(lenient.mapping(meta, "rookery"), "forkAt"),
     )
     if wish.stored is None:

@@ -37,6 +37,8 @@ class Agent(NamedTuple):
     """It takes prompts in mid-turn."""
     continues: bool = False
     """It can continue where it was stopped."""
+    pauses: bool = False
+    """It stops between two of its steps when it is told to for a budget."""
     forks_at: bool = False
     """It can fork a session as it was before its last turns."""
     forgot: bool = False

@@ -176,6 +176,11 @@ def quiet(name: str, event: Event) -> list[Op]:
     return put(make_block(name, "notice", status="warn", title=title, text=text, actions=[end]))
 
 
+def stopping(name: str, said: str) -> list[Op]:
+    text = f"{said}\nCalls that run are finished, nothing new begins, and then you are asked."
+    return put(make_block(name, "notice", status="warn", title="Stopping for a budget", text=text))
+
+
 def ending(before: Json, after: Json, event: Event) -> list[Op]:
     """Why a turn did not end well, and what the user can do about it."""
     reason, process, error = after["reason"], after["process"], after["error"] or {}

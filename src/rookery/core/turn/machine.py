@@ -26,7 +26,7 @@ from rookery.core.units import duration
 def deadline(turn: Turn) -> float | None:
     if turn.owes is not None:
         return turn.owes
-    return turn.cancel_by if turn.phase == "cancelling" else None
+    return turn.cancel_by if turn.phase == "cancelling" or turn.ask is not None else None
 
 
 def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
@@ -35,8 +35,8 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
             return _ticked(turn, now, policy)
         case msg.AgentReady() | msg.Answered() | msg.AgentLost() | msg.SteerAnswered():
             return _of_agent(turn, given, policy)
-        case msg.Orphaned() | msg.Paused() if turn.phase == "running":
-            return _give_up(turn, given, now, policy)
+        case msg.Orphaned() | msg.Paused():
+            return _stop(turn, given, now, policy)
         case msg.AskedAgain() if turn.phase == "idle":
             return _ask_again(turn, given)
         case msg.Deferred() if turn.phase == "running":
@@ -45,7 +45,7 @@ def step(turn: Turn, given: Input, now: float, policy: Policy) -> Step:
         case msg.Freed() if turn.phase == "idle":
             free = turn._replace(barred=turn.barred and not given.paid)
             return _drain(free, policy, place=given.place)
-        case msg.Orphaned() | msg.Paused() | msg.AskedAgain() | msg.Deferred() | msg.Freed():
+        case msg.AskedAgain() | msg.Deferred() | msg.Freed():
             return turn, []
         case msg.Prompted():
             return _prompted(turn, given, policy)
@@ -87,14 +87,45 @@ def _ticked(turn: Turn, now: float, policy: Policy) -> Step:
     if turn.phase == "cancelling" and turn.cancel_by is not None and now >= turn.cancel_by:
         late = f"not ended {duration(policy.cancel_grace)} after the cancel"
         return _escalate(turn, policy, late)
+    if turn.phase == "running" and turn.cancel_by is not None and now >= turn.cancel_by:
+        return _give_up(turn, now, policy)
     return turn, []
 
 
-def _give_up(turn: Turn, given: msg.Orphaned | msg.Paused, now: float, policy: Policy) -> Step:
+def _stop(turn: Turn, given: msg.Orphaned | msg.Paused, now: float, policy: Policy) -> Step:
+    if isinstance(given, msg.Paused):
+        return _pause(turn, given, now, policy)
+    if turn.phase != "running":
+        return turn, []
+    return _give_up(turn._replace(because=given.why, ask=None), now, policy)
+
+
+def _give_up(turn: Turn, now: float, policy: Policy) -> Step:
     """Nobody cancelled it: it ends as orphaned, or with the question whether it goes on."""
-    ask = given.ask if isinstance(given, msg.Paused) else None
-    turn = turn._replace(phase="cancelling", because=given.why, ask=ask)
-    return turn._replace(cancel_by=now + policy.cancel_grace), [msg.SendCancel(kept=False)]
+    turn = turn._replace(phase="cancelling", cancel_by=now + policy.cancel_grace)
+    return turn, [msg.SendCancel(kept=False)]
+
+
+def _pause(turn: Turn, given: msg.Paused, now: float, policy: Policy) -> Step:
+    """Stop between two steps: an agent that can does so by itself; another one is cancelled as soon
+    as nothing of it runs, or after a while. What is spent meanwhile is shown."""
+    stops = turn.phase == "cancelling" and turn.ask is not None
+    if turn.phase != "running" and not stops:
+        return turn, []
+    begins, news = turn.ask is None, given.why != turn.because
+    turn = turn._replace(because=given.why, ask=given.ask)
+    if stops:
+        return turn, []
+    told = {"sessionUpdate": "_turn", "state": "running", "turn": turn.n, "stopping": given.why}
+    effects: list[Effect] = [Append(Draft(told, None, "budget"))] if news else []
+    if not given.busy and not given.able:
+        turn, more = _give_up(turn, now, policy)
+        return turn, [*effects, *more]
+    if begins and given.able:
+        effects.append(msg.SendPause())
+    elif begins:
+        turn = turn._replace(cancel_by=now + policy.budget_grace)
+    return turn, effects
 
 
 def _ask_again(turn: Turn, given: msg.AskedAgain) -> Step:
@@ -148,7 +179,7 @@ def _done(command: str, given: msg.QueueChanged | msg.CancelWanted | msg.ForceWa
 
 def _steer(turn: Turn, given: msg.SteerWanted, policy: Policy) -> Step:
     """Kept in the queue until the agent has taken it: a refusal, or a death, loses nothing."""
-    if turn.phase != "running" or not given.able:
+    if turn.phase != "running" or turn.ask is not None or not given.able:
         return _prompted(turn, msg.Prompted(given.id, given.prompt, given.by), policy)
     offered = Queued(given.id, given.prompt, steering=True)
     queued, effects = _enqueue(turn, offered, given.by, policy)
@@ -207,7 +238,8 @@ def _send_now(turn: Turn, given: msg.QueueChanged, policy: Policy) -> Step:
         first = turn._replace(queue=queues.moved(turn.queue, given.item, 0))
         moved: list[Effect] = [_queue("move", given.item, given.id, given.by, to=0)]
         item = queues.find(first.queue, given.item)
-        if turn.phase != "running" or not given.able or item is None or item.steering:
+        able = given.able and turn.phase == "running" and turn.ask is None
+        if not able or item is None or item.steering:
             return first, moved
         offered = first._replace(queue=queues.replaced(first.queue, item._replace(steering=True)))
         return offered, [*moved, msg.SendSteer(item.id, item.prompt)]
@@ -246,6 +278,8 @@ def _answered(turn: Turn, given: msg.Answered, policy: Policy) -> Step:
         reason = "cancelled" if turn.phase == "cancelling" else _reason_of(given.error)
         return _end(turn, reason, policy, error=given.error)
     said = lenient.text(given.result, "stopReason")
+    if turn.phase == "running" and said != "cancelled":  # it was done before a budget stopped it
+        turn = turn._replace(ask=None, because="")
     result: Json = given.result if isinstance(given.result, dict) else {}
     extra: Json = {key: result[key] for key in ("usage", "_meta") if key in result}
     if said not in STOP_REASONS:
@@ -268,7 +302,7 @@ def _cancel(turn: Turn, given: msg.CancelWanted, now: float, policy: Policy) -> 
             return ended, [*done, *effects]
         case "running":
             cancelling = turn._replace(phase="cancelling", cancel_by=now + policy.cancel_grace)
-            return cancelling, [*done, msg.SendCancel()]
+            return cancelling._replace(ask=None, because=""), [*done, msg.SendCancel()]
         case "cancelling":
             ended, effects = _escalate(turn, policy, "a second cancel")
             return ended, [*done, *effects]

@@ -11,7 +11,8 @@ class Turn(NamedTuple):
     n: int = 0
     prompt: tuple[Json, ...] = ()
     cancel_by: float | None = None
-    """When a cancel that the agent ignores is escalated."""
+    """When a cancel that the agent ignores is escalated, or a turn that stops for a budget is
+    cancelled."""
     because: str = ""
     """Why a watchdog cancelled: the turn then ends as `orphaned`, however the agent answers."""
     owes: float | None = None
@@ -29,7 +30,8 @@ class Turn(NamedTuple):
     barred: bool = False
     """A budget is reached: no turn begins."""
     ask: Draft | None = None
-    """What the user is asked once the turn is over, which was cancelled for it."""
+    """A budget is reached: what the user is asked once the turn is over. While its phase is
+    `running`, the calls that ran at that time are finished, and no other begins."""
 
 
 # --- inputs: what happened ---------------------------------------------------------------------
@@ -140,10 +142,14 @@ class Orphaned(NamedTuple):
 
 
 class Paused(NamedTuple):
-    """A budget is reached in mid-turn; the ask follows the turn's end."""
+    """A budget is reached in mid-turn, or more was spent since; the ask follows the turn's end."""
 
     why: str
     ask: Draft
+    busy: bool = False
+    """Calls that ran when it was reached still run."""
+    able: bool = False
+    """The agent stops between its steps by itself."""
 
 
 class Tick(NamedTuple):
@@ -189,6 +195,10 @@ class SendCancel(NamedTuple):
     """Also what is kept from before: the user wants it."""
 
 
+class SendPause(NamedTuple):
+    """`session/cancel` on account of a budget: the agent finishes its step, and takes no other."""
+
+
 class CloseAsks(NamedTuple):
     reason: str
     kept: bool = True
@@ -207,7 +217,7 @@ class EndAgent(NamedTuple):
     reason: str
 
 
-type ToAgent = WantAgent | SendPrompt | SendSteer | SendCancel | EndAgent
+type ToAgent = WantAgent | SendPrompt | SendSteer | SendCancel | SendPause | EndAgent
 type Effect = Append | ToAgent | CloseAsks | LetDecide | AskBudget
 
 

@@ -91,6 +91,8 @@ def standing(header: Json) -> str:
     for ask in header["asks"].values():
         if is_waiting(ask):
             return wants(ask, header["cwd"])
+    if said := lenient.text(header, "stopping"):
+        return f"stopping: {lenient.first_line(said, LONGEST)}"
     if header["state"] == "idle" and header["reason"] in ENDINGS:
         said = masked(lenient.text(header["error"], "message"))
         return lenient.first_line(said, LONGEST) or ENDINGS[header["reason"]]

@@ -122,6 +122,8 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     old = bool(known) and known[0] == name
     profile = profile_for(after)
     fields = tools.fields(call, profile, fresh=not old)
+    if _is_cut(after, fields.get("status"), fields.get("exit")):
+        fields["status"] = CUT
     if status in ENDED and not (old and known[1] == status):
         fields["seconds"] = max(0, event.at - since) / 1000
     if old:
@@ -132,7 +134,7 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
         ops = put(make_block(name, "tool", **base | fields))
     for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
         ops += change(block, parent=owner)
-    return ops + _own_terminals(before["_terminals"], after["_terminals"], call, name)
+    return ops + _own_terminals(before["_terminals"], after, call, name)
 
 
 def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
@@ -153,6 +155,7 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
         case "ended":
             code, signal = lenient.integer(update, "exitCode"), lenient.text(update, "signal")[:40]
             status = "done" if code == 0 else "failed"
+            status = CUT if _is_cut(after, status, code) else status
             return change(known, status=status, exit=code, signal=signal) if known else []
     name, _, parent = after["_terminals"][key]
     title, text = lenient.text(update, "command"), lenient.text(update, "text")
@@ -160,9 +163,9 @@ def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
     return put(block | {"terminal": key[:200]})
 
 
-def _own_terminals(before: Json, now: Json, call: Json, owner: str) -> list[Op]:
+def _own_terminals(before: Json, header: Json, call: Json, owner: str) -> list[Op]:
     """What an update of a call changes in the terminals that its agent runs itself."""
-    news = terminals.told(call)
+    news, now = terminals.told(call), header["_terminals"]
     found: list[Op] = []
     if news and (terminal := now.get(news.name)) and terminal[0]:
         name, _, parent = terminal
@@ -173,12 +176,23 @@ def _own_terminals(before: Json, now: Json, call: Json, owner: str) -> list[Op]:
             found += put(block)
         if news.over:
             status = "done" if news.code == 0 or _went_well(news, call) else "failed"
+            status = CUT if _is_cut(header, status, news.code) else status
             found += change(name, status=status, exit=news.code, signal=news.signal)
     if (status := lenient.text(call, "status")) in ENDED:
         for name in terminals.running_of(before, owner):
             if not news or name != news.name:
-                found += change(before[name][0], status=tools.STATUS[status])
+                cut = _is_cut(header, status, None)
+                found += change(before[name][0], status=CUT if cut else tools.STATUS[status])
     return found
+
+
+CUT = LEFT[True]
+
+
+def _is_cut(header: Json, status: object, code: int | None) -> bool:
+    """Whether a call did not come to its end, since its turn stops for a budget: agents call that
+    a failure. One that ends with a code did."""
+    return status == "failed" and code is None and bool(lenient.text(header, "stopping"))
 
 
 def _went_well(news: terminals.Told, call: Json) -> bool:
@@ -264,8 +278,12 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     ops: list[Op] = [["drop", quiet]] if before["state"] == "quiet" else []
     if event.update.get("state") == "quiet" and not ops:
         return notices.quiet(quiet, event)
+    stopping = f"{before['turn']}.stopping"
     if event.update.get("state") != "idle":
+        if said := lenient.text(event.update, "stopping"):
+            ops += notices.stopping(stopping, said)
         return ops if after["state"] == "running" else []
+    ops += [["drop", stopping]] if lenient.text(before, "stopping") else []
     reason = after["reason"]
     for key, (name, status, _) in before["_tools"].items():
         if after["_tools"][key][1] != status:

@@ -55,6 +55,8 @@ class AgentSide:
         self._clients = clients
         self._calls = TurnCalls()
         self.asks = asks.Asks(self._calls)
+        self._halted: list[Incoming] = []
+        """Requests that wait while a turn stops for a budget."""
         self.replays = Replays(session)
         self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
@@ -90,7 +92,11 @@ class AgentSide:
                 self._send_prompt(prompt, continues=continues)
             case turns.SendSteer(name, prompt):
                 self._send_steer(name, prompt)
+            case turns.SendPause():
+                by = {"_meta": {"rookery": {"by": "budget"}}}
+                self.link.notify("session/cancel", {"sessionId": session, **by})
             case turns.SendCancel(kept):
+                self._refuse_halted()
                 self._snapshots.release()
                 self._surviving.cancelled(commands=self._calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
@@ -130,6 +136,7 @@ class AgentSide:
 
         def answered(result: object, error: Json | None) -> None:
             self._release()
+            self._refuse_halted()
             if error is not None:
                 error = logins.told(error, agent.logins)
             self._surviving.turn_ended()
@@ -230,6 +237,7 @@ class AgentSide:
 
     def exited(self, status: int, stderr: list[str], link: str) -> None:
         self._release()
+        self._halted.clear()
         self.asks.forget()
         self.terminals.release_all()
         self._records.note(agentPid=0, agentAddress="")
@@ -279,6 +287,11 @@ class AgentSide:
         self._session.said(update)
 
     def requested(self, incoming: Incoming) -> None:
+        if incoming.method in CHANGES and self._session.halts(incoming.method):
+            self._halted.append(incoming)
+            if self._session.turn.phase != "running":  # the cancel is on its way
+                self._refuse_halted()
+            return
         if incoming.method in CHANGES and self._snapshots.holds(partial(self.requested, incoming)):
             return
         self._release()
@@ -297,6 +310,15 @@ class AgentSide:
             self.auto_answer.take_request(incoming, self._calls)
         else:
             self._ask(incoming)
+
+    def _refuse_halted(self) -> None:
+        """What was to begin while a turn stops for a budget does not."""
+        halted, self._halted = self._halted, []
+        for incoming in halted:
+            if incoming.method == "session/request_permission":
+                incoming.reply({"outcome": {"outcome": "cancelled"}})
+            else:
+                incoming.fail(INTERNAL_ERROR, "a budget is reached, and the turn stops")
 
     def _serve(self, incoming: Incoming) -> None:
         if incoming.method.startswith("terminal/"):
