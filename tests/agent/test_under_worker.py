@@ -302,7 +302,7 @@ def test_I17_3_T12_a_goal_goes_on_after_its_budget_was_raised(
     warm_up(home, model, agent_home)
     with working(home, *["Not yet"] * 9), judged(home, verdict(0.2, "all of it")):
         words = ("--agent", "rookery", "--budget", "turn=500 tokens", "/goal make it pass")
-        told = said(home, tmp_path, "run", *words, code=1)
+        told = said(home, tmp_path, "run", *words, code=6)
         assert "Budget reached" in told
         assert "Goal, round 1 of 10" in told
         [session] = os.listdir(home / "sessions")
