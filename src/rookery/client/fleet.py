@@ -4,11 +4,11 @@ consent."""
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.client import guard
-from rookery.client.offline import check_format, left_open, write_post_mortem
+from rookery.client.offline import check_format, fault_of, left_open, write_post_mortem
 from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
@@ -53,9 +53,18 @@ class StillAlive(Exception):
 
 def heads(home: str) -> list[Json]:
     """The head of each session, newest news first, with `awake` and `worker` (worker.json or
-    None)."""
-    found = [head for name in paths.session_ids(home) if (head := head_of_session(home, name))]
+    None). One that cannot be read has a stand-in: see `listed`."""
+    found = [head for name in paths.session_ids(home) if (head := listed(home, name))]
     return sorted(found, key=lambda head: (-head["at"], head["id"]))
+
+
+def listed(home: str, session: str) -> Json | None:
+    """A session's head; where neither its log nor its head can be read, one with `damaged`, of
+    which only the id and the time are known. None: there is no such session."""
+    found = head_of_session(home, session)
+    if found is None and os.path.lexists(directory := paths.session_dir(home, session)):
+        return _stand_in(directory, session)
+    return found
 
 
 def head_of_session(home: str, session: str) -> Json | None:
@@ -71,7 +80,7 @@ def head_of_session(home: str, session: str) -> Json | None:
         head = _after_death(directory) or head
     worker = paths.read_json(os.path.join(directory, paths.WORKER))
     unread = is_unread(head, seen(directory))
-    return head | {"awake": awake, "worker": worker, "unread": unread}
+    return head | {"id": session, "awake": awake, "worker": worker, "unread": unread}
 
 
 def _rebuilt(directory: str) -> Json | None:
@@ -81,7 +90,9 @@ def _rebuilt(directory: str) -> Json | None:
             if not last:
                 return None
             header = log.header()
-    except LogError:
+    except (LogError, OSError):
+        return None
+    if not header["id"]:  # its first event is gone
         return None
     head = head_of(header, last[-1].seq, last[-1].at)
     with suppress(OSError):  # of a home that cannot be written, the next look folds it again
@@ -95,26 +106,14 @@ def _after_death(directory: str) -> Json | None:
     """Looking at a list is enough to find out that a worker died in mid-turn."""
     with suppress(Busy, LogError, OSError):  # the last: of a home that can only be read
         write_post_mortem(directory)
-    return paths.read_json(os.path.join(directory, paths.HEAD))
-
-
-def unreadable(home: str, known: Iterable[Json]) -> list[Json]:
-    """The heads of sessions that no list can tell of, since neither their log nor their head can be
-    read. `known`: those of all others, which were read just now."""
-    found, listed = [], {head["id"] for head in known}
-    for name in paths.session_ids(home):
-        directory = paths.session_dir(home, name)
-        if name in listed or not os.path.isdir(directory):
-            continue
-        if head_of_session(home, name) is None:
-            found.append(_stand_in(directory, name))
-    return found
+    head = paths.read_json(os.path.join(directory, paths.HEAD))
+    return head if head is not None and is_sound(head) else None
 
 
 def _stand_in(directory: str, name: str) -> Json:
     at = 0
     with suppress(OSError):
-        at = int(os.stat(directory).st_mtime * 1000)
+        at = int(os.lstat(directory).st_mtime * 1000)
     head = head_of({**EMPTY, "id": name, "created": at, "since": at}, 0, at)
     awake = is_awake(paths.socket_path(directory))
     return head | {"awake": awake, "worker": None, "unread": False, "damaged": True}
@@ -123,8 +122,7 @@ def _stand_in(directory: str, name: str) -> Json:
 def find(home: str, name: str) -> str:
     """The session with that id, unique prefix of one, or title. Raises UnknownSession,
     Ambiguous."""
-    known = heads(home)
-    return named(name, [*known, *unreadable(home, known)])
+    return named(name, heads(home))
 
 
 def named(name: str, known: list[Json]) -> str:
@@ -154,6 +152,9 @@ def kill(home: str, session: str) -> list[str]:
     if is_locked(directory):
         pid = _kill_worker(directory, worker)
         if not becomes_free(directory, ENDS):
+            fault = fault_of(home, session)
+            if fault and not fault.damaged:
+                raise StillAlive(f"{session} cannot be ended: {fault}")
             raise StillAlive(f"The session's lock is still held; worker.json says pid {pid}.")
     refused = _sweep(home, session, worker)
     _note_end(home, directory, worker)

@@ -4,6 +4,7 @@ that cannot be read, or have lost their end: they are reported, and can still be
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import NamedTuple
 
 from rookery.client import attach, guard
 from rookery.core import commands
@@ -15,7 +16,7 @@ from rookery.core.limits import Policy
 from rookery.core.turn.idle import post_mortem
 from rookery.core.turn.messages import rejected
 from rookery.home import paths
-from rookery.log.errors import BadPlace, LogError, NoSession
+from rookery.log.errors import BadPlace, LogError, NoSession, TooNew
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 
@@ -133,23 +134,57 @@ def left_open(header: Json) -> bool:
     return bool(post_mortem(header))
 
 
-def damage_of(directory: str, *, whole: bool = False) -> str:
-    """What is wrong with a session's log, as a sentence's end; "": nothing is. `whole`: every page
-    of it is looked at."""
+class Fault(NamedTuple):
+    """Why a session cannot be used."""
+
+    why: str
+    """A sentence's end."""
+    remedy: str = ""
+    damaged: bool = False
+    """Its log is damaged or gone: no other user and no other build can read it either."""
+
+    def __str__(self) -> str:
+        return f"{self.why.rstrip('.')}. {self.remedy}".rstrip()
+
+
+def fault_of(home: str, session: str, *, whole: bool = False) -> Fault | None:
+    """What is wrong with a session. `whole`: every page of its log is looked at."""
+    directory = paths.session_dir(home, session)
+    for place in (directory, os.path.join(directory, paths.LOG)):
+        if os.path.exists(place) and not os.access(place, os.R_OK):
+            return _closed(place, directory)
     try:
         with Reader.open(directory) as log:
-            if not log.last_seq():
-                return "it has no events" if not _told(directory) else "all of its events are gone"
-            log.header()
-            found = log.damage() if whole else ""
-            lost = missing(directory, log.last_seq())
+            why = _damage(directory, log, whole=whole)
+    except TooNew as error:
+        return Fault(str(error))
     except NoSession:
-        return "there is none"
-    except LogError as error:
-        return str(error)
-    if lost and not found:
+        return Fault("it has no log", _deletion(session), True)
+    except (LogError, OSError) as error:
+        why = str(error)
+    return Fault(f"its log is damaged: {why}", way_out(home, session), True) if why else None
+
+
+def _closed(place: str, directory: str) -> Fault:
+    owner, own = os.stat(place).st_uid, os.geteuid()
+    if owner == own:
+        return Fault(f"you may not read {place}", f"To open it: chmod -R u+rwX {directory}")
+    why = f"{place} belongs to another user (uid {owner}), and you may not read it"
+    return Fault(why, f"To take the session over, as root: chown -R {own} {directory}")
+
+
+def _damage(directory: str, log: Reader, *, whole: bool) -> str:
+    known = _told(directory)  # before the log: a head is written after its events
+    last = log.last_seq()
+    if not last:
+        return "all of its events are gone" if known else "it has no events"
+    if not log.header()["id"]:
+        return "its first event is gone"
+    if whole and (found := log.damage()):
+        return found
+    if lost := max(0, known - last):
         return f"its last {count(lost, 'event')} are gone: {paths.LOG}-wal was lost"
-    return found
+    return ""
 
 
 def missing(directory: str, last: int) -> int:
@@ -179,5 +214,9 @@ def way_out(home: str, session: str) -> str:
     log = os.path.join(paths.session_dir(home, session), paths.LOG)
     return (
         f"To save what can be read: rookery show {session} --all --events > saved.jsonl, "
-        f"or sqlite3 {log} .recover | sqlite3 saved.db. To delete it: rookery remove {session}"
+        f"or sqlite3 {log} .recover | sqlite3 saved.db. {_deletion(session)}"
     )
+
+
+def _deletion(session: str) -> str:
+    return f"To delete it: rookery remove {session}"

@@ -9,7 +9,7 @@ from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rookery.client.fleet import head_of_session, unreadable
+from rookery.client.fleet import listed
 from rookery.client.start import is_awake
 from rookery.core.blocks.document import Block, Op
 from rookery.core.json import Json
@@ -78,16 +78,16 @@ class Fleet:
         for name in paths.session_ids(self._home, self._heads):
             try:
                 found = os.stat(f"{place}/{name}")
-            except OSError:
-                continue
-            stamps[name] = found.st_mtime_ns, found.st_ino
+                stamps[name] = found.st_mtime_ns, found.st_ino
+            except OSError:  # gone, or a link to nothing
+                stamps[name] = 0, 0
             old = self._heads.get(name)
             if old is None or self._stamps.get(name) != stamps[name] or self._changed(old):
-                head = head_of_session(self._home, name)
-                if head is None:
+                head = listed(self._home, name)
+                if head is None or head.get("damaged"):
                     del stamps[name]  # looked at again: its log may be about to be written
-                else:
-                    heads[name] = head
+                if head is not None:
+                    heads[name] = old if old == head else head
             else:
                 heads[name] = old
         self._stamps = stamps
@@ -147,7 +147,3 @@ class Fleet:
         seq, blocks, _ = self._seen
         place = {"topic": FLEET, "epoch": self.epoch, "seq": seq}
         return {**place, "blocks": list(blocks.values())}
-
-    def damaged(self) -> list[Json]:
-        """The heads of sessions that cannot be read."""
-        return unreadable(self._home, self._heads.values())

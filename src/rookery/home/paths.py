@@ -190,8 +190,15 @@ def new_id() -> str:
 
 
 def session_ids(home: str, known: "Container[str]" = ()) -> list[str]:
+    """`known`: ids that need not be checked again."""
     try:
-        return [name for name in os.listdir(sessions(home)) if name in known or is_id(name)]
+        with os.scandir(sessions(home)) as found:
+            return [
+                each.name
+                for each in found
+                if (each.name in known or is_id(each.name))
+                and not each.is_file(follow_symlinks=False)
+            ]
     except FileNotFoundError:
         return []
 
@@ -330,7 +337,8 @@ def read_json(path: str) -> "dict[str, Any] | None":
     import json
 
     try:
-        with open(path, "rb") as file:
+        # O_NONBLOCK: a pipe in its place would be waited for.
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             value = json.loads(file.read())
     except (OSError, ValueError, RecursionError):
         return None

@@ -8,6 +8,7 @@ The kernel frees it on any death, kill -9 included. The rules that make it hold:
 - Closed in forked children, with whom the kernel would share it; their `release` does nothing.
 """
 
+import errno
 import fcntl
 import os
 import time
@@ -18,6 +19,9 @@ LOCK_FILE = "lock"
 
 PAUSE = 0.01
 """Seconds between two tries: a probing reader holds the lock for microseconds."""
+
+NOBODY_COULD = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+"""Errors of a path that nobody can open, and so nobody holds."""
 
 _held: set[int] = set()
 """Descriptors of this process's locks, for the child that a fork makes."""
@@ -76,11 +80,12 @@ def becomes_free(directory: str, wait: float) -> bool:
 
 
 def is_held(path: str) -> bool:
-    """Whether someone writes. Disturbs a starter for microseconds (it retries), a holder never."""
+    """Whether someone writes; also where that cannot be told, as in another user's directory.
+    Disturbs a starter for microseconds (it retries), a holder never."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        return error.errno not in NOBODY_COULD
     try:
         # Shared: two probes do not see each other.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

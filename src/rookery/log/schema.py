@@ -108,8 +108,12 @@ def look(path: str, schema: Schema = SCHEMA, *, wal: bool = False) -> int:
     Whoever is about to write looks into the WAL, too. A reader need not: it asks again when it has
     opened the log, and changes nothing in it.
     """
-    if not os.path.lexists(path):
-        raise NoSession(f"there is no session in {os.path.dirname(path)}")
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoSession(f"there is no session in {os.path.dirname(path)}") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
     if not os.path.isfile(path):
         raise NotALog(f"{path} is not a file")
     with failures(path):

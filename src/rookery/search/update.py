@@ -55,6 +55,8 @@ class Progress(NamedTuple):
     """Another process is updating it."""
     problem: str = ""
     """Why it could not be updated."""
+    skipped: tuple[str, ...] = ()
+    """Sessions that cannot be read."""
 
 
 def update(
@@ -115,11 +117,13 @@ class _Update:
         self._tell = tell
         self._events = self._text = 0
         self._all = 0
+        self._skipped: list[str] = []
 
     def run(self) -> Progress:
         known = self._index.sessions()
         stamps = {name: stamp_of(self._home, name) for name in paths.session_ids(self._home)}
         there = {name: stamp for name, stamp in stamps.items() if stamp}
+        self._skipped = [name for name in stamps if name not in there]
         self._forget([known[name] for name in known if name not in there])
         same = {n for n in known if known[n].stamp == there.get(n) != AGAIN}
         left = self._bring([name for name in there if name not in same])
@@ -129,7 +133,8 @@ class _Update:
             left = self._bring(again)
         if not left:
             self._tidy()
-        return Progress(done=not left, events=self._all, left=left)
+        skipped = tuple(sorted({*self._skipped}))
+        return Progress(done=not left, events=self._all, left=left, skipped=skipped)
 
     def _forget(self, gone: list[Known]) -> None:
         if not gone:
@@ -172,8 +177,9 @@ class _Update:
                     if covered is None:
                         return False
                     stamp = stamp if covered >= upto else AGAIN
-        except LogError:
+        except (LogError, OSError):
             stamp = AGAIN
+            self._skipped.append(name)
         head = paths.read_json(os.path.join(directory, paths.HEAD))
         agent, cwd = lenient.text(head, "agent"), lenient.text(head, "cwd")
         self._index.note(number, stamp or AGAIN, agent, cwd)

@@ -305,7 +305,7 @@ class Sessions:
         found = {
             (f"{head['created']:020}", head["id"]): head
             for head in fleet.heads(self._editor.home)
-            if not is_hidden(head, now) and cwd in (None, head["cwd"])
+            if not is_hidden(head, now) and cwd in (None, head["cwd"]) and not head.get("damaged")
         }
         heads, more = listing.page(params, found)
         request.reply({"sessions": [self._info(head) for head in heads], **more})

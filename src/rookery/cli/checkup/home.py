@@ -9,7 +9,7 @@ from rookery.agents import registry
 from rookery.build import build
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
-from rookery.client.offline import damage_of, way_out
+from rookery.client.offline import fault_of
 from rookery.client.update.difference import of_daemon
 from rookery.core.json.files import Unusable
 from rookery.core.json.safe_text import count
@@ -235,16 +235,12 @@ def _sessions(home: str, most: int | None) -> list[Row]:
     """Reads up to `most` bytes of logs in full, the latest first; of the others, checks that they
     open and have their end."""
     try:
-        names = sorted(filter(paths.is_id, os.listdir(paths.sessions(home))))
+        names = sorted(paths.session_ids(home))
     except OSError:
         return []
     whole = _read_whole(home, names, most)
-    found = {name: damage_of(paths.session_dir(home, name), whole=name in whole) for name in names}
-    rows = [
-        Row("sessions", NOT_OK, f"{name}: its log is damaged: {why} {way_out(home, name)}")
-        for name, why in found.items()
-        if why
-    ]
+    found = {name: fault_of(home, name, whole=name in whole) for name in names}
+    rows = [Row("sessions", NOT_OK, f"{name}: {fault}") for name, fault in found.items() if fault]
     told = f"{count(len(names), 'log')}, none damaged"
     if left := len(names) - len(whole):
         told = f"{count(len(names), 'log')}, no damage found; of {left} only the end was read"

@@ -9,6 +9,7 @@ from rookery.client.reading import excerpt
 from rookery.core.asks.asks import options_of
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import Json, lenient
+from rookery.log.errors import LogError
 
 
 class Asked(NamedTuple):
@@ -37,12 +38,14 @@ class Asked(NamedTuple):
 
 
 def open_asks(session: str) -> list[Asked]:
-    """A session's asks, oldest first."""
+    """A session's asks, oldest first. Raises LogError."""
     rookery = target.rookery()
     rookery.head(session)  # a dead worker is logged first
     with rookery.history(session) as log:
         document = excerpt(log).document
         header, blocks = document.header, dict(document.blocks)
+        if not header["id"]:
+            raise LogError(f"The log of {session} has lost its first event.")
         for ask in header["asks"].values():
             if ask["block"] not in blocks:  # from an earlier turn
                 n = int(ask["block"].partition(".")[0])

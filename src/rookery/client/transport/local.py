@@ -36,7 +36,6 @@ class LocalRookery(Rookery):
 
         asked = Asked(self.home, paths.session_ids(self.home)) if probe else None
         found = fleet.heads(self.home)
-        found += fleet.unreadable(self.home, found)
         if asked is None:
             return found
         silent = asked.silent()

@@ -105,8 +105,6 @@ async def list_sessions(
 def _listed(daemon: State, show: Which, page: int) -> Json:
     now = time.time() * 1000
     heads = daemon.fleet.heads
-    if show == "all":
-        heads += daemon.fleet.damaged()
     if show == "live":
         heads = [head for head in heads if not is_hidden(head, now)]
     elif show == "archived":
@@ -135,7 +133,7 @@ def _row(head: Json) -> Json:
 @router.get("/api/sessions/{session}", responses=reads(shapes.Session, 409), response_class=Masked)
 async def read_session(daemon: Daemon, session: SessionId, probe: Probe = False) -> Response:
     """One session as lists show it."""
-    head = await asyncio.to_thread(fleet.head_of_session, daemon.home, session)
+    head = await asyncio.to_thread(fleet.listed, daemon.home, session)
     if head is None:
         raise fleet.UnknownSession(session)
     row = _row(head)

@@ -1,17 +1,15 @@
 """The first screen: all sessions. `/pieces/fleet` is the list alone, for a page that is open."""
 
-import asyncio
 import time
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
-from rookery.core.json import Json
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import fleet_list
 from rookery.daemon.pieces.fleet_list import Wanted
-from rookery.daemon.state import Daemon, State
+from rookery.daemon.state import Daemon
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,7 +24,7 @@ async def fleet(
     daemon: Daemon, show: Show = "", words: Words = "", group: Group = "", page: Page = 0
 ) -> HTMLResponse:
     wanted, place = Wanted(show, words, group == "directory", page), shell.place(daemon)
-    listed = fleet_list.screen(await _heads(daemon), _now(), wanted)
+    listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
     main = f'<h1 class="unseen">Sessions</h1><div id="list"{place}>{listed}</div>'
     return shell.page(daemon, title="", main=main, here="fleet")
 
@@ -45,13 +43,8 @@ async def piece(
         listed = fleet_list.column(daemon.fleet.heads, _now(), session=session, words=words)
     else:
         wanted = Wanted(show, words, group == "directory", page)
-        listed = fleet_list.screen(await _heads(daemon), _now(), wanted)
+        listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
     return HTMLResponse(listed)
-
-
-async def _heads(daemon: State) -> list[Json]:
-    """Those that cannot be read, too."""
-    return [*daemon.fleet.heads, *await asyncio.to_thread(daemon.fleet.damaged)]
 
 
 def _now() -> float:

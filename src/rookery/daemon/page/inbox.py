@@ -1,6 +1,7 @@
 """The inbox: the open asks of all sessions, one at a time, with what led to it."""
 
 import asyncio
+import os
 import time
 from typing import Annotated
 
@@ -48,22 +49,25 @@ async def piece(daemon: Daemon, at: At = "") -> HTMLResponse:
 async def _rendered(daemon: State, at: str) -> str:
     now = time.time() * 1000
     heads = [head for head in daemon.fleet.heads if head["asks"] and not is_hidden(head, now)]
-    found = await asyncio.to_thread(_open, daemon.home, heads[:MOST])
+    found, closed = await asyncio.to_thread(_open, daemon.home, heads[:MOST])
+    closed += [head for head in daemon.fleet.heads if head.get("damaged")]
     shown = next((each for each in found if each.name == at), found[0] if found else None)
     context = await asyncio.to_thread(_context, daemon.home, shown) if shown else None
-    return inbox.rendered(found, shown, context, now, read_only=daemon.options.read_only)
+    read_only = daemon.options.read_only
+    return inbox.rendered(found, shown, context, now, read_only=read_only) + inbox.skipped(closed)
 
 
-def _open(home: str, heads: list[Json]) -> list[Open]:
-    """The longest waiting first."""
-    found: list[Open] = []
+def _open(home: str, heads: list[Json]) -> tuple[list[Open], list[Json]]:
+    """The longest waiting first; and the sessions that cannot be read."""
+    found, closed = list[Open](), list[Json]()
     for head in heads:
+        directory = paths.session_dir(home, head["id"])
         try:
-            with Reader.open(paths.session_dir(home, head["id"])) as log:
+            with Reader.open(directory) as log:
                 found += inbox.open_asks(head, log.header())
-        except (LogError, OSError, paths.PathError):  # it went meanwhile
-            continue
-    return sorted(found, key=lambda each: each.at)
+        except (LogError, OSError, paths.PathError):
+            closed += [head] if os.path.lexists(directory) else []  # else it went meanwhile
+    return sorted(found, key=lambda each: each.at), closed
 
 
 def _context(home: str, shown: Open) -> Context:

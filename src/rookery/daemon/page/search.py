@@ -34,7 +34,7 @@ async def search_screen(
     found = await asyncio.to_thread(_results, daemon, wanted)
     if piece:
         return HTMLResponse(found)
-    heads = daemon.fleet.heads
+    heads = [head for head in daemon.fleet.heads if not head.get("damaged")]
     agents = sorted({str(head["agent"]) for head in heads})
     directories = list(dict.fromkeys(str(head["cwd"]) for head in heads))[:DIRECTORIES]
     return shell.page(

@@ -1,6 +1,6 @@
 """An open ask with the session that it belongs to, and the list of the others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rookery.agents.registry import title_of
@@ -101,6 +101,18 @@ def _nothing() -> str:
         '<p><a class="button" href="/">All sessions</a></p></div>'
     )
     return f"<h1>Inbox</h1>{words}{NOTIFY}"
+
+
+def skipped(heads: Sequence[Json]) -> str:
+    """Names sessions that cannot be read: what they ask is not known."""
+    if not heads:
+        return ""
+    links = ", ".join(
+        f'<a href="/sessions/{esc_line(str(head["id"]))}">{esc_line(str(head["id"]))}</a>'
+        for head in heads
+    )
+    words = "For the reason and what to do: <code>rookery doctor</code>"
+    return f'<p class="soft">Questions of these sessions cannot be read: {links}. {words}</p>'
 
 
 def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> str:

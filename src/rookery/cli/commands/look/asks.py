@@ -6,11 +6,13 @@ import click
 
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.output.skipped import note_skipped
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.core.blocks import Block
 from rookery.core.blocks import asks as blocks_asks
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.units import duration
+from rookery.log.errors import LogError
 
 
 @click.command()
@@ -25,12 +27,15 @@ def asks(as_json: bool) -> None:
     rookery asks --json | jq -r 'select(.danger == "").session'
     """
     screen = standard()
-    waiting = [head for head in target.rookery().heads() if head["asks"]]
-    found = [
-        (head, place, asked)
-        for head in waiting
-        for place, asked in enumerate(open_asks(head["id"]), 1)
-    ]
+    found, skipped = list[tuple[Json, int, Asked]](), list[str]()
+    for head in target.rookery().heads():
+        try:
+            asked_here = open_asks(head["id"]) if head["asks"] else []
+        except (LogError, OSError):
+            skipped.append(head["id"])
+            continue
+        found += [(head, place, asked) for place, asked in enumerate(asked_here, 1)]
+        skipped += [head["id"]] if head.get("damaged") else []
     found.sort(key=lambda each: each[2].ask["at"])
     for number, (head, place, asked) in enumerate(found):
         if as_json:
@@ -41,6 +46,7 @@ def asks(as_json: bool) -> None:
         _write(screen, head, place, asked)
     if not found and not as_json:
         screen.note("No open questions.")
+    note_skipped(screen, "Questions not listed", skipped)
 
 
 def _as_json(head: Json, place: int, asked: Asked) -> Json:

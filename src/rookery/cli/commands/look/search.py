@@ -10,6 +10,7 @@ import click
 from rookery.cli import exits, flags, target
 from rookery.cli.flags import complete_agents
 from rookery.cli.output import Screen, clean_line, cut, standard
+from rookery.cli.output.skipped import note_skipped
 from rookery.cli.output.units import AGE
 from rookery.core.json import dumps
 from rookery.core.json.safe_text import count
@@ -162,6 +163,7 @@ def _say(screen: Screen, answer: Answer, progress: Progress, limit: int) -> None
         screen.note(f"Some sessions could not be indexed: {clean_line(progress.problem)}")
     elif progress.busy:
         screen.note("Another process is updating the index: the newest words may be missing.")
+    note_skipped(screen, "Not searched", progress.skipped)
     if answer.problem:
         screen.note(clean_line(answer.problem))
     elif not answer.hits:

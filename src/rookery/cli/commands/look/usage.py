@@ -10,10 +10,10 @@ from rookery.cli import flags, target
 from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import Screen, standard
+from rookery.cli.output.skipped import note_skipped
 from rookery.cli.output.units import AGE
 from rookery.core import units
 from rookery.core.json.events import Json, dumps
-from rookery.core.json.safe_text import count
 from rookery.home import paths
 from rookery.usage import Group
 
@@ -69,10 +69,7 @@ def usage(by: str, since: float, everything: bool, agent: str, within: str, as_j
         screen.note("No usage in this period." if not everything else "No usage yet.")
     else:
         _chart(screen, by, groups, whole, titles)
-    if skipped:
-        screen.note(
-            f"Not counted: {count(len(skipped), 'session')} with a log that cannot be read."
-        )
+    note_skipped(screen, "Not counted", skipped)
 
 
 def _group(said: Json) -> Group:

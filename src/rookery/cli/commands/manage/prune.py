@@ -1,20 +1,23 @@
 """`prune`: finds old, large and archived sessions, and deletes them on request."""
 
+import os
 import time
 from typing import Any
 
 import click
 
-from rookery.cli import flags
+from rookery.cli import exits, flags
 from rookery.cli.output import Screen, clean_line, standard, table
+from rookery.cli.output.skipped import note_skipped
 from rookery.cli.output.units import AGE, SIZE
 from rookery.client import fleet
-from rookery.client.fleet import heads, unreadable
-from rookery.client.offline import damage_of
+from rookery.client.fleet import heads
+from rookery.client.offline import fault_of
 from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
+from rookery.log.errors import LogError
 
 SHAPE = (
     table.Column("ID"),
@@ -32,7 +35,7 @@ SHAPE = (
 @click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
 @flags.yes
 @flags.as_json("Print one JSON object per session.")
-def prune(yes: bool, as_json: bool, **filters: Any) -> None:
+def prune(yes: bool, as_json: bool, **filters: Any) -> int:
     """Show which sessions match and how much space they take, then delete them.
 
     Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
@@ -48,7 +51,7 @@ def prune(yes: bool, as_json: bool, **filters: Any) -> None:
             "Pass a filter: --older-than 30d, --larger-than 100M, --archived or --damaged."
         )
     screen, home = standard(), paths.home()
-    meant, awake = _meant(home, **filters)
+    meant, awake, closed = _meant(home, **filters)
     if as_json:
         for head in meant:
             fields = ("id", "title", "agent", "at", "archived", "bytes")
@@ -59,36 +62,41 @@ def prune(yes: bool, as_json: bool, **filters: Any) -> None:
         screen.note(
             f"{count(awake, 'session')} skipped: still awake (run rookery stop ID, then try again)."
         )
+    note_skipped(screen, "Not deleted", closed)
     these = "this session" if len(meant) == 1 else f"these {len(meant)} sessions"
     if not meant:
         screen.note("No matching sessions.")
-        return
+        return exits.DONE
     if not yes:
         flags.confirm(screen, f"Permanently delete {these}?", "delete them", as_json=as_json)
-    _delete(screen, home, meant)
+    return _delete(screen, home, meant)
 
 
 def _meant(
     home: str, *, older_than: float | None, larger_than: float | None, archived: bool, damaged: bool
-) -> tuple[list[Json], int]:
-    """The sessions with their sizes, largest first; and how many only their being awake saves."""
+) -> tuple[list[Json], int, list[str]]:
+    """The sessions with their sizes, largest first; how many only their being awake saves; and
+    those that are not the user's to delete."""
     now = time.time() * 1000
-    found, awake, known = list[Json](), 0, heads(home)
-    for head in [*known, *unreadable(home, known)]:
+    found, awake, closed = list[Json](), 0, list[str]()
+    for head in heads(home):
         if archived and not head["archived"]:
             continue
-        if damaged and not damage_of(paths.session_dir(home, head["id"])):
+        if damaged and not ((fault := fault_of(home, head["id"])) and fault.damaged):
             continue
         if older_than is not None and now - head["at"] < older_than * 1000:
             continue
-        size = fleet.size_of(paths.session_dir(home, head["id"]))
+        directory = paths.session_dir(home, head["id"])
+        size = fleet.size_of(directory)
         if larger_than is not None and size <= larger_than:
             continue
-        if fleet.is_in_use(home, head):
+        if os.path.exists(directory) and not os.access(directory, os.W_OK | os.X_OK):
+            closed.append(head["id"])
+        elif fleet.is_in_use(home, head):
             awake += 1
         else:
             found.append(head | {"bytes": size})
-    return sorted(found, key=lambda head: -head["bytes"]), awake
+    return sorted(found, key=lambda head: -head["bytes"]), awake, closed
 
 
 def _write(screen: Screen, meant: list[Json]) -> None:
@@ -104,18 +112,23 @@ def _write(screen: Screen, meant: list[Json]) -> None:
     screen.line(f"{count(len(meant), 'session')}, {total} in all")
 
 
-def _delete(screen: Screen, home: str, meant: list[Json]) -> None:
+def _delete(screen: Screen, home: str, meant: list[Json]) -> int:
     from rookery.client.worktrees.drop import Unmerged
 
-    freed, gone = 0, 0
+    freed, gone, failed = 0, 0, False
     for head in meant:
         try:
             done = fleet.remove_asleep(home, head)
         except Unmerged as error:
             screen.note(f"{head['id']} was kept. {error}")
             continue
+        except (LogError, OSError, fleet.StillAlive) as error:
+            screen.note(f"{head['id']} could not be deleted: {clean_line(str(error))}")
+            failed = True
+            continue
         if done:
             freed, gone = freed + head["bytes"], gone + 1
         else:
             screen.note(f"{head['id']} woke up in the meantime and was kept.")
     screen.note(f"Deleted {count(gone, 'session')}: {units.size(freed)} freed.")
+    return exits.FAILED if failed else exits.DONE

@@ -9,11 +9,13 @@ import click
 from rookery.cli import flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, columns, cut, pad, standard
+from rookery.cli.output.skipped import note_skipped
 from rookery.core.json import Json, dumps
 from rookery.core.policy import rule_tables
 from rookery.core.policy import rules as policy_rules
 from rookery.home import call_paths, config, paths
 from rookery.home.overwritten import Snapshots
+from rookery.log.errors import LogError
 from rookery.processes import MARK
 
 
@@ -245,11 +247,18 @@ def test(
             raise click.UsageError("Pass either sessions or a call, not both.")
         _test_call(screen, known, os.path.abspath(cwd), as_json, **grounds)
         return
-    from rookery.cli.commands.setup.policy_replay import replay
+    from rookery.cli.commands.setup.policy_replay import Replayed, replay
     from rookery.client.fleet import heads
 
-    names = sessions or tuple(head["id"] for head in heads(paths.home()))
-    found = [each for name in names for each in replay(name, known)]
+    found, skipped = list[Replayed](), list[str]()
+    for name in sessions or [head["id"] for head in heads(paths.home())]:
+        try:
+            found += replay(name, known)
+        except (LogError, OSError):
+            if sessions:
+                raise
+            skipped.append(name)
+    note_skipped(screen, "Not replayed", skipped)
     shown = [each for each in found if everything or each.differs]
     if as_json:
         for each in shown:

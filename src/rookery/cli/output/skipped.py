@@ -1,0 +1,18 @@
+"""Sessions that a command had to leave out: they are named, and the others are not held up."""
+
+from collections.abc import Sequence
+
+from rookery.cli.output.screen import Screen
+from rookery.core.json.safe_text import count
+
+NAMED = 5
+
+
+def note_skipped(screen: Screen, what: str, sessions: Sequence[str]) -> None:
+    """`what` was not done with them, as a sentence's begin."""
+    if not sessions:
+        return
+    names, more = ", ".join(sessions[:NAMED]), len(sessions) - NAMED
+    names += f" and {more} more" if more > 0 else ""
+    told = f"{what}: {count(len(sessions), 'session')} that cannot be read ({names})."
+    screen.note(f"{told} For the reason and what to do: rookery doctor")
