@@ -109,22 +109,27 @@ def _by_history(theirs: str, own: str) -> str:
 
 
 def _git(*words: str) -> bool:
+    """An agent may have edited the checkout's configuration: nothing that it names is run."""
     import subprocess
 
-    git = os.path.join(checkout(), ".git")
-    if not os.path.exists(git):
+    from rookery.git import places, shadow
+    from rookery.git.program import NoGit
+    from rookery.installation.home import home
+
+    place = places.find(checkout())
+    if place is None or place.top != os.path.realpath(checkout()):
         return False
+    kept = home() if os.path.isdir(home()) else ""
     try:
-        done = subprocess.run(
-            ["git", f"--git-dir={git}", *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
+        with shadow.opened(place, home=kept) as git, git.start("/", words) as process:
+            try:
+                process.communicate(timeout=GIT_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                return False
+            return process.returncode == 0
+    except (NoGit, OSError):
         return False
-    return done.returncode == 0
 
 
 def _is_commit(word: str) -> bool:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from rookery.client.daemon import local as daemon
 from rookery.client.start import start_worker
 from rookery.client.update import available
 from rookery.client.update.available import Unavailable, look
+from rookery.client.update.checkout import fast_forward
 from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
 from rookery.home import paths
@@ -135,6 +137,50 @@ def test_an_upstream_that_cannot_be_reached_is_told_with_gits_own_words(checkout
     shutil.rmtree(checkout.place)
     with pytest.raises(Unavailable, match="which is gone"):
         checkout.look()
+
+
+def test_an_update_runs_nothing_that_the_checkout_or_the_directory_names(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes, here = tmp_path / "notes", tmp_path / "here"
+    notes.mkdir()
+    run = f": > {notes}/ran"
+    checkout.commit(checkout.origin, "a newer one")
+    config = checkout.place / ".git" / "config"
+    plain = config.read_text()
+    lines = ["[protocol]", "allow = always"]
+    for part, keys in ARMED.items():
+        lines += [f"[{part}]", *(f"{key} = {json.dumps(run)}" for key in keys.split())]
+    config.write_text("\n".join([plain, *lines, ""]))
+    hooks = [checkout.place / ".git" / "hooks" / name for name in HOOKS]
+    for path in [*hooks, *(here / name for name in ("git", "sh", "python", "uv", "pipx"))]:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{run}\n")
+        path.chmod(0o755)
+    (here / "pip.py").write_text(f"open({str(notes / 'pip')!r}, 'w')\n")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PATH", f".::{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", ".")
+    assert checkout.look().pull
+    fast_forward(str(checkout.place))
+    assert (checkout.place / "file").read_text() == "begina newer one"
+    lines += ['[remote "origin"]', "vcs = x", f"url = ext::sh -c :>{notes}/ran", ""]
+    config.write_text("\n".join([plain, *lines]))
+    with suppress(Unavailable):
+        checkout.look()
+    found = Installation(NAME, "1", "pip", sys.executable, sys.prefix, Source("index"), ())
+    with suppress(Unavailable):
+        available.rehearse(found, Source("file", str(tmp_path / "none.whl")))
+    assert list(notes.iterdir()) == []
+
+
+ARMED = {
+    "core": "fsmonitor sshCommand pager gitProxy alternateRefsCommand",
+    'remote "origin"': "uploadpack receivepack",
+    "credential": "helper",
+    "alias": "fetch merge status rev-parse",
+}
+HOOKS = ("post-merge", "post-checkout", "post-index-change", "reference-transaction")
 
 
 def test_an_address_of_git_is_asked_for_its_latest_commit(checkout: Checkout) -> None:

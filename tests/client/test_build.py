@@ -46,7 +46,7 @@ def test_people_read_the_commit_and_the_day() -> None:
 
 
 class Tree:
-    """A small tree of this project's: what a build is made of, without the rest."""
+    """A small tree of this project's: what names a build, without the rest."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -54,6 +54,8 @@ class Tree:
         package.mkdir(parents=True)
         for name in ("build.py", "__init__.py"):
             shutil.copy(ROOT / "src" / "rookery" / name, package)
+        for name in ("git", "installation"):
+            shutil.copytree(ROOT / "src" / "rookery" / name, package / name)
         for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
             shutil.copy(ROOT / name, place)
         self.git("init", "-q")
@@ -123,6 +125,24 @@ def test_checkouts_are_ordered_by_their_history_and_worktrees_are_checkouts(tree
     other = tree.commit()
     said = tree.says(f"build(), compare('{version}+{second}')")
     assert said == f"{version}+{other} differs", "neither comes from the other"
+
+
+def test_the_order_is_told_without_what_the_checkouts_configuration_names(tree: Tree) -> None:
+    """Git fetches what a partial clone lacks, in the way that its configuration says."""
+    tree.commit()
+    absent = tree.git("rev-parse", "HEAD")[::-1]
+    ran = tree.place.parent / "ran"
+    for key, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::sh -c :>{ran}",
+        "protocol.ext.allow": "always",
+    }.items():
+        tree.git("config", key, value)
+    version = tree.says("build()").partition("+")[0]
+    assert tree.says(f"compare('{version}+{absent}')") == build.DIFFERS
+    assert not ran.exists()
 
 
 def test_a_wheel_is_stamped_with_its_source_and_a_rebuilt_one_is_told_apart(tree: Tree) -> None:

@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from rookery.installation.home import home
+
 NODE = "ROOKERY_NODE"
 """In the environment: a node, or its directory. Comes before `node_path`."""
 
@@ -59,8 +61,7 @@ FOLDER = "agents"
 
 def own_places() -> Iterator[str]:
     """Directories of programs, one for each agent that is installed there."""
-    home = os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
-    root = os.path.join(home, FOLDER)
+    root = os.path.join(home(), FOLDER)
     try:
         names = sorted(os.listdir(root))
     except OSError:

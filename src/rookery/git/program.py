@@ -13,6 +13,7 @@ KEPT = frozenset(
 OF_THE_USER = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 """Where the user's own settings are."""
 SYSTEM = ("/usr/bin", "/bin")
+_NETWORK = ("GIT_ASKPASS", "GIT_HTTP", "GIT_PROXY", "GIT_SSH", "GIT_SSL")
 
 
 class NoGit(Exception):
@@ -60,6 +61,13 @@ def _outermost(top: str) -> str:
 def _is_in(path: str, folders: tuple[str, ...]) -> bool:
     path = os.path.realpath(path) + os.sep
     return any(path.startswith(each + os.sep) for each in folders if each != os.sep)
+
+
+def for_network() -> dict[str, str]:
+    """What this process's environment says about reaching other machines, and which ways are open:
+    none that names a command."""
+    user = {key: value for key, value in os.environ.items() if key.startswith(_NETWORK)}
+    return user | {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
 
 
 def environment(place: Place, given: Mapping[str, str] | None = None) -> dict[str, str]:

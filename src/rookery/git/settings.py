@@ -39,11 +39,14 @@ _PLAIN = {
 PLAIN = frozenset(f"{part}.{key}" for part, keys in _PLAIN.items() for key in keys.split())
 """In any configuration."""
 _PLAIN_BELOW = {
+    "branch": ("merge", "remote"),
     "diff": ("binary", "funcname", "wordregex", "xfuncname"),
     "remote": ("fetch", "lfsurl", "url"),
 }
 _OF_THE_USER = ("filter", "gpg", "lfs", "merge", "user")
 """Sections that count whole in the user's own configuration."""
+_NETWORK = ("credential", "http", "ssh", "url", "core.askpass", "core.gitproxy", "core.sshcommand")
+"""The same, to reach other machines."""
 
 FIXED = (
     ("core.bare", "false"),
@@ -99,6 +102,8 @@ class Settings(NamedTuple):
     """What only the repository's configuration has and git may run, or be led by to a program."""
     hooks_of_user: bool
     """`hooks` is the user's own setting."""
+    network: tuple[tuple[str, str], ...]
+    """The user's own settings for reaching other machines."""
 
 
 _DECIDING = ("HOME", "XDG_CONFIG_HOME", "PATH", *OF_THE_USER)
@@ -195,7 +200,8 @@ def _sorted(rows: list[tuple[str, str, str]]) -> Settings:
     extensions = tuple(_extensions(last))
     place, hooks = last.get("core.worktree", ""), last.get("core.hookspath", "")
     found = (tuple(plain), extensions, own, place, hooks, sparse)
-    return Settings(*found, tuple(armed), hooks_of_user)
+    network = [(key, value) for scope, key, value in rows if scope in USERS and _is_network(key)]
+    return Settings(*found, tuple(armed), hooks_of_user, tuple(network))
 
 
 _DRIVEN = {*(("filter", word) for word in (*PROGRAMS, "required")), ("merge", "driver")}
@@ -206,8 +212,12 @@ def _is_plain(key: str, value: str) -> bool:
     name, _, word = rest.rpartition(".")
     if not name:
         return key in PLAIN
-    is_address = part != "remote" or "::" not in value
+    is_address = part not in ("branch", "remote") or "::" not in value
     return word in _PLAIN_BELOW.get(part, ()) and is_address and not value.startswith("-")
+
+
+def _is_network(key: str) -> bool:
+    return key.partition(".")[0] in _NETWORK or key in _NETWORK
 
 
 def _is_harmless(key: str, value: str) -> bool:

@@ -3,6 +3,8 @@
 import os
 import stat
 
+from rookery.installation.home import home as place_of_home
+
 TYPE_CHECKING = False  # the warden imports this file, and `typing` would cost it 1 MB
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -40,7 +42,7 @@ class PathError(Exception):
 
 def home() -> str:
     """$ROOKERY_HOME or ~/.rookery, absolute; nothing is created."""
-    return os.path.abspath(os.path.expanduser(os.environ.get("ROOKERY_HOME") or "~/.rookery"))
+    return place_of_home()
 
 
 def work_directory() -> str:

@@ -13,6 +13,7 @@ from email.parser import HeaderParser
 from typing import NamedTuple
 
 from rookery.build import DIFFERS, SAME, STAMP, build, compare, installed, parts
+from rookery.client.update import checkout
 from rookery.core.json.safe_text import count
 from rookery.installation import commands
 from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
@@ -113,19 +114,22 @@ def _upstream(source: Source) -> Offer:
         note = f"{place} is not a git repository: bring it up to date yourself."
         order = compare(installed()) if source.kind == "editable" else DIFFERS
         return Offer(source, "", order, note=note)
-    if not _git(place, "rev-parse", "--abbrev-ref", "@{upstream}"):
+    if not checkout.ask(place, "rev-parse", "--abbrev-ref", "@{upstream}"):
         note = f"The branch in {place} follows no upstream: bring it up to date yourself."
         return _checkout(source, "HEAD")._replace(note=note)
-    _run(["git", "-C", place, "fetch", "--quiet"])
-    behind = _git(place, "rev-list", "--count", "HEAD..@{upstream}")
+    try:
+        checkout.fetch(place)
+    except checkout.Failed as error:
+        raise Unavailable(f"The upstream of {place} cannot be reached: {error}") from error
+    behind = checkout.ask(place, "rev-list", "--count", "HEAD..@{upstream}")
     if behind in ("", "0"):
         return _checkout(source, "HEAD")
-    if _git(place, "status", "--porcelain", "--untracked-files=no"):
+    if checkout.ask(place, "status", "--porcelain", "--untracked-files=no"):
         raise Unavailable(
             f"{place} is behind its upstream ({count(int(behind), 'commit')}) and has changes that "
             "are not committed. Commit or stash them, then run this again."
         )
-    if _git(place, "rev-list", "--count", "@{upstream}..HEAD") != "0":
+    if checkout.ask(place, "rev-list", "--count", "@{upstream}..HEAD") != "0":
         raise Unavailable(
             f"{place} and its upstream have both moved on. Merge or rebase there, then run this "
             "again."
@@ -136,18 +140,18 @@ def _upstream(source: Source) -> Offer:
 def _checkout(source: Source, revision: str) -> Offer:
     """Of a checkout as it is at a revision; with its changes, where that is HEAD."""
     place = source.place
-    commit = _git(place, "rev-parse", "--short=12", revision)
+    commit = checkout.ask(place, "rev-parse", "--short=12", revision)
     if not commit:
         return Offer(source, "", DIFFERS)
-    text = _git(place, "show", f"{revision}:src/rookery/__init__.py")
+    text = checkout.ask(place, "show", f"{revision}:src/rookery/__init__.py")
     version = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-    when = time.gmtime(float(_git(place, "show", "-s", "--format=%ct", commit) or 0))
+    when = time.gmtime(float(checkout.ask(place, "show", "-s", "--format=%ct", commit) or 0))
     name = f"{version[1] if version else '0'}+{commit}.{time.strftime('%Y%m%d%H%M%S', when)}"
     if source.kind != "editable" and revision == "HEAD":
-        changed = _git(place, "status", "--porcelain", "--", "src")
+        changed = checkout.ask(place, "status", "--porcelain", "--", "src")
         name += ".changed" if changed else ""
     own = parts(build()).commit
-    log = _git(place, "log", "--no-merges", "--format=%s", f"{own}..{commit}")
+    log = checkout.ask(place, "log", "--no-merges", "--format=%s", f"{own}..{commit}")
     return Offer(source, name, compare(name), log.splitlines())
 
 
@@ -159,7 +163,7 @@ def _address(source: Source) -> Offer:
     url, revision = match["url"], match["revision"] or ""
     if FIXED.fullmatch(revision):
         raise Unavailable(f"{_was_from(source)}: a fixed commit. {BY_PATH}")
-    lines = _run(["git", "ls-remote", url, revision or "HEAD"]).splitlines()
+    lines = _run(["git", "ls-remote", "--", url, revision or "HEAD"]).splitlines()
     if not lines:
         raise Unavailable(f"{url} has no {revision or 'HEAD'}.")
     commit = lines[0].split()[0][:12]
@@ -189,8 +193,16 @@ def rehearse(found: Installation, source: Source) -> None:
 
 
 def quiet_environment() -> Mapping[str, str]:
-    """Nothing asks for a password here, and pip says nothing about itself."""
-    return os.environ | {"GIT_TERMINAL_PROMPT": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    """Nothing asks for a password here, pip says nothing about itself, and programs are not looked
+    for below the working directory, nor is git led to a repository."""
+    found = {key: each for key, each in os.environ.items() if key not in ("GIT_DIR", "PYTHONPATH")}
+    path = [each for each in found.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(each)]
+    return found | {
+        "PATH": os.pathsep.join(path),
+        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
+        "GIT_TERMINAL_PROMPT": "0",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
 
 
 def _run(words: Sequence[str]) -> str:
@@ -201,6 +213,7 @@ def _run(words: Sequence[str]) -> str:
             capture_output=True,
             text=True,
             errors="replace",
+            cwd="/",  # what lies in the user's directory is not Rookery's
             env=quiet_environment(),
             timeout=SECONDS,
             check=False,
@@ -216,11 +229,3 @@ def _run(words: Sequence[str]) -> str:
         end = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
         raise Unavailable(f"This failed: {shlex.join(words)}\n{end}")
     return done.stdout + done.stderr
-
-
-def _git(place: str, *words: str) -> str:
-    """What git prints; "": it fails."""
-    try:
-        return _run(["git", "-C", place, *words]).strip()
-    except Unavailable:
-        return ""

@@ -14,7 +14,7 @@ from rookery.cli.commands.other.uninstall import HOW
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.client import guard, warm_agent
 from rookery.client.daemon import local as daemon
-from rookery.client.update import workers
+from rookery.client.update import checkout, workers
 from rookery.client.update.available import (
     SHOWN,
     Offer,
@@ -132,7 +132,7 @@ def _write(screen: Screen, found: Installation, offer: Offer) -> None:
 
 def _steps(found: Installation, offer: Offer) -> list[list[str]]:
     place = offer.source.place
-    pull = [["git", "-C", place, "pull", "--ff-only"]] if offer.pull else []
+    pull = [checkout.fast_forward_line(place)] if offer.pull else []
     script = os.path.join(place, "scripts", "setup")
     own = offer.source.kind == "editable" and found.prefix == os.path.join(place, ".venv")
     if own and os.access(script, os.X_OK):
@@ -152,17 +152,28 @@ def _install(found: Installation, offer: Offer, steps: Sequence[Sequence[str]]) 
             except Unavailable as error:
                 raise click.ClickException(f"{error}\n{kept}") from error
             risky = False
-        status = _run(step)
+        status = _pull(offer) if step[0] == "git" else _run(step)
         if status:
             raise click.ClickException(
                 f"{shlex.join(step)} failed (exit {status}). {_left(found, offer, steps, number)}"
             )
 
 
+def _pull(offer: Offer) -> int:
+    """0: the checkout is where its upstream is."""
+    try:
+        click.echo(clean_line(checkout.fast_forward(offer.source.place)), err=True)
+    except checkout.Failed as error:
+        click.echo(clean_line(str(error)), err=True)
+        return 1
+    return 0
+
+
 def _run(step: Sequence[str]) -> int:
     """What it prints is the user's to read. Raises ClickException: it cannot be run."""
     try:
-        return subprocess.run(step, env=quiet_environment(), stdout=2, check=False).returncode
+        env = quiet_environment()
+        return subprocess.run(step, cwd="/", env=env, stdout=2, check=False).returncode
     except OSError as error:
         raise click.ClickException(
             f"{step[0]} cannot be run ({error.strerror}); it is what installed Rookery. "
