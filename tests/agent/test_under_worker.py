@@ -71,7 +71,7 @@ def test_S5_a_rewind_takes_back_what_the_own_agent_remembers(
     said(home, tmp_path, "run", "--agent", "rookery", "the past")
     [session] = os.listdir(home / "sessions")
     said(home, tmp_path, "prompt", "--wait", session, "the mistake")
-    told = said(home, tmp_path, "rewind", session, "1", "--conversation")
+    told = said(home, tmp_path, "rewind", session, "1", "--conversation", "--yes")
     assert "recap" not in told
     said(home, tmp_path, "prompt", "--wait", session, "the future")
     asked = str(model.asked[-1].body["messages"])

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -267,3 +268,32 @@ async def test_D10_a_command_whose_answer_is_lost_is_done_once(way: Way) -> None
 async def _cut(way: Way) -> None:
     await asyncio.sleep(0.1)
     await asyncio.to_thread(way.interrupt)
+
+
+async def test_D10_a_rewind_is_shown_first_and_done_as_it_was_shown(way: Way) -> None:
+    place = os.path.join(way.work, f"rewind-{os.urandom(4).hex()}")
+    os.mkdir(place)
+    session = create(way, cwd=place)
+    with way.rookery.open(session) as client:
+        await client.send({"do": "prompt", "prompt": play({"write": "own", "content": "x"})})
+        async with asyncio.timeout(PATIENCE):
+            async for event in client.follow():
+                if event.update.get("when") == "end":
+                    break
+        Path(place, "mine").write_text("y")
+        shown = await asyncio.to_thread(way.rookery.rewind_preview, session, 0)
+        assert [(each.path, each.by) for each in shown.changes] == [
+            ("own", "own"),
+            ("mine", "hand"),
+        ]
+        Path(place, "mine").write_text("z")
+        with pytest.raises(Rejected) as refused:
+            await client.send({"do": "rewind", "turn": 0, "fingerprint": shown.fingerprint})
+        assert refused.value.reason == "changed"
+        await client.send({"do": "rewind", "turn": 0})
+        assert os.listdir(place) == ["mine"]
+        undone = await asyncio.to_thread(way.rookery.rewind_preview, session, None)
+        assert [(each.kind, each.path) for each in undone.changes] == [("created", "own")]
+        shown = await asyncio.to_thread(way.rookery.rewind_preview, session, 0)
+        await client.send({"do": "rewind", "turn": 0, "fingerprint": shown.fingerprint})
+        assert os.listdir(place) == []

@@ -11,7 +11,8 @@ import pytest
 
 from rookery.client import fleet, reading
 from rookery.client.rewind.fork import fork
-from rookery.client.rewind.turns import preview, turns
+from rookery.client.rewind.preview import preview
+from rookery.client.rewind.turns import turns
 from rookery.client.session import Rejected
 from rookery.core.json.events import Event, kind_of
 from rookery.log.reader import Reader
@@ -44,6 +45,11 @@ async def turn(bird: Bird, play: str | list[dict[str, object]], number: int) -> 
     """With the snapshot at its end."""
     found = await bird.turn(play)
     await bird.until(lambda event: is_snapshot(event, number), found[0].seq)
+
+
+def previewed(bird: Bird, turn: int) -> list[tuple[str, str, str]]:
+    found = preview(bird.home, bird.id, turn)
+    return [(each.kind, each.path, each.by) for each in found.changes]
 
 
 def meadow_of(aviary: Aviary) -> Meadow:
@@ -120,7 +126,7 @@ async def test_S5_only_the_files(aviary: Aviary) -> None:
     bird, file = aviary.hatch(), aviary.work / "a"
     for number in (1, 2):
         await turn(bird, [{"write": "a", "content": str(number)}], number)
-    assert preview(aviary.home, bird.id, 0) == [("removed", "a")]
+    assert previewed(bird, 0) == [("removed", "a", "own")]
     await bird.send("rewind", turn=1, conversation=False)
     assert (file.read_text(), bird.header()["hidden"]) == ("1", [])
     await bird.send("rewind", turn=0, conversation=False)
@@ -213,7 +219,7 @@ async def test_S5_a_fork_has_the_snapshots_of_its_turns(aviary: Aviary) -> None:
     fleet.remove(aviary.home, bird.id)
     aviary.birds.remove(bird)
     assert [row["files"] for row in turns(aviary.home, branch.id)] == [True, True, True]
-    assert preview(aviary.home, branch.id, 1) == [("changed", "a")]
+    assert previewed(branch, 1) == [("changed", "a", "own")]
     await branch.send("rewind", turn=1)
     assert file.read_text() == "1"
     await branch.send("rewind", undo=True)
@@ -239,7 +245,7 @@ async def test_S5_a_preview_knows_the_size_that_is_configured(aviary: Aviary) ->
     bird = aviary.hatch()
     await turn(bird, [{"write": "a", "content": "1"}], 1)
     (aviary.work / "large").write_bytes(bytes(2000))
-    assert preview(aviary.home, bird.id, 0) == [("removed", "a")]
+    assert previewed(bird, 0) == [("removed", "a", "own")]
 
 
 async def test_S5_a_worker_killed_during_a_snapshot_loses_nothing(aviary: Aviary) -> None:

@@ -34,6 +34,11 @@ RESEND = 10.0
 
 PAGE = 1000
 
+OLDER_REWIND = (
+    "This session's worker is of an older build, which would rewind what others changed, too. "
+    "End it first: rookery stop {}"
+)
+
 MOST_STARTS = 3
 """Of a worker that dies before it is ready, for one command."""
 
@@ -259,8 +264,10 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         outcome, starts, silent = self.log.find(command["id"]), 0, False
         if command["do"] == "restart":
             worker_starts.forget(self.home, self.session)
-        if command["do"] in ("prompt", "switch", "clear") and outcome is None:
+        if command["do"] in ("prompt", "switch", "clear", "rewind") and outcome is None:
             await self._end_older()
+            if command["do"] == "rewind" and is_locked(self.directory) and await self._is_older():
+                raise Rejected({"reason": "older", "message": OLDER_REWIND.format(self.session)})
         while outcome is None:
             link = await Link.open(self._socket, self._name, self.log.last_seq())
             if link is not None:
@@ -331,13 +338,9 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
     async def _end_older(self) -> None:
         """A worker of an older build that has nothing to do makes place for one of this build. The
         worker itself sees to it that no turn is ended by that."""
+        if not await self._is_older():
+            return
         worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
-        name = worker.get("build", build())
-        if worker.get("ended") or name == build():
-            return
-        # Between two checkouts, git is asked.
-        if await asyncio.to_thread(compare, str(name)) != OLDER:
-            return
         from rookery.client.update.workers import is_replaceable  # seldom: after an update
 
         if not is_replaceable(self.log.header(), worker):
@@ -350,6 +353,15 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     await self._ask(link, stop)
             finally:
                 await link.close()
+
+    async def _is_older(self) -> bool:
+        """Whether the worker is of an older build."""
+        worker = paths.read_json(os.path.join(self.directory, paths.WORKER)) or {}
+        name = worker.get("build", build())
+        if worker.get("ended") or name == build():
+            return False
+        # Between two checkouts, git is asked.
+        return await asyncio.to_thread(compare, str(name)) == OLDER
 
     async def _start(self, starts: int) -> int:
         """How often a worker was started for this command: one that is killed at once is started

@@ -6,6 +6,7 @@ from typing import NamedTuple
 OWN = ".git"
 POINTER = "gitdir: "
 POINTER_BYTES = 8192
+REF = "ref: "
 
 
 class Place(NamedTuple):
@@ -52,6 +53,30 @@ def is_repository(folder: str) -> bool:
 def shared_of(own: str) -> str:
     said = _first_line(os.path.join(own, "commondir"))
     return os.path.normpath(os.path.join(own, said)) if said else own
+
+
+def head(place: Place) -> str | None:
+    """The commit that is checked out, read without git; "": there is none yet. None: that cannot be
+    told this way."""
+    said = _first_line(os.path.join(place.own, "HEAD"))
+    if not said.startswith(REF):
+        return said or None
+    name = said.removeprefix(REF)
+    if os.path.lexists(os.path.join(place.shared, "reftable")):
+        return None
+    return _first_line(os.path.join(place.shared, name)) or _packed(place.shared, name)
+
+
+def _packed(shared: str, name: str) -> str:
+    try:
+        with open(os.path.join(shared, "packed-refs"), "rb") as file:
+            for line in file:
+                commit, _, ref = line.rstrip().partition(b" ")
+                if ref == os.fsencode(name):
+                    return commit.decode("ascii", "replace")
+    except OSError:
+        pass
+    return ""
 
 
 def is_submodule(place: Place) -> bool:

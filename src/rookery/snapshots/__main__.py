@@ -11,7 +11,7 @@ if not __package__:
 from typing import Any
 
 from rookery.snapshots.scope import Unfit
-from rookery.snapshots.store import Store
+from rookery.snapshots.store import NAMED, Store
 
 GENTLE = 10
 """How far it steps back behind what else runs."""
@@ -29,20 +29,45 @@ def work(given: Json) -> Json:
             case "tidy":
                 store.tidy(given["keep"])
                 return {}
-        from rookery.snapshots import restore
-
-        target = str(given["target"])
-        if not store.has(target):
+        if not store.has(given["target"]):
             raise Unfit("gone", "That snapshot no longer exists.")
-        if given["do"] == "compare":
-            present = store.take(given["most"]).id
-            found = restore.changes(store, present, target)
-            return {"changes": [*restore.named(found)], "top": store.scope.top}
-        outcome = restore.restore(store, given["present"], target)
-        after = store.take(given["most"])
-        same = not restore.changes(store, after.id, target)
-        done = [*restore.named(outcome.done)]
-        return {"changes": done, "kept": outcome.kept, "same": same, "id": after.id}
+        return (_compared if given["do"] == "compare" else _restored)(store, given)
+
+
+def _compared(store: Store, given: Json) -> Json:
+    """What makes the present into the target: each path with who changed it (`acts`), as far as the
+    snapshots tell, and what is left alone. Nothing is changed."""
+    from rookery.snapshots import provenance, restore
+
+    target = given["target"]
+    taken = store.take(given["most"])
+    found = restore.changes(store, taken.id, target)
+    spared = restore.left_alone(store, target, found)
+    found = [each for each in found if each.path not in spared]
+    traces = provenance.traces(store, found, given["acts"], taken.id)
+    committed = provenance.committed(store, target, found)
+    rows = [{"kind": each.kind, **each._asdict(), **traces[each.path]._asdict()} for each in found]
+    left = {path: why for path, why in spared.items() if not path.endswith("/")}
+    names = {"large": taken.large, "nested": taken.nested, "unreadable": taken.unreadable}
+    return {
+        "id": taken.id,
+        "changes": rows,
+        "committed": None if committed is None else sorted(committed),
+        "spared": left,
+        "left": names | {"ignored": provenance.ignored(store, NAMED)},
+    }
+
+
+def _restored(store: Store, given: Json) -> Json:
+    from rookery.snapshots import restore
+
+    only = None if given.get("paths") is None else {*given["paths"]}
+    outcome = restore.restore(store, given["present"], given["target"], only)
+    after = store.take(given["most"])
+    rest = restore.changes(store, after.id, given["target"])
+    same = not [each for each in rest if only is None or each.path in only]
+    done = [*restore.named(outcome.done)]
+    return {"changes": done, "kept": outcome.kept, "same": same, "id": after.id}
 
 
 def main() -> int:

@@ -14,6 +14,9 @@ SESSIONS = "sessions"
 EMPTY = "empty"
 """The snapshot of a directory in which there is nothing: known without a store."""
 
+NOW = "now"
+"""In place of a snapshot: the files as they are."""
+
 GIVEN = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LD_LIBRARY_PATH")
 
 _SYSTEM = frozenset(

@@ -25,6 +25,8 @@ class Meta:
         self.nested: list[str] = []
         self.folders: list[str] = []
         self.index: list[int] = []
+        self.head: str | None = None
+        """The commit that was checked out."""
         self.recent: dict[str, None] = {}
         """Git knows times in seconds: of these, it would not see a change of permissions that
         follows at once."""
@@ -38,6 +40,7 @@ class Meta:
             meta.modes, meta.left = dict(saved["modes"]), dict(saved["left"])
             meta.nested, meta.index = list(saved["nested"]), list(saved["index"])
             meta.folders = list(saved.get("folders", ()))
+            meta.head = saved.get("head")
             meta.recent = dict.fromkeys(saved.get("recent", ()))
             meta._saved = saved
         return meta
@@ -68,7 +71,7 @@ class Meta:
 
     def of_commit(self) -> dict[str, Any]:
         named = {"nested": self.nested, "folders": self.folders}
-        return {"modes": self.modes, "left": self.left, **named}
+        return {"modes": self.modes, "left": self.left, "head": self.head, **named}
 
     def is_saved(self) -> bool:
         """Nothing of it is news."""

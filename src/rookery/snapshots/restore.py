@@ -8,7 +8,7 @@ left alone, and so are repositories in it.
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import IO, NamedTuple
 
 from rookery.snapshots import folders, place
@@ -22,6 +22,7 @@ LARGEST = 1 << 31
 
 ABSENT = "0" * 40
 LINKED, REPOSITORY, FOLDER = "120000", "160000", "040000"
+FILES = frozenset({"100644", "100755"})
 
 
 class Change(NamedTuple):
@@ -35,6 +36,7 @@ class Change(NamedTuple):
     now: str
     now_blob: str
     now_permissions: int = 0
+    was_permissions: int = 0
 
     @property
     def is_folder(self) -> bool:
@@ -64,11 +66,11 @@ def changes(store: Store, present: str, target: str) -> list[Change]:
         path = next(fields)
         if REPOSITORY in (was, now):
             continue
-        usual = USUAL[now == "100755"]
-        found[path] = Change(path, was, was_blob, now, now_blob, after.get(path, usual))
+        modes = (permissions(now, after.get(path)), permissions(was, before.get(path)))
+        found[path] = Change(path, was, was_blob, now, now_blob, *modes)
     for path in (before.keys() | after.keys()) - found.keys():
         if before.get(path) != after.get(path):
-            found |= _mode_change(store, target, path, after.get(path))
+            found |= _mode_change(store, target, path, (after.get(path), before.get(path)))
     return sorted((*found.values(), *_folder_changes(store, present, target, found.values())))
 
 
@@ -91,7 +93,16 @@ def _folder_changes(
             yield Change(f"{path}/", "000000", ABSENT, FOLDER, NO_FILES)
 
 
-def _mode_change(store: Store, target: str, path: str, mode: int | None) -> dict[str, Change]:
+def permissions(mode: str, noted: int | None) -> int:
+    """Of a file with a mode as git writes it; `noted`: those that git does not keep."""
+    if mode not in FILES:
+        return 0
+    return USUAL[mode == "100755"] if noted is None else noted
+
+
+def _mode_change(
+    store: Store, target: str, path: str, noted: tuple[int | None, int | None]
+) -> dict[str, Change]:
     """Of a file that is the same but for permissions that git does not keep."""
     said = store.git("ls-tree", "-z", "--full-tree", store.tree(target), "--", path).partition(
         b"\t"
@@ -99,34 +110,49 @@ def _mode_change(store: Store, target: str, path: str, mode: int | None) -> dict
     if not said:
         return {}
     kind, _, blob = said.decode().split(" ")
-    usual = USUAL[kind == "100755"]
-    return {path: Change(path, kind, blob, kind, blob, usual if mode is None else mode)}
+    modes = (permissions(kind, each) for each in noted)
+    return {path: Change(path, kind, blob, kind, blob, *modes)}
 
 
-def restore(store: Store, present: str, target: str) -> Outcome:
-    """Deletions first, deepest first, so that a folder can become a file. Raises Unfit."""
+def restore(
+    store: Store, present: str, target: str, only: Collection[str] | None = None
+) -> Outcome:
+    """Deletions first, deepest first, so that a folder can become a file. `only`: these paths, of
+    all that differ. Raises Unfit."""
     wanted = changes(store, present, target)
+    if only is not None:
+        wanted = [each for each in wanted if each.path in only]
     work = _Work(store, _wanted_folders(store, target))
     # The rules of then: its ignore files are written first.
     rules = [each for each in wanted if os.path.basename(each.path) == ".gitignore"]
     rest = [each for each in wanted if each not in rules]
     removed = [each for each in rest if each.kind == "removed"]
     written = [each for each in rest if each.kind != "removed"]
-    then = store.meta(target)["left"]
     with work.blobs:
         for each in sorted(rules, key=lambda each: each.kind != "removed"):
             work.apply(each)
-        standing = [each.path.rstrip("/") for each in removed if _stands(store.scope.top, each)]
-        ignored = store.ignored(standing)
+        standing = [each for each in removed if _stands(store.scope.top, each)]
+        spared = left_alone(store, target, standing)
         for each in sorted(removed, key=_files_first_and_deepest):
-            if each.path.rstrip("/") in ignored or each.path in then:
-                why = "was too large" if each.path in then else "ignored"
-                work.kept |= {} if each.is_folder else {each.path: why}
+            if each.path in spared:
+                work.kept |= {} if each.is_folder else {each.path: spared[each.path]}
             else:
                 work.apply(each)
         for each in sorted(written, key=lambda each: each.is_folder):
             work.apply(each)
     return Outcome(work.done, work.kept)
+
+
+def left_alone(store: Store, target: str, wanted: Iterable[Change]) -> dict[str, str]:
+    """What is not removed although the target does not have it, each with the reason."""
+    then = store.meta(target)["left"]
+    removed = [each.path for each in wanted if each.kind == "removed"]
+    ignored = store.ignored([path.rstrip("/") for path in removed])
+    return {
+        path: "was too large" if path in then else "ignored"
+        for path in removed
+        if path in then or path.rstrip("/") in ignored
+    }
 
 
 def _wanted_folders(store: Store, target: str) -> set[str]:
@@ -199,6 +225,8 @@ def _stands(top: str, change: Change) -> bool:
         return place.is_folder(top, change.path) and change.was_blob == ABSENT
     if not found.kind or change.was_blob == ABSENT:
         return not found.kind and change.was_blob == ABSENT
+    if found.kind == FILE and (found.mode ^ change.was_permissions) & 0o777:
+        return False
     return (found.kind == LINK) == (change.was == LINKED) and blob_id(found.data) == change.was_blob
 
 

@@ -53,6 +53,9 @@ class Scope(NamedTuple):
     """The user's own list of ignored files, for all repositories; "": none."""
     staged: str
     """The user's index; "": there is none."""
+    head: str | None = None
+    """The commit that is checked out; "": none yet; None: there is no repository, or it cannot be
+    told."""
 
 
 def find(root: str, environment: Mapping[str, str], avoid: str) -> Scope:
@@ -79,6 +82,7 @@ def find(root: str, environment: Mapping[str, str], avoid: str) -> Scope:
         rules + "\n",
         os.path.expanduser(listed),
         os.path.join(place.own, "index") if place else "",
+        places.head(place) if place else None,
     )
 
 

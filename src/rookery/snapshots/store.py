@@ -53,9 +53,9 @@ class Store:
 
     def __init__(self, place: str, git: str, root: str, home: str, env: Mapping[str, str]) -> None:
         self.place = place
-        self._home = home
+        self.home = home
         self._git = git
-        self._environment = env
+        self.environment = env
         self.scope: Scope = scopes.find(root, env, home)
 
     @classmethod
@@ -108,7 +108,7 @@ class Store:
     ) -> subprocess.Popen[bytes]:
         """Git in this store, with nothing of the user's but the ignore rules."""
         keep = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LD_LIBRARY_PATH")
-        env = {name: self._environment[name] for name in keep if name in self._environment}
+        env = {name: self.environment[name] for name in keep if name in self.environment}
         env |= {
             "LC_ALL": "C",
             "GIT_DIR": self.place,
@@ -166,7 +166,7 @@ class Store:
         if os.path.exists(self._at("index")):
             return self._retaken(most)
         directory = os.path.join(self.scope.top, self.scope.below)
-        with seed.planted(self._home, directory, self.place, self._blobs) as packed:
+        with seed.planted(self.home, directory, self.place, self._blobs) as packed:
             taken = self._retaken(most)
         if packed:
             self.tidy((), whole=True)
@@ -197,6 +197,7 @@ class Store:
         meta = Meta() if fresh else Meta.read(self._at(META))
         differ, others, listed = self._changed(meta)
         large, unreadable, taken = self._sorted(differ | others, most, meta)
+        meta.head = self.scope.head
         meta.left = dict.fromkeys(large, "large") | dict.fromkeys(unreadable, "unreadable")
         dropped = differ & meta.left.keys()
         meta.note(taken, dropped)
@@ -298,7 +299,7 @@ class Store:
         if seen == meta.index:
             return []
         meta.index = seen
-        paths = scopes.forced(self.scope, self._environment, self._home)
+        paths = scopes.forced(self.scope, self.environment, self.home)
         return [path for path in paths if self._is(path)]
 
     def _is(self, path: str) -> bool:

@@ -1,12 +1,16 @@
 """Brings a session back to a turn, or undoes that: what is there is kept first, then come the
-files, then the conversation and the agent's memory of it."""
+files, as far as they are the session's own or the user said yes to more, then the conversation and
+the agent's memory of it."""
 
 from typing import NamedTuple
 
+from rookery.client.rewind.preview import Question, judged, question
+from rookery.client.rewind.turns import no_snapshot
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.turn import rewinding
+from rookery.core.turn.rewind_preview import CHANGED, LOOK_AGAIN, WORDS
 from rookery.core.turn.rewinding import KIND, SNAPSHOT, Memory, Ranges
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
@@ -26,6 +30,7 @@ class _Plan(NamedTuple):
     by: str
     turn: int
     undo: bool
+    asked: Question
     target: str = ""
     """The snapshot that the files become; "": they stay."""
     hidden: Ranges | None = None
@@ -65,10 +70,14 @@ class Rewind:
             return Refusal("switching", "A switch to another agent is under way.")
         if session.agent.phase not in ("absent", "ready"):
             return Refusal("not_ready", "The agent is starting or ending: try again in a moment.")
+        undo = command.get("undo") is True
         try:
             with Reader.open(session.directory) as log:
-                plan = self._undo(log, command, by) if command.get("undo") is True else None
-                plan = plan or self._plan(log, command, by)
+                asked = question(log, 0 if undo else int(command["turn"]), undo=undo)
+                if isinstance(asked, Refusal):
+                    return asked
+                bare = _Plan(command, by, asked.turn, undo, asked)
+                plan = self._undo(log, bare) if undo else self._plan(log, bare)
         except LogError as error:
             return Refusal("unreadable", str(error))
         if isinstance(plan, Refusal):
@@ -76,25 +85,21 @@ class Rewind:
         session.asked.add(command["id"])
         self.under_way = True
         if plan.target:
-            self._snapshots.run({"do": "take"}, lambda said: self._kept(plan, said))
+            self._snapshots.run(asked.job(), lambda said: self._compared(plan, said))
         else:
             self._converse(plan, {})
         return None
 
     # --- plans -----------------------------------------------------------------------------------
 
-    def _plan(self, log: Reader, command: Json, by: str) -> _Plan | Refusal:
-        header, turn = self._session.header, int(command["turn"])
+    def _plan(self, log: Reader, plan: _Plan) -> _Plan | Refusal:
+        header, turn = self._session.header, plan.turn
         last = header["turn"]
-        if turn > last:
-            return Refusal("no_turn", f"There is no turn {turn}: the last one is {last}.")
-        plan = _Plan(command, by, turn, undo=False)
-        if rewinding.wants(command, "files"):
-            target = rewinding.snapshot_of(log.of_kinds(SNAPSHOT), turn)
-            if not target:
-                return _no_snapshot(turn)
-            plan = plan._replace(target=target)
-        if rewinding.wants(command, "conversation"):
+        if rewinding.wants(plan.command, "files"):
+            if not plan.asked.target:
+                return no_snapshot(turn)
+            plan = plan._replace(target=plan.asked.target)
+        if rewinding.wants(plan.command, "conversation"):
             firsts = [log.first_seq(n) for n in range(1, last + 1)]
             events, began = log.of_kinds(*rewinding.MEMORY), log.spans(turn + 1)[0]
             memory = rewinding.memory_at(events, firsts, turn, header, began)
@@ -104,15 +109,11 @@ class Rewind:
             plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=last)
         return plan
 
-    def _undo(self, log: Reader, command: Json, by: str) -> _Plan | Refusal:
-        header = self._session.header
-        done = header["rewound"]
-        if not done:
-            return Refusal("nothing_to_undo", "There is no rewind to undo.")
-        plan = _Plan(command, by, done["turn"], undo=True)
-        if done["files"] and rewinding.wants(command, "files"):
-            plan = plan._replace(target=done["present"])
-        if done["conversation"] and rewinding.wants(command, "conversation"):
+    def _undo(self, log: Reader, plan: _Plan) -> _Plan | Refusal:
+        done = self._session.header["rewound"]
+        if rewinding.wants(plan.command, "files"):
+            plan = plan._replace(target=plan.asked.target)
+        if done["conversation"] and rewinding.wants(plan.command, "conversation"):
             hidden, since = list(done["was"]["hidden"]), log.first_seq(done["at"] + 1)
             if since:  # the turns of the way that is left
                 hidden.append([since, log.last_seq()])
@@ -127,24 +128,47 @@ class Rewind:
 
     # --- steps -----------------------------------------------------------------------------------
 
-    def _kept(self, plan: _Plan, said: Json) -> None:
+    def _compared(self, plan: _Plan, said: Json) -> None:
         """What the files are now is in the store, so that this can be undone."""
-        if "id" not in said:
+        if "changes" not in said:
             self._fail(plan, said, begun=False)
             return
-        session, present = self._session, said["id"]
+        home = self._session.home
+        self._snapshots.think(
+            lambda: {"preview": judged(home, plan.asked, said)},
+            lambda found: self._judged(plan, found),
+        )
+
+    def _judged(self, plan: _Plan, found: Json) -> None:
+        if "preview" not in found:
+            self._fail(plan, found, begun=False)
+            return
+        session, preview = self._session, found["preview"]
+        chosen = preview.accepted(lenient.text(plan.command, "fingerprint"))
+        if chosen is None:
+            self._fail(plan, {"refused": CHANGED, "message": LOOK_AGAIN}, begun=False)
+            return
+        paths, present = {*chosen}, preview.present
+        rest = [each for each in preview.changes if each.path not in paths]
+        kept = {each.path: WORDS.get(each.by, each.by) for each in rest}
         taken = {"sessionUpdate": SNAPSHOT, "turn": session.header["turn"], "when": "rewind"}
         session.append(Draft(taken | {"id": present}))
+        if not paths:
+            self._told(plan, present, {"id": present, "changes": [], "same": True}, kept)
+            return
         session.append(Draft(plan.update("begun", present=present)), full=True)
-        wanted = {"do": "restore", "present": present, "target": plan.target}
-        session.then(self._snapshots.run, wanted, lambda said: self._restored(plan, present, said))
+        wanted = {"do": "restore", "present": present, "target": plan.target, "paths": chosen}
+        session.then(
+            self._snapshots.run, wanted, lambda said: self._told(plan, present, said, kept)
+        )
 
-    def _restored(self, plan: _Plan, present: str, said: Json) -> None:
+    def _told(self, plan: _Plan, present: str, said: Json, kept: dict[str, str]) -> None:
         if "id" not in said:
             self._fail(plan, said, begun=True)
             return
-        kept = dict(list(lenient.mapping(said, "kept").items())[:KEPT])
-        about: Json = {"present": present, "changed": len(said["changes"]), "kept": kept}
+        kept = lenient.mapping(said, "kept") | kept
+        about: Json = {"present": present, "after": said["id"], "changed": len(said["changes"])}
+        about |= {"kept": dict(list(kept.items())[:KEPT]), "keptTotal": len(kept)}
         self._converse(plan, about | {"same": said["same"]})
 
     def _converse(self, plan: _Plan, about: Json) -> None:
@@ -170,8 +194,3 @@ class Rewind:
             self._session.append(Draft(plan.update("failed", message=message)))
         refusal = Refusal(lenient.text(said, "refused") or "failed", message)
         self._session.reject(plan.command, refusal, plan.by)
-
-
-def _no_snapshot(turn: int) -> Refusal:
-    hint = "To rewind only the conversation: rookery rewind --conversation"
-    return Refusal("no_snapshot", f"There is no snapshot of the files after turn {turn}. {hint}")

@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 
 from rookery.client import guard
 from rookery.client.create import default_confirm, own_worktree, write_head
+from rookery.client.rewind.preview import preview
 from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
@@ -86,8 +87,10 @@ def _fill(home: str, session: str, turn: int, told: Told) -> None:
     """The files of a fork's own worktree become what they were after its last turn."""
 
     async def rewind() -> None:
+        command = {"do": "rewind", "turn": turn, "conversation": False}
         with SessionClient(home, session) as client:
-            await client.send({"do": "rewind", "turn": turn, "conversation": False})
+            # All files: nobody has worked in the new worktree yet.
+            await client.send(command | {"fingerprint": preview(home, session, turn).fingerprint})
 
     try:
         with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own

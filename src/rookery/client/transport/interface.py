@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from rookery.client.attach import Attachment
     from rookery.core.policy.unattended import Order
+    from rookery.core.turn.rewind_preview import Preview
 
 type Told = Callable[[str], object]
 
@@ -130,8 +131,9 @@ class Rookery(Protocol):
         """The turns to which it can be rewound, oldest first."""
         ...
 
-    def rewind_preview(self, session: str, turn: int) -> list[tuple[str, str]]:
-        """What a rewind of the files would do to which path. Raises Rejected."""
+    def rewind_preview(self, session: str, turn: int | None, *, files: bool = True) -> "Preview":
+        """What a rewind to a turn would do; None: what undoing the last one would. `files`: look at
+        them, too. Raises Rejected."""
         ...
 
     def fork(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from rookery.client.transport.local_session import LocalSession
+    from rookery.core.turn.rewind_preview import Preview
 
 GLANCE, SHARE = 1.0, 20
 """Least seconds between two looks at the sessions, and times as long as one takes."""
@@ -108,10 +109,10 @@ class LocalRookery(Rookery):
         return turns(self.home, session)
 
     @override
-    def rewind_preview(self, session: str, turn: int) -> list[tuple[str, str]]:
-        from rookery.client.rewind.turns import preview
+    def rewind_preview(self, session: str, turn: int | None, *, files: bool = True) -> "Preview":
+        from rookery.client.rewind.preview import preview
 
-        return preview(self.home, session, turn)
+        return preview(self.home, session, turn or 0, undo=turn is None, files=files)
 
     @override
     def fork(

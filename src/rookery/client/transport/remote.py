@@ -19,6 +19,8 @@ from rookery.client.transport.stream import news
 from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
 from rookery.core.json import Json, lenient
+from rookery.core.turn import rewind_preview
+from rookery.core.turn.rewind_preview import Preview
 from rookery.core.view.fleet import in_order
 
 if TYPE_CHECKING:
@@ -125,9 +127,12 @@ class RemoteRookery(Rookery):
         return list(self.door.json("GET", of_session(session, "/rewind"))["turns"])
 
     @override
-    def rewind_preview(self, session: str, turn: int) -> list[tuple[str, str]]:
-        said = self.door.json("GET", of_session(session, f"/rewind/{turn}"))
-        return [(row["kind"], row["path"]) for row in said["changes"]]
+    def rewind_preview(self, session: str, turn: int | None, *, files: bool = True) -> Preview:
+        place, query = "undo" if turn is None else turn, {} if files else {"files": "false"}
+        said = self.door.json("GET", of_session(session, f"/rewind/{place}"), query=query)
+        if "fingerprint" not in said:
+            raise OnlyThere("That daemon is of an older build, which has no previews: update it.")
+        return rewind_preview.from_json(said)
 
     @override
     def fork(

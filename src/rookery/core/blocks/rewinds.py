@@ -53,7 +53,8 @@ def text(update: Json) -> str:
     kept = lenient.mapping(update, "kept")
     if kept:
         names = [f"{path} ({why})" for path, why in list(kept.items())[:NAMED]]
-        more = f" and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
+        total = max(len(kept), lenient.integer(update, "keptTotal") or 0)
+        more = f" and {total - NAMED:,} more" if total > NAMED else ""
         said.append(f"Not touched: {', '.join(names)}{more}.")
     if update.get("memory") == rewinding.LOST:
         said.append("The agent has no memory of earlier turns: send it a recap.")

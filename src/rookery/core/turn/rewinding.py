@@ -26,6 +26,8 @@ type Ranges = list[list[int]]
 
 
 def check(command: Json, _most: int = 0) -> Refusal | None:
+    if not isinstance(command.get("fingerprint", ""), str):
+        return Refusal("no_fingerprint", "`fingerprint` is a text: that of a preview.")
     if command.get("undo") is True:
         return None
     turn = command.get("turn")
@@ -142,16 +144,24 @@ def _before(changes: Sequence[tuple[int, Json | None]], seq: int) -> Json | None
 
 
 def snapshot_of(events: Iterable[Event], turn: int) -> str:
-    """The files after a turn: as they were when the next one began, with what the user changed in
-    between, else when it ended. "": there is no snapshot."""
-    ended = began = late = ""
+    """The files after a turn; "": there is no snapshot."""
+    found = taken_after(events, turn)
+    return lenient.text(found.update, "id") if found else ""
+
+
+def taken_after(events: Iterable[Event], turn: int) -> Event | None:
+    """The snapshot of the files after a turn: as they were when the next one began, with what the
+    user changed in between, else when it ended."""
+    ended: Event | None = None
+    began, late = ended, ended
     for event in events:
         about, when = lenient.integer(event.update, "turn"), event.update.get("when")
-        name = lenient.text(event.update, "id")
-        if name and when == "end" and about == turn:
-            ended = name
-        elif name and when == "prompt" and about == turn + 1:
-            began, late = ("", name) if event.update.get("late") is True else (name, "")
+        if not lenient.text(event.update, "id"):
+            continue
+        if when == "end" and about == turn:
+            ended = event
+        elif when == "prompt" and about == turn + 1:
+            began, late = (None, event) if event.update.get("late") is True else (event, None)
     return began or ended or late
 
 

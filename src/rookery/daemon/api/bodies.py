@@ -167,6 +167,12 @@ class RewindCommand(_Command):
     files: bool = Field(True, description="The files of its directory.")
     conversation: bool = Field(True, description="The conversation and the agent's memory.")
     undo: bool = Field(False, description="Undo the last rewind.")
+    fingerprint: str = Field(
+        "",
+        max_length=100,
+        description="That of a preview: a yes to exactly its list; refused (`changed`) if files "
+        "changed since. Without it, only files are rewound that this session alone changed.",
+    )
 
 
 class SettingsCommand(_Command):

@@ -13,8 +13,10 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from rookery.client import attach, reading
 from rookery.client.daemon.remote import LOG_PLACE
 from rookery.client.rewind import turns
+from rookery.client.rewind.preview import preview
 from rookery.core.json import Event, Json
 from rookery.core.json.secrets import masked
+from rookery.core.turn import rewind_preview
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads, sends
 from rookery.daemon.errors import Problem
@@ -64,16 +66,31 @@ async def list_rewinds(daemon: Daemon, session: SessionId) -> Response:
 
 
 @router.get(
+    "/api/sessions/{session}/rewind/undo",
+    responses=reads(shapes.RewindPreview, 409),
+    response_class=Masked,
+)
+async def preview_undo(daemon: Daemon, session: SessionId, files: bool = True) -> Response:
+    """What undoing the last rewind would change. Nothing is changed. `files`: look at them, too."""
+    found = await asyncio.to_thread(preview, daemon.home, session, undo=True, files=files)
+    return Masked(rewind_preview.to_json(found))
+
+
+@router.get(
     "/api/sessions/{session}/rewind/{turn}",
-    responses=reads(shapes.RewindChanges, 409),
+    responses=reads(shapes.RewindPreview, 409),
     response_class=Masked,
 )
 async def preview_rewind(
-    daemon: Daemon, session: SessionId, turn: Annotated[int, Path(ge=0, le=10**9)]
+    daemon: Daemon,
+    session: SessionId,
+    turn: Annotated[int, Path(ge=0, le=10**9)],
+    files: bool = True,
 ) -> Response:
-    """What a rewind of the files to a turn would change. Nothing is changed."""
-    found = await asyncio.to_thread(turns.preview, daemon.home, session, turn)
-    return Masked({"changes": [{"kind": kind, "path": path} for kind, path in found]})
+    """What a rewind to a turn would change, and who changed it. Nothing is changed. `files`: look
+    at them, too."""
+    found = await asyncio.to_thread(preview, daemon.home, session, turn, files=files)
+    return Masked(rewind_preview.to_json(found))
 
 
 Turn = Annotated[int | None, Query(ge=0, le=10**9)]

@@ -30,7 +30,7 @@ type Then = Callable[[Json], None]
 
 
 class _Job(NamedTuple):
-    given: Json
+    given: Json | Callable[[], Json]
     then: Then
 
 
@@ -142,11 +142,23 @@ class Snapshots:
         if self._running is None:
             self._running = asyncio.create_task(self._work(), name="snapshots")
 
+    def think(self, work: Callable[[], Json], then: Then) -> None:
+        """The same for what needs no process, but a thread: it reads logs."""
+        self._jobs.appendleft(_Job(work, then))
+        if self._running is None:
+            self._running = asyncio.create_task(self._work(), name="snapshots")
+
     async def _work(self) -> None:
         try:
             while self._jobs:
                 given, then = self._jobs.popleft()
-                then(await self._answer(given))
+                if callable(given):
+                    try:
+                        then(await asyncio.to_thread(given))
+                    except (LogError, OSError, LookupError, ValueError) as error:
+                        then({"refused": "unreadable", "message": str(error)})
+                else:
+                    then(await self._answer(given))
                 self._session.wake()
         finally:
             self._running = None

@@ -1,0 +1,252 @@
+"""What a rewind would do, before it does it. A worker asks the same before it rewinds, so that a
+yes is for what was shown."""
+
+import json
+import math
+import os
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from rookery.client.environment import kept_of
+from rookery.client.rewind import origins
+from rookery.client.rewind.acts import Act, acts
+from rookery.client.rewind.turns import no_snapshot, snapshot_file_bytes
+from rookery.client.session import Rejected
+from rookery.core.asks.asks import Refusal
+from rookery.core.json import Event, Json, lenient
+from rookery.core.turn import rewinding
+from rookery.core.turn.rewind_preview import (
+    COMMITTED,
+    HAND,
+    ORDER,
+    OWN,
+    SESSION,
+    UNCLEAR,
+    FileChange,
+    Preview,
+    fingerprint,
+)
+from rookery.home import paths
+from rookery.log.reader import Reader
+from rookery.snapshots import job
+
+SECONDS = 300.0
+UNKNOWN_COMMITS = "git could not say what was committed since."
+STATES = ("was", "was_blob", "was_permissions", "now", "now_blob", "now_permissions")
+
+
+class Question(NamedTuple):
+    """What is compared, by the log."""
+
+    session: str
+    cwd: str
+    turn: int
+    undo: bool
+    last: int
+    target: str
+    since: int
+    """When the target was the present: milliseconds of the epoch."""
+    acts: Sequence[Act]
+    hides: int
+    notes: Sequence[str]
+
+    def job(self) -> Json:
+        pairs = [[act.before, act.after, act.half] for act in self.acts]
+        return {"do": "compare", "target": self.target, "acts": pairs}
+
+
+def preview(
+    home: str, session: str, turn: int = 0, *, undo: bool = False, files: bool = True
+) -> Preview:
+    """Nothing is changed. `files`: look at them, too. Raises Rejected, LogError."""
+    directory = paths.session_dir(home, session)
+    with Reader.open(directory) as log:
+        asked = question(log, turn, undo=undo)
+    if isinstance(asked, Refusal):
+        raise Rejected(asked._asdict())
+    if not asked.target or not files:
+        return unchanged(asked)
+    saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
+    most = snapshot_file_bytes(home)
+    request = job.request(directory, asked.cwd, kept_of(saved), most, **asked.job())
+    if request is None:
+        raise Rejected({"reason": "no_git", "message": job.NO_GIT})
+    try:
+        done = subprocess.run(
+            job.argv(),
+            input=json.dumps(request).encode(),
+            stdout=subprocess.PIPE,
+            timeout=SECONDS,
+            check=False,
+        )
+        said = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        message = f"The files could not be compared: {error}"
+        raise Rejected({"reason": "failed", "message": message}) from error
+    if "changes" not in said:
+        raise Rejected({"reason": said.get("refused"), "message": said.get("message")})
+    return judged(home, asked, said)
+
+
+def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
+    """Raises LogError."""
+    header = log.header()
+    events = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
+    last = int(header["turn"])
+    if undo:
+        done = header["rewound"]
+        if not done:
+            return Refusal("nothing_to_undo", "There is no rewind to undo.")
+        turn, target = done["turn"], done["present"] if done["files"] else ""
+        taken = _kept(events, target)
+    else:
+        if turn > last:
+            return Refusal("no_turn", f"There is no turn {turn}: the last one is {last}.")
+        taken = rewinding.taken_after(events, turn)
+        target = lenient.text(taken.update, "id") if taken else ""
+    since = taken.seq if taken else 0
+    later = [act for act in acts(events, last) if act.seq > since]
+    if not undo:
+        later = [act for act in later if act.is_rewind or act.turn > turn]
+    hidden = header["hidden"]
+    firsts = [] if undo else [log.first_seq(n) for n in range(turn + 1, last + 1)]
+    hides = [seq for seq in firsts if not rewinding.is_hidden(hidden, seq)]
+    return Question(
+        str(header["id"]),
+        str(header["cwd"]),
+        turn,
+        undo,
+        last,
+        target,
+        taken.at if taken else 0,
+        later,
+        len(hides),
+        [] if undo else _notes(taken, turn),
+    )
+
+
+def _kept(events: Sequence[Event], name: str) -> Event | None:
+    """What was kept before the last rewind."""
+    for each in reversed(events):
+        if each.update.get("when") == "rewind" and lenient.text(each.update, "id") == name:
+            return each
+    return None
+
+
+def _notes(taken: Event | None, turn: int) -> list[str]:
+    if taken is None:
+        return [no_snapshot(turn).message]
+    if taken.update.get("late") is True:
+        words = "The snapshot was taken while the agent was already at work: "
+        return [f"{words}files may have some of what turn {turn + 1} changed."]
+    return []
+
+
+def unchanged(asked: Question) -> Preview:
+    """Of a rewind without files."""
+    made = fingerprint([asked.session, asked.turn, asked.undo, asked.last], [])
+    known = Preview(asked.turn, asked.undo, asked.last, hides=asked.hides, notes=asked.notes)
+    return known._replace(own_fingerprint=made, fingerprint=made)
+
+
+# --- whose doing ---------------------------------------------------------------------------------
+
+
+def judged(home: str, asked: Question, said: Json) -> Preview:
+    """`said`: what the comparison found."""
+    rows = list(lenient.mappings(said, "changes"))
+    committed = said.get("committed")
+    origin = _Origin(home, asked)
+    known = None if committed is None else {*committed}
+    found = [_judged(row, origin, known) for row in rows]
+    totals: Json = {}
+    for each in found:
+        totals[each.by] = totals.get(each.by, 0) + 1
+    found.sort(key=lambda each: (ORDER.index(each.by), each.path))
+    states = {row["path"]: [row["path"], *(row[key] for key in STATES)] for row in rows}
+    about = [asked.session, asked.turn, asked.undo, asked.last, asked.target]
+    own = [states[each.path] for each in found if each.by == OWN]
+    spared = [f"{path} ({why})" for path, why in lenient.mapping(said, "spared").items()]
+    return Preview(
+        asked.turn,
+        asked.undo,
+        asked.last,
+        asked.target,
+        str(said["id"]),
+        found,
+        totals,
+        lenient.mapping(said, "left") | {"spared": spared},
+        asked.hides,
+        [*asked.notes, *([UNKNOWN_COMMITS] if known is None else [])],
+        fingerprint(about, own),
+        fingerprint(about, list(states.values())),
+    )
+
+
+def _judged(row: Json, origin: "_Origin", committed: set[str] | None) -> FileChange:
+    path = str(row["path"])
+    found = FileChange(str(row["kind"]), path)
+    if committed is not None and path in committed:
+        return found._replace(by=COMMITTED)
+    if not row["acts"] or row["whole"] is not True:
+        who = origin.others(path)
+        return found._replace(by=SESSION if who else HAND, who=who)
+    if committed is None:
+        return found._replace(by=UNCLEAR)
+    for number in row["acts"]:
+        by, who = origin.of(int(number), path)
+        if by != OWN:
+            return found._replace(by=by, who=who)
+    return found
+
+
+class _Origin:
+    """The log and those of others are read where it matters."""
+
+    def __init__(self, home: str, asked: Question) -> None:
+        self._home, self._asked = home, asked
+        self._rivals: dict[int, dict[str, str]] | None = None
+        self._calls = cache(self._own_calls)
+
+    def _own_calls(self, turn: int) -> str:
+        with Reader.open(paths.session_dir(self._home, self._asked.session)) as log:
+            return origins.calls(log, turn)
+
+    def _others(self, turn: int) -> dict[str, str]:
+        """Those that had a turn at the same time; 0: at any time since."""
+        if self._rivals is None:
+            asked = self._asked
+            turns = sorted({act.turn for act in asked.acts if not act.is_rewind})
+            with Reader.open(paths.session_dir(self._home, asked.session)) as log:
+                given = [origins.Span(0, asked.since, math.inf), *origins.spans(log, turns)]
+            self._rivals = origins.rivals(self._home, asked.session, asked.cwd, given)
+        return self._rivals.get(turn, {})
+
+    def others(self, path: str) -> str:
+        """The sessions whose calls name a path, since the target."""
+        name = _name(path)
+        return ", ".join(sorted(who for who, text in self._others(0).items() if name in text))
+
+    def of(self, number: int, path: str) -> tuple[str, str]:
+        """Whose doing it is that an act of the session's changed a path, and which others may have
+        had a part in it."""
+        act, name = self._asked.acts[number], _name(path)
+        if act.is_rewind:
+            return OWN, ""
+        if path in act.later:
+            return HAND, ""
+        if act.loose and name not in self._calls(act.turn):
+            return UNCLEAR, ""
+        busy = {who: text for who, text in self._others(act.turn).items() if text}
+        naming = [who for who, text in busy.items() if name in text]
+        if naming:
+            return SESSION, ", ".join(sorted(naming))
+        if busy and name not in self._calls(act.turn):
+            return UNCLEAR, ", ".join(sorted(busy))
+        return OWN, ""
+
+
+def _name(path: str) -> str:
+    return os.path.basename(path.rstrip("/"))

@@ -1,0 +1,180 @@
+"""What a rewind would do, for every face to show before it is done: which files, who changed them,
+what is left alone, and which turns are hidden.
+
+Only what the session alone changed is rewound without a further word. A fingerprint is a yes to a
+list as it was shown: one to the session's own files, another to all.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import count
+
+OWN, HAND, SESSION, COMMITTED, UNCLEAR = "own", "hand", "session", "committed", "unclear"
+ORDER = (OWN, HAND, SESSION, COMMITTED, UNCLEAR)
+TITLES = {
+    OWN: "Changed by this session",
+    HAND: "Changed by hand or by another program since",
+    SESSION: "Changed by another session",
+    COMMITTED: "Committed since",
+    UNCLEAR: "Not certain who changed these",
+}
+WORDS = {
+    HAND: "changed since",
+    SESSION: "changed by another session",
+    COMMITTED: "committed since",
+    UNCLEAR: "not certain who changed it",
+}
+"""Why one of them was not touched."""
+CHANGED = "changed"
+LOOK_AGAIN = "Files changed since this list was made. Nothing was rewound: look at the new list."
+LISTED = 1000
+"""Changes that are handed out; of more, the number is."""
+LEFT = {
+    "ignored": "ignored by git",
+    "large": "too large",
+    "nested": "nested repositories",
+    "unreadable": "unreadable",
+    "spared": "not removed",
+}
+NAMED = 5
+
+
+class FileChange(NamedTuple):
+    kind: str
+    """`created`, `changed` or `removed`."""
+    path: str
+    """That of a folder without files ends with a slash."""
+    by: str = OWN
+    who: str = ""
+    """Other sessions that may have changed it."""
+
+
+class Group(NamedTuple):
+    """Changes of one origin."""
+
+    by: str
+    title: str
+    changes: Sequence[FileChange]
+    total: int
+
+
+class Preview(NamedTuple):
+    turn: int
+    undo: bool
+    last: int
+    """The newest turn."""
+    target: str = ""
+    """The snapshot that the files become; "": there is none."""
+    present: str = ""
+    changes: Sequence[FileChange] = ()
+    """The session's own first."""
+    totals: Json = {}  # noqa: RUF012 - never changed
+    """How many changes there are, by origin."""
+    left: Json = {}  # noqa: RUF012
+    """Names of what is left alone, by reason."""
+    hides: int = 0
+    """Turns that a rewind of the conversation hides; of an undo: that it shows again."""
+    notes: Sequence[str] = ()
+    own_fingerprint: str = ""
+    fingerprint: str = ""
+    """Of all changes."""
+
+    @property
+    def own(self) -> int:
+        return int(self.totals.get(OWN, 0))
+
+    @property
+    def total(self) -> int:
+        return sum(int(each) for each in self.totals.values())
+
+    def accepted(self, fingerprint: str) -> list[str] | None:
+        """The paths that a yes is for; None: to another list than this. "": nobody was asked."""
+        if fingerprint in ("", self.own_fingerprint):
+            return [each.path for each in self.changes if each.by == OWN]
+        if fingerprint == self.fingerprint:
+            return [each.path for each in self.changes]
+        return None
+
+
+def fingerprint(about: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    """Of a list: each row is a path, what stands there, and what would."""
+    return sha256(json.dumps([*about, *sorted(map(list, rows), key=str)]).encode()).hexdigest()[:20]
+
+
+# --- in words ------------------------------------------------------------------------------------
+
+
+def groups(preview: Preview) -> list[Group]:
+    """The session's own first."""
+    found = []
+    for by in ORDER:
+        changes = [each for each in preview.changes if each.by == by]
+        if not changes:
+            continue
+        who = sorted({name for each in changes for name in each.who.split(", ") if name})
+        names = f" ({', '.join(who[:NAMED])}{', …' if len(who) > NAMED else ''})" if who else ""
+        found.append(Group(by, TITLES[by] + names, changes, int(preview.totals[by])))
+    return found
+
+
+def left_alone(preview: Preview) -> Iterator[str]:
+    """A line for each reason."""
+    for reason, words in LEFT.items():
+        names = lenient.texts(preview.left, reason)
+        if names:
+            more = " and more" if len(names) > NAMED else ""
+            yield f"{words}: {', '.join(names[:NAMED])}{more}"
+
+
+def place(preview: Preview) -> str:
+    return f"turn {preview.turn}" if preview.turn else "the beginning"
+
+
+def about_conversation(preview: Preview) -> str:
+    if preview.undo:
+        return "The conversation becomes what it was before the rewind."
+    if not preview.hides:
+        return "The conversation stays as it is: there is no later turn."
+    later = "The later turn is" if preview.hides == 1 else f"{preview.hides} later turns are"
+    return f"{later} hidden, not deleted."
+
+
+def about_files(preview: Preview, *, every: bool = False) -> str:
+    """`every`: also those that others changed."""
+    if not preview.target:
+        return "The files stay as they are: there is no snapshot of them."
+    if not preview.total:
+        return "No file would change."
+    own = preview.total if every else preview.own
+    rest = preview.total - own
+    words = f"{count(own, 'file')} would change." if own else "No file would change."
+    if rest:
+        stays = "it is" if rest == 1 else "they are"
+        words += f" {count(rest, 'other file')} would stay as {stays}."
+    return words
+
+
+# --- between machines ----------------------------------------------------------------------------
+
+
+def to_json(preview: Preview) -> Json:
+    """With no more than LISTED changes."""
+    said = preview._asdict() | {"changes": [each._asdict() for each in preview.changes[:LISTED]]}
+    words = {
+        "files": about_files(preview),
+        "conversation": about_conversation(preview),
+        "groups": {each.by: each.title for each in groups(preview)},
+        "left": list(left_alone(preview)),
+    }
+    return said | {"notes": list(preview.notes), "total": preview.total, "words": words}
+
+
+def from_json(said: Json) -> Preview:
+    known = {key: said[key] for key in Preview._fields if key in said}
+    rows = list(lenient.mappings(said, "changes"))
+    given = [{key: str(row.get(key, "")) for key in FileChange._fields} for row in rows]
+    return Preview(**known | {"changes": [FileChange(**each) for each in given]})
