@@ -345,7 +345,7 @@ def test_I14_no_token_in_a_log(daemon: Served, home: Path) -> None:
     daemon.ask("GET", f"/api/about?token={token}")
     daemon.ask("GET", f"/nowhere/{token}")
     _raw(daemon, b"GARBAGE " + token.encode() + b"\r\n\r\n")
-    assert token not in (home / lifecycle.LOG).read_text()
+    assert token not in (home / local.LOG).read_text()
 
 
 def test_I14_secrets_are_masked_on_their_way_out(daemon: Served) -> None:

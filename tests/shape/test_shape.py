@@ -50,6 +50,9 @@ CATCH_ALL: dict[str, tuple[int, str]] = {
         1,
         "the end of a forked process: it is said, nothing else is left",
     ),
+    "src/rookery/daemon/fleet.py": (1, "one session that cannot be looked at hides no other"),
+    "src/rookery/daemon/process/connections.py": (1, "a bug ends one request, not the daemon"),
+    "src/rookery/daemon/trouble.py": (1, "a round that fails is followed by another"),
     "src/rookery/cli/errors.py": (1, "a module that explains an error may be the damaged one"),
     "src/rookery/cli/app.py": (1, "the outermost: a person gets a sentence, a file the trace"),
 }

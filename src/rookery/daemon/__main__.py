@@ -4,12 +4,12 @@ import argparse
 import asyncio
 import gc
 import json
-import logging
 import os
 import sys
 
 from rookery.core.json import Json
 from rookery.daemon.options import Refusal, from_json
+from rookery.daemon.process import log_lines
 
 LONGEST = 65536
 
@@ -22,7 +22,7 @@ def main(words: list[str]) -> int:
     given = parser.parse_args(words)
     with os.fdopen(given.options, "rb") as file:
         said: Json = json.loads(file.read(LONGEST))
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s: %(message)s")
+    log_lines.install()
     gc.disable()  # what is imported is no garbage, and to look for it takes a tenth of the start
     from rookery.daemon.process import quick_start
 

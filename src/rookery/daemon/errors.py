@@ -75,6 +75,10 @@ WORDS = {
 }
 
 
+def internal() -> Problem:
+    return Problem(500, "internal", "Rookery made an error.", "The daemon's log says which.")
+
+
 type Answer = tuple[int, str, str]
 """Status, word and remedy."""
 
@@ -137,6 +141,10 @@ def install(app: FastAPI) -> None:
         name, message, remedy = WORDS.get(error.status_code, ("failed", str(error.detail), ""))
         problem = Problem(error.status_code, name, message, remedy, **dict(error.headers or {}))
         return answer(request, problem)
+
+    @app.exception_handler(Exception)
+    async def _bug(request: Request, _: Exception) -> Response:
+        return answer(request, internal())
 
     for kind in EXPECTED[1:]:
 

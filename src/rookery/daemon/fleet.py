@@ -14,6 +14,7 @@ from rookery.client.start import is_awake
 from rookery.core.blocks.document import Block, Op
 from rookery.core.json import Json
 from rookery.core.view.fleet import fleet_block, is_snoozed
+from rookery.daemon.trouble import Trouble
 from rookery.home import paths
 
 type Stamp = tuple[int, int]
@@ -32,6 +33,14 @@ class Seen(NamedTuple):
     """Of each look that found something, its number and what it changed."""
 
 
+def _stamp(directory: str) -> Stamp:
+    try:
+        found = os.stat(directory)
+    except OSError:  # gone, or a link to nothing
+        return 0, 0
+    return found.st_mtime_ns, found.st_ino
+
+
 class Fleet:
     """`look` may run in any thread, one at a time; what it found is replaced, never changed, so
     that a number and what belongs to it are read together."""
@@ -47,6 +56,7 @@ class Fleet:
         """When the first of them is no longer snoozed, in milliseconds since the epoch."""
         self._seen = Seen()
         self._looking = threading.Lock()
+        self._trouble = Trouble("looking at a session")
         self.epoch = os.urandom(4).hex()
         """Numbers of another daemon's life mean nothing here."""
 
@@ -74,28 +84,34 @@ class Fleet:
     def _read(self) -> None:
         heads: dict[str, Json] = {}
         stamps: dict[str, Stamp] = {}
-        place = paths.sessions(self._home)
+        place, failure = paths.sessions(self._home), None
         for name in paths.session_ids(self._home, self._heads):
+            stamp, old = _stamp(f"{place}/{name}"), self._heads.get(name)
             try:
-                found = os.stat(f"{place}/{name}")
-                stamps[name] = found.st_mtime_ns, found.st_ino
-            except OSError:  # gone, or a link to nothing
-                stamps[name] = 0, 0
-            old = self._heads.get(name)
-            if old is None or self._stamps.get(name) != stamps[name] or self._changed(old):
-                head = listed(self._home, name)
-                if head is None or head.get("damaged"):
-                    del stamps[name]  # looked at again: its log may be about to be written
-                if head is not None:
-                    heads[name] = old if old == head else head
+                head = self._head(name, old, changed=self._stamps.get(name) != stamp)
+            except Exception as error:  # noqa: BLE001 - of this session; the others are looked at
+                head, failure = old, error
             else:
-                heads[name] = old
+                if head is not None and not head.get("damaged"):
+                    stamps[name] = stamp  # else looked at again: its log may be about to come
+            if head is not None:
+                heads[name] = head
+        self._trouble.note(failure)
         self._stamps = stamps
         if len(heads) != len(self._heads) or any(
             self._heads.get(name) is not head for name, head in heads.items()
         ):
             self._heads = heads
             self._sorted = sorted(heads.values(), key=lambda head: (-head["at"], head["id"]))
+
+    def _head(self, name: str, old: Json | None, *, changed: bool) -> Json | None:
+        """Raises OSError: it cannot be looked at now."""
+        if old is not None and not changed and not self._changed(old):
+            return old
+        head = listed(self._home, name)
+        if old is not None and (head is None or head.get("damaged")):
+            os.close(os.open(os.devnull, os.O_RDONLY))  # raises where no file at all can be opened
+        return old if old == head else head
 
     def _changed(self, head: Json) -> bool:
         """What its directory does not tell: a worker that came, went or died."""

@@ -13,8 +13,7 @@ from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
 from rookery.daemon.pieces.live import Live
 from rookery.daemon.tail import tail
-from rookery.daemon.ticker import Ticker
-from rookery.daemon.watcher import MOST_WAITING, Watcher
+from rookery.daemon.watcher import MOST_WAITING, Ticker, Watcher
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack, suppress
 from rookery.core.json.secrets import encoded
 from rookery.daemon.fleet import FLEET, Fleet
 from rookery.daemon.followed import OPS, Followed, PageOf
-from rookery.daemon.ticker import Ticker
-from rookery.daemon.watcher import Watcher
+from rookery.daemon.trouble import Trouble
+from rookery.daemon.watcher import Ticker, Watcher
 
 LOOKS, WATCHED_LOOKS = 2.0, 0.5
 """Seconds between two looks at the sessions: alone, and while somebody watches their list."""
@@ -97,8 +97,10 @@ class Hub:
 
     async def watch_fleet(self) -> None:
         """For ever: look, tell, wait."""
+        trouble = Trouble("looking at the sessions")
         while True:
-            await self.look()
+            with trouble.survived():
+                await self.look()
             self._wanted.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(WATCHED_LOOKS if self._listed else LOOKS):

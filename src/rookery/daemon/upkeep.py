@@ -6,10 +6,10 @@ All of it may be left undone: clients do the same when they look.
 """
 
 import asyncio
-import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from rookery.agents import registry
@@ -20,7 +20,8 @@ from rookery.client.update import workers
 from rookery.core.json import Json
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.notify.notifier import Notifier
-from rookery.home import config, paths
+from rookery.daemon.trouble import Trouble
+from rookery.home import config
 from rookery.models.choice import default_agent
 from rookery.search.update import update
 
@@ -47,6 +48,7 @@ class Upkeep:
         self._warmed = 0.0
         self._indexed = -1
         self._stopping = threading.Event()
+        self._troubles: dict[str, Trouble] = {}
 
     async def run(self) -> None:
         """For ever."""
@@ -60,24 +62,26 @@ class Upkeep:
 
     def round(self) -> None:
         heads, now = self._fleet.heads, time.monotonic()
-        try:
-            if heads is not self._heads or now - self._woken >= WAKING:
-                self._end_what_is_left(heads)
-                waking.look_after(self._home, heads)
-                self._replace_older(heads)
-                self._heads, self._woken = heads, now
-            self._notifier.round(heads)
-            self._keep_warm()
-            self._index()
-        except (OSError, paths.PathError) as error:
-            logging.getLogger("rookery.daemon").warning("upkeep: %s", error)
+        if heads is not self._heads or now - self._woken >= WAKING:
+            self._heads, self._woken = heads, now
+            self._try("leftovers", self._end_what_is_left, heads)
+            self._try("waking", waking.look_after, self._home, heads)
+            self._try("older workers", self._replace_older, heads)
+        self._try("notifications", self._notifier.round, heads)
+        self._try("warm agent", self._keep_warm)
+        self._try("search index", self._index)
+
+    def _try[*Given](self, name: str, step: Callable[[*Given], object], *given: *Given) -> None:
+        """An error of one step keeps no other from being done."""
+        with self._troubles.setdefault(name, Trouble(f"upkeep, {name}")).survived():
+            step(*given)
 
     def _end_what_is_left(self, heads: list[Json]) -> None:
         """Only where something changed: a look at every process costs."""
         changed = [head for head in heads if self._seen.get(head["id"]) is not head]
-        self._seen = {head["id"]: head for head in heads}
         if changed:
             leftovers.end_leftovers(self._home, changed)
+        self._seen = {head["id"]: head for head in heads}
 
     def _replace_older(self, heads: list[Json]) -> None:
         awake = [head for head in heads if head["awake"] and head["state"] == "idle"]

@@ -10,11 +10,15 @@ from typing import Any, NamedTuple, override
 
 from rookery.core.json import Json, lenient
 from rookery.home import paths
+from rookery.log.lock import is_held
 from rookery.processes import tree
 from rookery.wire.credentials import peer_of
 
 RECORD = os.path.join("run", "daemon.json")
 LOCK = os.path.join("run", "daemon.lock")
+LOG = os.path.join("run", "daemon.log")
+CONNECTS = 2.0
+"""Seconds."""
 PATIENCE = 30.0
 """Seconds for an answer."""
 
@@ -26,11 +30,41 @@ class NoDaemon(Exception):
         super().__init__(f"{why} To start one: rookery serve --background")
 
 
+def socket_path(home: str) -> str:
+    """The daemon's own socket. All homes with long paths share a directory: it has the home in its
+    name."""
+    from hashlib import sha256
+
+    name = sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:8]
+    return paths.named_socket(home, f"d{name}.s")
+
+
 def record(home: str) -> Json | None:
-    """What the running daemon says of itself; None: there is none."""
-    found = paths.read_json(os.path.join(home, RECORD))
+    """What the running daemon says of itself; None: there is none, or it is about to start. Where
+    it says nothing, or the file names another process, its `pid` and `start` at least."""
+    found = paths.read_json(os.path.join(home, RECORD)) or {}
+    try:
+        if not is_held(os.path.join(home, LOCK)):
+            return None
+    except OSError:
+        return None
     pid, start = lenient.integer(found, "pid"), lenient.text(found, "start")
-    return found if pid and start and tree.alive(pid, start) else None
+    if pid and start and tree.alive(pid, start):
+        return found
+    pid = listening(home)
+    start = tree.start_time(pid) or "" if pid else ""
+    return {**found, "pid": pid, "start": start, "socket": socket_path(home)} if start else None
+
+
+def listening(home: str) -> int:
+    """Which process has the daemon's socket, as the kernel knows; 0: none. Not one that answers:
+    it may be stopped."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link, suppress(OSError):
+        link.settimeout(CONNECTS)
+        link.connect(socket_path(home))
+        user, pid = peer_of(link)
+        return pid if user == os.geteuid() else 0
+    return 0
 
 
 class Answer(NamedTuple):
@@ -68,6 +102,15 @@ def request(
         link.close()
 
 
+def answers(home: str, patience: float) -> bool:
+    """Whether the daemon answers at all."""
+    try:
+        request(home, "GET", "/favicon.svg", patience=patience)
+    except NoDaemon:
+        return False
+    return True
+
+
 class Link(http.client.HTTPConnection):
     """By the control socket where there is one: the other takes no changes then."""
 
@@ -76,7 +119,6 @@ class Link(http.client.HTTPConnection):
         control = lenient.text(record, "control")
         self._place = lenient.text(record, "socket")
         self._control = f"\0{control}" if control else ""
-        self._pid = record["pid"]
 
     @override
     def connect(self) -> None:

@@ -2,60 +2,87 @@
 request, and says 1001 when the daemon goes."""
 
 import asyncio
+import http
 import socket
+import sys
+from contextlib import suppress
 from typing import Any, ClassVar, override
 
+import h11
+from starlette.websockets import WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.datastructures import Headers
+from websockets.http11 import Response
 
-from rookery.daemon.access.gate import PEER, App
+from rookery.daemon.access.gate import DEVICE, HEADERS, NOT_KEPT, PEER, App
 from rookery.daemon.access.peers import Peer
+from rookery.daemon.process.faults import Bugs, refused, unreadable
+from rookery.daemon.process.room import Guest, Room
 
 HEADER_SECONDS = 10.0
 """For the header of a request to arrive."""
-MOST_CONNECTIONS = 1000
-MOST_OF_ONE = 200
-"""From one address that is not this machine's own."""
 GOING_AWAY = 1001
+GUEST, ROOM = "rookery.guest", "rookery.room"
+"""What uvicorn passes on from a connection to the WebSocket that it becomes."""
+
+BUGS = Bugs()
 
 
-def _with_peer(app: Any, transport: asyncio.Transport, home: str) -> App:
-    """The application, which gets the peer with every request. Raises OSError: it is gone."""
-    connection: socket.socket = transport.get_extra_info("socket")
-    controls = isinstance(connection.getsockname(), bytes)  # an abstract name
-    peer = Peer(connection, home, controls=controls)
+class _Served:
+    """What both kinds of connection do: they know who is at the other end, and tell the room."""
 
-    async def with_peer(scope: Any, receive: Any, send: Any) -> None:
-        scope[PEER] = peer
-        await app(scope, receive, send)
-
-    return with_peer
-
-
-class Http(H11Protocol):
     home: ClassVar[str]
+    open_to_all: ClassVar[bool]
+    """Nobody logs in: all are known."""
+
+    def _enter(self, app: Any, state: dict[str, Any], transport: asyncio.Transport) -> App:
+        """The application, which gets the peer with every request. Raises OSError: it is gone."""
+        self._guest: Guest = state[GUEST]
+        self._room: Room = state[ROOM]
+        self._guest.drop = transport.abort
+        connection: socket.socket = transport.get_extra_info("socket")
+        controls = isinstance(connection.getsockname(), bytes)  # an abstract name
+        peer = Peer(connection, self.home, controls=controls)
+
+        async def with_peer(scope: Any, receive: Any, send: Any) -> None:
+            scope[PEER] = peer
+            known = self._guest.is_known() or peer.own or self.open_to_all
+            self._guest.is_known = lambda: known or scope.get(DEVICE) is not None
+            self._room.heard(self._guest)
+            begun = scope["type"] != "http"
+
+            async def sent(message: Any) -> None:
+                nonlocal begun
+                begun = True
+                await send(message)
+
+            try:
+                await app(scope, receive, sent)
+            except (ClientDisconnected, WebSocketDisconnect):
+                return
+            except Exception as error:  # noqa: BLE001 - a bug: this request fails, no other
+                await BUGS.answer(error, None if begun else send)
+
+        return with_peer
+
+    def _leave(self) -> None:
+        self._room.leave(self._guest)
+
+
+class Http(_Served, H11Protocol):
     _waits: asyncio.TimerHandle | None = None
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if self._are_too_many():
-            transport.abort()
-            return
         try:
-            self.app = _with_peer(self.app, transport, self.home)
+            self.app = self._enter(self.app, self.app_state, transport)
         except OSError:
             transport.abort()
             return
         self._await_header()
-
-    def _are_too_many(self) -> bool:
-        if len(self.connections) > MOST_CONNECTIONS:
-            return True
-        if self.client is None or self.client[0] in ("127.0.0.1", "::1"):
-            return False
-        others = [getattr(each, "client", None) for each in self.connections]
-        return [each[0] for each in others if each].count(self.client[0]) > MOST_OF_ONE
 
     def _await_header(self) -> None:
         self._waits = self.loop.call_later(HEADER_SECONDS, self._end)
@@ -80,6 +107,32 @@ class Http(H11Protocol):
             self._has_header()
 
     @override
+    def send_400_response(self, msg: str) -> None:
+        """Called where h11's error is handled."""
+        problem = unreadable(sys.exception())
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            response = problem.response()
+            headers = [*response.raw_headers, *HEADERS, NOT_KEPT, (b"connection", b"close")]
+            for event in (
+                h11.Response(status_code=problem.status, headers=headers),
+                h11.Data(data=bytes(response.body)),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.close()
+
+    @override
+    def shutdown(self) -> None:
+        """Also of a connection in which nothing can be said any more."""
+        with suppress(h11.LocalProtocolError):
+            super().shutdown()
+            return
+        self.transport.close()
+
+    @override
     def handle_websocket_upgrade(self, event: Any) -> None:
         self._has_header()
         super().handle_websocket_upgrade(event)
@@ -87,6 +140,7 @@ class Http(H11Protocol):
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._has_header()
+        self._leave()
         super().connection_lost(exc)
 
 
@@ -117,15 +171,28 @@ class Gathering:
         return getattr(self._transport, name)
 
 
-class WebSocket(WebSocketsSansIOProtocol):
-    home: ClassVar[str]
-
+class WebSocket(_Served, WebSocketsSansIOProtocol):
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         assert isinstance(transport, asyncio.Transport)
-        self.app = _with_peer(self.app, transport, self.home)
+        self.app = self._enter(self.app, self.app_state, transport)
         self.transport = Gathering(transport, self.loop)  # type: ignore[assignment]
+        self.conn.reject = _reject  # type: ignore[method-assign]
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            why = self.conn.handshake_exc.__cause__
+            response = _reject(400, f"Failed to open a WebSocket connection: {why}.")
+            self.transport.write(response.serialize())
+            self.transport.close()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._leave()
+        super().connection_lost(exc)
 
     @override
     def shutdown(self) -> None:
@@ -137,3 +204,14 @@ class WebSocket(WebSocketsSansIOProtocol):
         self.conn.send_close(GOING_AWAY)
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.transport.close()
+
+
+def _reject(status: int, text: str) -> Response:
+    """As the library does it, but with our words."""
+    problem = refused(int(status), text)
+    answer = problem.response()
+    headers = Headers({"Connection": "close"})
+    for name, value in (*answer.raw_headers, *HEADERS, NOT_KEPT):
+        headers[name.decode()] = value.decode()
+    phrase = http.HTTPStatus(problem.status).phrase
+    return Response(problem.status, phrase, headers, bytes(answer.body))

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import NoReturn
 
 from rookery.build import OLDER, compare
@@ -17,16 +18,22 @@ from rookery.client.daemon import local as daemon
 from rookery.client.update.difference import between
 from rookery.core.json import Json, lenient
 from rookery.daemon.options import Options, Refusal, from_json
+from rookery.daemon.process.record import already_running
 from rookery.home import paths
 from rookery.home.log_rotation import turn_over
+from rookery.log.lock import is_held
 from rookery.processes import tree
 from rookery.processes.lineage import unmarked
 
-LOG = os.path.join("run", "daemon.log")
 STARTS = 60.0
-ENDS = 30.0
+ENDS = 20.0
 """Seconds, also on a busy machine; elsewhere it starts within two, and is gone within five."""
+KILLED = 5.0
+"""Seconds until a killed one is gone."""
+ANSWERS = 3.0
+"""Seconds within which one that is well answers."""
 MODULES = ("fastapi", "uvicorn", "websockets")
+STOPPED, FORCED = "stopped", "forced"
 SECRET = "ROOKERY_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
@@ -69,15 +76,11 @@ def run(home: str, options: Options, say: Json) -> NoReturn:
 
 def start(home: str, options: Options) -> Json:
     """A daemon in the background; its record. Raises Refusal."""
-    if (found := daemon.record(home)) is not None:
-        raise Refusal(
-            "already_running",
-            f"A daemon already serves {home} at {found['address']}. "
-            "To stop it: rookery serve --stop",
-        )
+    if (found := find(home)) is not None:
+        raise already_running(home, found)
     paths.ensure_home(home)
     paths.make_private(os.path.join(home, "run"))
-    log = os.path.join(home, LOG)
+    log = os.path.join(home, daemon.LOG)
     turn_over(log)
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     reading, writing = os.pipe()
@@ -126,26 +129,46 @@ def _line(file: int) -> object:
         return None
 
 
-def stop(home: str) -> bool:
-    """Whether there was one to stop. Its workers keep running. Raises Refusal."""
+def find(home: str) -> Json | None:
+    """The record of the running daemon; None: there is none. Raises Refusal."""
     found = daemon.record(home)
-    if found is None:
-        return False
-    process = tree.Process(found["pid"], found["start"])
-    os.kill(process.pid, signal.SIGTERM)
-    if tree.wait_gone([process], ENDS):
+    if found is None and is_held(lock := os.path.join(home, daemon.LOCK)):
         raise Refusal(
-            "still_running",
-            f"The daemon (pid {process.pid}) has not ended. To end it: kill -9 {process.pid}",
+            "not_listening",
+            f"A daemon of {home} is starting or stopping. Try again in a moment; if that does not "
+            f"help, end the process that `fuser {lock}` names.",
         )
-    return True
+    return found
+
+
+def stop(home: str) -> str:
+    """STOPPED, or FORCED where it had to be killed; "": there is none. Its workers keep running.
+    Raises Refusal."""
+    found = find(home)
+    if found is None:
+        return ""
+    pid = daemon.listening(home) or found["pid"]  # the kernel knows better than a file
+    process = tree.Process(pid, tree.start_time(pid) or "")
+    for number, wait in ((signal.SIGTERM, ENDS), (signal.SIGKILL, KILLED)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+            os.kill(pid, signal.SIGCONT)  # a stopped one would not even hear it
+        if not tree.wait_gone([process], wait):
+            return STOPPED if number == signal.SIGTERM else FORCED
+    raise Refusal("still_running", f"The daemon (pid {pid}) could not be killed. Try as root.")
 
 
 def restart(home: str) -> Json:
     """As it was started, with today's build. Raises Refusal."""
-    found = daemon.record(home)
+    found = find(home)
     if found is None:
         raise Refusal("not_running", "No daemon is running. To start one: rookery serve")
+    if "options" not in found:
+        raise Refusal(
+            "no_options",
+            f"{daemon.RECORD} does not say how the daemon was started. Stop it (rookery serve "
+            "--stop) and start it again.",
+        )
     if not found.get("background"):
         raise Refusal(
             "not_in_background",
@@ -158,12 +181,14 @@ def restart(home: str) -> Json:
 
 
 def status(home: str) -> Json | None:
-    """What may be told of the daemon; nothing in it is secret. None: there is none."""
-    found = daemon.record(home)
+    """What may be told of the daemon; nothing in it is secret. None: there is none. Raises
+    Refusal."""
+    found = find(home)
     if found is None:
         return None
     options = from_json(lenient.mapping(found, "options"))
     return {
+        "responding": daemon.answers(home, ANSWERS),
         **{key: found.get(key) for key in ("pid", "build", "since", "address", "background")},
         "stale": compare(lenient.text(found, "build")) == OLDER,
         "difference": between(found),

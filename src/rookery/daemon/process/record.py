@@ -17,7 +17,7 @@ from rookery.processes import tree
 
 
 @contextmanager
-def only_one(home: str) -> Iterator[None]:
+def only_one(home: str) -> Iterator[Lock]:
     """Held while a daemon serves the home. Raises Refusal."""
     try:
         paths.ensure_home(home)
@@ -27,18 +27,21 @@ def only_one(home: str) -> Iterator[None]:
     try:
         lock = Lock.acquire(os.path.join(home, daemon.LOCK), 1.0)
     except Busy:
-        found = daemon.record(home) or {}
-        where = f" at {found['address']}" if "address" in found else ""
-        raise Refusal(
-            "already_running",
-            f"A daemon already serves {home}{where}. To stop it: rookery serve --stop",
-        ) from None
+        raise already_running(home, daemon.record(home) or {}) from None
     try:
-        yield
+        yield lock
     finally:
         with suppress(OSError):
             os.unlink(os.path.join(home, daemon.RECORD))
         lock.release()
+
+
+def already_running(home: str, found: Json) -> Refusal:
+    where = f" at {found['address']}" if found.get("address") else ""
+    return Refusal(
+        "already_running",
+        f"A daemon already serves {home}{where}. To stop it: rookery serve --stop",
+    )
 
 
 def write(home: str, options: Options, socket: str, control: str, *, background: bool) -> Json:
@@ -53,5 +56,16 @@ def write(home: str, options: Options, socket: str, control: str, *, background:
         "background": background,
         "options": options.json(),
     }
-    paths.write_atomic(os.path.join(home, daemon.RECORD), json.dumps(record).encode(), 0o600)
+    _put(home, record)
     return record
+
+
+def keep(home: str, record: Json, lock: Lock) -> None:
+    """Write it again where something else is in its place. Raises OSError."""
+    found = paths.read_json(os.path.join(home, daemon.RECORD)) or {}
+    if any(found.get(key) != record[key] for key in ("pid", "start")) and lock.stands():
+        _put(home, record)
+
+
+def _put(home: str, record: Json) -> None:
+    paths.write_atomic(os.path.join(home, daemon.RECORD), json.dumps(record).encode(), 0o600)

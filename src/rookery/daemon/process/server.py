@@ -7,13 +7,16 @@ import socket
 import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, override
+from typing import override
 
 import uvicorn
 
+from rookery.client.daemon.local import socket_path
 from rookery.daemon.access.gate import App
-from rookery.daemon.options import Options, Refusal
-from rookery.daemon.process.connections import HEADER_SECONDS, Http, WebSocket
+from rookery.daemon.options import NONE, Options, Refusal
+from rookery.daemon.process.connections import GUEST, ROOM, Http, WebSocket
+from rookery.daemon.process.listener import Listener
+from rookery.daemon.process.room import MAX_LOCAL, Guest, Room, raise_limit
 from rookery.home import paths
 from rookery.processes import landlock
 from rookery.wire.credentials import listening, listening_at
@@ -30,7 +33,7 @@ class Sockets:
     """Where a daemon listens: its address, and sockets of its own for this user."""
 
     def __init__(self, home: str, options: Options) -> None:
-        self.path = paths.named_socket(home, socket_name(home))
+        self.path = socket_path(home)
         self.control = f"rookery-{os.urandom(16).hex()}" if landlock.available() else ""
         self._opened: list[socket.socket] = []
         with ExitStack() as undo:
@@ -73,13 +76,6 @@ class Sockets:
             each.close()
 
 
-def socket_name(home: str) -> str:
-    """All homes with long paths share a directory."""
-    from hashlib import sha256
-
-    return f"d{sha256(os.fsencode(os.path.realpath(home))).hexdigest()[:8]}.s"
-
-
 class Server(uvicorn.Server):
     """Stops when `stop` is called or a signal comes; the caller closes what it has open first."""
 
@@ -103,6 +99,7 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         Http.home = WebSocket.home = home
+        Http.open_to_all = WebSocket.open_to_all = options.auth == NONE
         self._sockets = sockets
         self._tls = _tls(options)
         self._stopping = asyncio.Event()
@@ -134,20 +131,20 @@ class Server(uvicorn.Server):
     @override
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """TLS is for the network alone."""
-        loop = asyncio.get_running_loop()
         self.lifespan = self.config.lifespan_class(self.config)
 
-        def connection() -> asyncio.Protocol:
-            return self.config.http_protocol_class(  # type: ignore[call-arg]
-                config=self.config, server_state=self.server_state, app_state={}
-            )
+        def connection(guest: Guest, room: Room) -> asyncio.Protocol:
+            return Http(self.config, self.server_state, {GUEST: guest, ROOM: room})
 
-        self.servers = []
-        for each in sockets or []:
-            network = each.family != socket.AF_UNIX
-            secure = {"ssl": self._tls, "ssl_handshake_timeout": HEADER_SECONDS}
-            more: dict[str, Any] = secure if self._tls is not None and network else {}
-            self.servers.append(await loop.create_server(connection, sock=each, **more))
+        limit = raise_limit()
+        own, others = Room(min(MAX_LOCAL, limit)), Room(limit)
+        listeners = [
+            Listener(each, connection, None, room=own, crowd=others)
+            if each.family == socket.AF_UNIX
+            else Listener(each, connection, self._tls, room=others, crowd=others)
+            for each in sockets or []
+        ]
+        self.servers = listeners  # type: ignore[assignment]
         self.started = True
         self.listening.set()
 

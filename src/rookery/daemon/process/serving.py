@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import os
 import sys
 import time
 from functools import partial
 
 from rookery.client import guard
+from rookery.client.daemon.local import LOG
 from rookery.core.json import Json
 from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.lockout import MOST_THROUGH_PROXY, Lockout
@@ -22,14 +24,17 @@ from rookery.daemon.process import record, welcome
 from rookery.daemon.process.server import Server, Sockets
 from rookery.daemon.state import State
 from rookery.daemon.tail import live_of
-from rookery.daemon.upkeep import Upkeep
+from rookery.daemon.trouble import Trouble
+from rookery.daemon.upkeep import EACH, Upkeep
 from rookery.home import worker_starts
+from rookery.home.log_rotation import turn_over
+from rookery.log.lock import Lock
 
 
 async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
     """Until it is told to stop. Raises Refusal."""
     guard.judge_others()
-    with record.only_one(home):
+    with record.only_one(home) as lock:
         sockets = Sockets(home, options)
         options = options._replace(port=sockets.port)
         worker_starts.forget_all(home)  # workers that died too often get another chance
@@ -52,11 +57,23 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
             upkeep = Upkeep(home, fleet, Notifier(home, Subscriptions(home), state.devices))
             watching = group.create_task(hub.watch_fleet(), name="fleet")
             keeping = group.create_task(upkeep.run(), name="upkeep")
+            own = group.create_task(_keep_files(home, written, lock), name="files")
             await server.wait_until_stopping()
             watching.cancel()
             keeping.cancel()
+            own.cancel()
             await hub.close()
             await serving
+
+
+async def _keep_files(home: str, written: Json, lock: Lock) -> None:
+    """For ever: the log stays small, and the record is right."""
+    trouble = Trouble("the daemon's own files")
+    while True:
+        await asyncio.sleep(EACH)
+        with trouble.survived():
+            await asyncio.to_thread(turn_over, os.path.join(home, LOG))
+            await asyncio.to_thread(record.keep, home, written, lock)
 
 
 def _announce(state: State, written: Json, say: Json, *, background: bool) -> None:

@@ -19,6 +19,11 @@ from rookery.home import paths
 
 ASK = "-"
 """For --passphrase without a value."""
+STOPPED = {
+    "": "No daemon is running.",
+    lifecycle.STOPPED: "Stopped. Sessions keep running.",
+    lifecycle.FORCED: "Killed: it did not respond. Sessions keep running.",
+}
 
 
 @click.command()
@@ -78,8 +83,7 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
     lifecycle.check(home)
     match doing:
         case "stop":
-            stopped = lifecycle.stop(home)
-            screen.note("Stopped. Sessions keep running." if stopped else "No daemon is running.")
+            screen.note(STOPPED[lifecycle.stop(home)])
         case "restart":
             _tell(screen, lifecycle.restart(home), given)
         case "link":
@@ -137,11 +141,14 @@ def _status(screen: Screen, home: str, *, as_json: bool) -> int:
     elif found is None:
         screen.note("No daemon is running. To start one: rookery serve --background")
     else:
-        age = duration(max(0.0, time.time() - found["since"] / 1000))
-        screen.line(f"{found['address']}  pid {found['pid']}, running for {age}")
+        age = duration(max(0.0, time.time() - (found["since"] or 0) / 1000))
+        since = f", running for {age}" if found["since"] else ""
+        screen.line(f"{found['address'] or 'running'}  pid {found['pid']}{since}")
         words = [f"login by {found['auth']}"] if found["auth"] != options.NONE else ["no login"]
         words += ["read-only"] if found["readOnly"] else []
         screen.line("  " + ", ".join(words))
-        if found["difference"]:
+        if not found["responding"]:
+            screen.note("It does not respond. To end it: rookery serve --stop")
+        elif found["difference"]:
             screen.note(found["difference"])
-    return exits.DONE if found else exits.FAILED
+    return exits.DONE if found and found["responding"] else exits.FAILED

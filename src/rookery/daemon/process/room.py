@@ -1,0 +1,127 @@
+"""How many connections the daemon has open at once, and which one goes when there is one too many.
+
+A newcomer always gets in, whatever is open already; otherwise idle connections, which cost nothing
+to make, would keep everybody out. For it goes, in this order:
+
+1. the oldest that has shown no credential, of the network that has most of them;
+2. where those who are known have nearly all places: the one of these that was quiet for longest.
+
+So who is logged in loses no connection to strangers, and a stranger stays long enough to log in.
+"""
+
+import ipaddress
+import logging
+import resource
+from collections.abc import Callable
+
+MAX_CONNECTIONS = 1000
+MAX_LOCAL = 100
+"""On the daemon's own sockets: counted apart, for no crowd elsewhere may keep its owner out."""
+NEWCOMERS = 64
+"""Places that those who are known leave to others."""
+OPEN_FILES = 8192
+"""The soft limit that is asked for. Not the hard one, which processes that we start would inherit:
+some close every file up to it."""
+LEAST = 8
+RESERVED = 256
+"""Open files for everything but connections: logs, sockets of workers, pipes."""
+
+
+class Guest:
+    """A connection, from the moment it is accepted."""
+
+    def __init__(self, address: str) -> None:
+        self.network = network(address)
+        self.drop: Callable[[], object] = lambda: None
+        """Ends it."""
+        self.is_known: Callable[[], bool] = lambda: False
+        """Whether one of its requests came from somebody who is logged in."""
+
+
+class Room:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._strangers: dict[str, dict[Guest, None]] = {}
+        self._known: dict[Guest, None] = {}
+        """Quiet for longest first."""
+        self._count = 0
+
+    def enter(self, guest: Guest) -> None:
+        self._strangers.setdefault(guest.network, {})[guest] = None
+        self._count += 1
+        if self._count > self._limit:
+            self._make_room()
+
+    def heard(self, guest: Guest) -> None:
+        """It sent another request."""
+        if guest in self._known:
+            self._known[guest] = self._known.pop(guest)
+
+    def leave(self, guest: Guest) -> None:
+        """Twice is once."""
+        if guest in self._known:
+            del self._known[guest]
+        elif not self._forget(guest):
+            return
+        self._count -= 1
+
+    def _make_room(self) -> None:
+        """End the connection that matters least."""
+        leaving = self._least_known()
+        if leaving is not None:
+            self.leave(leaving)
+            leaving.drop()
+
+    def shrink(self) -> None:
+        """No file can be opened any more: from now on there are fewer connections."""
+        self._limit = max(LEAST, self._count * 3 // 4)
+        while self._count > self._limit:
+            self._make_room()
+
+    def _least_known(self) -> Guest | None:
+        while self._strangers:
+            crowd = max(self._strangers.values(), key=len)
+            oldest = next(iter(crowd))
+            if not oldest.is_known():
+                if len(self._known) <= self._limit - min(NEWCOMERS, self._limit // 2):
+                    return oldest
+                break
+            self._forget(oldest)
+            self._known[oldest] = None
+        return next(iter(self._known), None)
+
+    def _forget(self, guest: Guest) -> bool:
+        crowd = self._strangers.get(guest.network, {})
+        if guest not in crowd:
+            return False
+        del crowd[guest]
+        if not crowd:
+            del self._strangers[guest.network]
+        return True
+
+
+def network(address: str) -> str:
+    """Whose address it is: of IPv6 the first 64 bits, since one subscriber has all the rest."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, 64), strict=False))
+
+
+def raise_limit() -> int:
+    """Let this process open more files; returns how many connections that leaves room for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            soft = most
+        except (OSError, ValueError) as error:
+            logging.getLogger("rookery.daemon").warning("open files: %s", error)
+    files = OPEN_FILES if soft == resource.RLIM_INFINITY else soft
+    return min(MAX_CONNECTIONS, files - min(RESERVED, files // 2))

@@ -1,0 +1,31 @@
+"""Work that is done again and again: an error of one round ends neither the next nor the daemon."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_log = logging.getLogger("rookery.daemon")
+
+
+class Trouble:
+    """Logs an error once, until it is another one or all is well again."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._logged = ""
+
+    @contextmanager
+    def survived(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next round may go well
+            self.note(error)
+        else:
+            self.note(None)
+
+    def note(self, error: Exception | None) -> None:
+        text = "" if error is None else f"{type(error).__name__}: {error}"
+        if error is not None and text != self._logged:
+            bug = None if isinstance(error, OSError) else error
+            _log.warning("%s: %s", self._doing, text, exc_info=bug)
+        self._logged = text
