@@ -225,7 +225,7 @@ def test_I9_12_rm_removes_the_conversations_before_a_switch(
     said(home, tmp_path, "prompt", "Gone", "--wait", "one-of-a-kind")
     assert len(os.listdir(home / "conversations")) == 2
     said(home, tmp_path, "switch-agent", "Gone", "demo")
-    said(home, tmp_path, "rm", "--yes", "Gone")
+    said(home, tmp_path, "rm", "--yes", "--permanently", "Gone")
     assert os.listdir(home / "conversations") == []
     left = [path for path in home.rglob("*") if path.is_file()]
     assert [path for path in left if b"one-of-a-kind" in path.read_bytes()] == []

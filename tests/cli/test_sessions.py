@@ -22,7 +22,7 @@ COMMANDS = [
         "rename",
         "stop",
         "restart",
-        "remove",
+        *("remove", "restore", "trash"),
         "play",
         "completions",
         "open",
@@ -148,7 +148,7 @@ def test_rm_asks_in_a_terminal_and_needs_yes_elsewhere(home: Path) -> None:
     session = made({"text": "Hi"})
     assert rookery("rm", session).code == 2
     with Terminal("rm", session) as terminal:
-        terminal.read_until("Permanently delete")
+        terminal.read_until("to the trash?")
         terminal.type("n\n")
         assert terminal.end().code == 130
     assert (home / "sessions" / session).exists()

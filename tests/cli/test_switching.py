@@ -138,7 +138,7 @@ def test_S3_rm_tells_the_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     session = made({"text": "hi"})
     rookery("stop", session)
     assert list((home / "player").glob("play-*.jsonl"))
-    done = rookery("rm", "--yes", session)
+    done = rookery("rm", "--yes", "--permanently", session)
     assert done.code == 0
     assert "demo deleted its copy of the session" in done.err
     assert not list((home / "player").glob("play-*.jsonl"))

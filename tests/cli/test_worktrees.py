@@ -100,7 +100,7 @@ def test_a_terminal_asks_for_the_message_and_before_work_is_lost(home: Path, tre
     top = Path(head_of(session)["cwd"])
     (top / "c.txt").write_text("c\n")
     with Terminal("remove", session) as terminal:
-        assert "1 uncommitted file" in terminal.read_until("Permanently delete")
+        assert "1 uncommitted file" in terminal.read_until("to the trash?")
         terminal.type("n\n")
         assert terminal.end().code == 130
     with Terminal("merge", session) as terminal:

@@ -143,8 +143,41 @@ def test_I14_only_a_whole_id_deletes(served: Served) -> None:
         assert (answer.status, answer.json()["error"]) == (409, "whole_id")
         assert served.ask("GET", f"/api/sessions/{name}").json()["id"] == session
     answer = served.ask("DELETE", f"/api/sessions/{session}")
-    assert (answer.status, answer.json()) == (200, {"kept": []})
+    assert (answer.status, answer.json()["kept"]) == (200, [])
     assert served.ask("GET", f"/api/sessions/{session}").status == 404
+
+
+def test_a_deleted_session_is_in_the_trash_and_nowhere_else_until_it_is_restored(
+    served: Served,
+) -> None:
+    assert served.ask("DELETE", "/api/trash").status == 200
+    session, other = served.create(title="to be missed"), served.create(title="not to be")
+    until = served.ask("DELETE", f"/api/sessions/{session}").json()["until"]
+    [row] = served.ask("GET", "/api/trash").json()["sessions"]
+    assert (row["id"], row["title"], row["until"], row["branch"]) == (
+        *(session, "to be missed", until, ""),
+    )
+    assert row["until"] - row["removed"] == 14 * 24 * 3600 * 1000
+    listed = served.ask("GET", "/api/sessions?show=all").json()["sessions"]
+    assert session not in [each["id"] for each in listed]
+    answer = served.ask("POST", f"/api/trash/{session}/restore", {})
+    assert (answer.status, answer.json()) == (200, {"id": session, "missing": ""})
+    assert served.ask("GET", f"/api/sessions/{session}").json()["title"] == "to be missed"
+    assert served.ask("GET", "/api/trash").json() == {"sessions": []}
+    answer = served.ask("POST", f"/api/trash/{session}/restore", {})
+    assert (answer.status, answer.json()["error"]) == (404, "not_in_trash")
+    served.ask("DELETE", f"/api/sessions/{session}")
+    answer = served.ask("DELETE", "/api/trash/missed")
+    assert (answer.status, answer.json()["error"]) == (409, "whole_id")
+    assert served.ask("DELETE", f"/api/trash/{session}").json() == {"kept": [], "until": None}
+    answer = served.ask("DELETE", f"/api/sessions/{other}?permanently=true")
+    assert answer.json() == {"kept": [], "until": None}
+    assert served.ask("GET", "/api/trash").json() == {"sessions": []}
+    for name in (session, other):
+        served.ask("DELETE", f"/api/sessions/{served.create()}")
+        assert served.ask("POST", f"/api/trash/{name}/restore", {}).status == 404
+    assert len(served.ask("DELETE", "/api/trash").json()["deleted"]) == 2
+    assert served.ask("GET", "/api/trash").json() == {"sessions": []}
 
 
 @pytest.mark.parametrize("name", ["pin", "unpin", "archive", "unarchive", "cancel", "stop"])

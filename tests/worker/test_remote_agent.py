@@ -215,7 +215,7 @@ async def test_D9_switching_to_it_and_deleting_there(aviary: Aviary, far: Far) -
     await bird.turn([{"text": "one"}])
     await bird.send("switch", agent="demo")
     assert idles(bird) == ["end_turn"]
-    await _rookery("rm", "--yes", bird.id)
+    await _rookery("rm", "--yes", "--permanently", bird.id)
     aviary.birds.clear()
     assert far.sessions() == []
 

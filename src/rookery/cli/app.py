@@ -65,8 +65,10 @@ GROUPS = {
         "unarchive": "Bring archived sessions back into the lists.",
         "snooze": "Hide sessions until a given time.",
         "import": "Import sessions begun with an agent elsewhere.",
-        "prune": "Find old or large sessions and delete them.",
-        "remove": "Delete sessions and all their data.",
+        "prune": "Find old or large sessions and move them to the trash.",
+        "remove": "Move sessions to the trash, or delete them permanently.",
+        "restore": "Restore sessions from the trash.",
+        "trash": "List the trash, or empty it.",
     },
     "Setup": {
         "setup": "Choose the model for Rookery's own agent.",
@@ -102,6 +104,7 @@ TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
 TOGETHER |= dict.fromkeys(("pin", "unpin"), "pin")
 TOGETHER |= dict.fromkeys(("merge", "drop"), "merge")
+TOGETHER |= dict.fromkeys(("restore", "trash"), "trash")
 TOGETHER["import"] = "import_sessions"
 
 MODULES = {

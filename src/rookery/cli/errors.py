@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rookery.cli import exits
@@ -64,7 +65,7 @@ LOOSENING = frozenset(
         *("--force", "--keep-sessions", "--llm-approve", "--now", "--replace", "--yes", "--yolo"),
         *("--destructive", "--override-with-envs", "--no-critic", "--no-test", "--no-guard"),
         *("--allow-http", "--allowed-host", "--allowed-origin", "--behind-proxy", "--remove"),
-        *("--reveal", "--revoke", "--stop"),
+        *("--reveal", "--revoke", "--stop", "--empty", "--permanently"),
     }
 )
 """Options that are never suggested: they approve, delete or check less. Whoever means one spells
@@ -114,6 +115,7 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.client.guard import FromAgent
     from rookery.client.session import Refused, Rejected, Trouble
     from rookery.client.start import StartError
+    from rookery.client.trash.store import TrashError
     from rookery.client.work_tree.changes import NoDiff
     from rookery.client.worktrees.repository import NoWorktree
     from rookery.core.json.files import Unusable
@@ -122,7 +124,10 @@ def faults() -> tuple[type[Exception], ...]:
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
     of_files = (Busy, Changed, LogError, NoDiff, NotEdited, Unusable, UnusableLogins)
-    return (*ours, *of_files, NoWorktree, RemoteError, BadUrl, paths.PathError, OSError)
+    return (
+        *(*ours, *of_files, NoWorktree, TrashError, RemoteError, BadUrl),
+        *(paths.PathError, OSError),
+    )
 
 
 def explain(error: BaseException) -> tuple[str, int] | None:
@@ -133,6 +138,7 @@ def explain(error: BaseException) -> tuple[str, int] | None:
     from rookery.client.fleet import Ambiguous, UnknownSession
     from rookery.client.session import Trouble
     from rookery.client.start import StartError
+    from rookery.client.trash.store import TrashError
     from rookery.client.worktrees.drop import Unmerged
     from rookery.client.worktrees.repository import NoWorktree
     from rookery.home.mcp import BadServer
@@ -152,6 +158,9 @@ def explain(error: BaseException) -> tuple[str, int] | None:
             return str(error), exits.USAGE
         case NoWorktree():  # without --force, of work that would be lost
             code = exits.USAGE if isinstance(error, Unmerged) else exits.FAILED
+            return f"{error}\n{error.remedy}".strip(), code
+        case TrashError():
+            code = exits.USAGE if error.name == "not_in_trash" else exits.FAILED
             return f"{error}\n{error.remedy}".strip(), code
         case Trouble():
             return str(error), exits.DISK_FULL
@@ -210,7 +219,11 @@ def _unknown_session(name: str) -> str:
     from difflib import get_close_matches
 
     from rookery.cli import target
+    from rookery.client.fleet import Ambiguous, UnknownSession, named
 
+    with suppress(UnknownSession, Ambiguous, *faults()):
+        session = named(name, target.rookery().trash())
+        return f"Session {session} is in the trash. To restore it: rookery restore {session}"
     known = target.rookery().heads()
     if not known:
         none = f"There is no session {name!r}: there are no sessions yet."

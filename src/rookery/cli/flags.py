@@ -18,6 +18,7 @@ from rookery.home import paths
 if TYPE_CHECKING:
     from rookery.agents.registry import Agent
     from rookery.cli.output import Screen
+    from rookery.core.json import Json
 
 type Command = Callable[..., Any]
 
@@ -130,15 +131,25 @@ def find_session(_context: click.Context, _parameter: click.Parameter, value: An
 def complete_sessions(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
+    return _completed(lambda: target.rookery().heads(), incomplete)
+
+
+def complete_trashed(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    return _completed(lambda: target.rookery().trash(), incomplete)
+
+
+def _completed(known: "Callable[[], list[Json]]", incomplete: str) -> list[CompletionItem]:
     from rookery.cli import errors
     from rookery.cli.output import clean_line
 
     found = []
     try:
-        known = target.rookery().heads()
+        heads = known()
     except errors.faults():
         return []
-    for head in known:
+    for head in heads:
         title = clean_line(head["title"])
         if head["id"].startswith(incomplete):
             found.append(CompletionItem(head["id"], help=title or head["agent"]))

@@ -58,7 +58,7 @@ def ask_agent_to_delete(home: str, session: str) -> str:
     if not awake and not can_delete(header):
         return f"{header['agent']} is not running, and may not support deleting sessions"
     try:
-        return _run(_told_by_worker(home, session, header, awake=awake))
+        return run(_told_by_worker(home, session, header, awake=awake))
     except TimeoutError:
         return f"{header['agent']} did not answer in time"
     except UNSENT as error:
@@ -85,14 +85,14 @@ async def _told_by_worker(home: str, session: str, header: Json, *, awake: bool)
         return lenient.text(outcome.update, "detail")
 
 
-def _run[Result](telling: Coroutine[Any, Any, Result]) -> Result:
+def run[Result](telling: Coroutine[Any, Any, Result]) -> Result:
     with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
         return thread.submit(asyncio.run, telling).result()
 
 
-def conversations_of(directory: str) -> list[Conversation]:
+def conversations_of(directory: str, *, last_too: bool = False) -> list[Conversation]:
     """The conversations that a session's log tells of; not the last one, whose agent is asked by
-    its worker, unless it is our own to remove."""
+    its worker, unless it is our own to remove, or no worker is started for it (`last_too`)."""
     try:
         with Reader.open(directory) as log:
             found = conversations(log.of_kinds(*KINDS))
@@ -100,7 +100,7 @@ def conversations_of(directory: str) -> list[Conversation]:
     except LogError:
         return []
     last = lenient.text(header["agentSession"], "id"), header["agent"]
-    if _is_homeless(header):
+    if last_too or _is_homeless(header):
         last = "", ""
     return [each for each in found if _is_ours(each) or (each.id, each.agent) != last]
 
@@ -152,10 +152,10 @@ def _tell(
             from rookery.client.config import agent_address
 
             remote = settings.extras.get(agent, Extras()).remote
-            _run(agent_address.forgotten(url, remote, environment, ids, START))
+            run(agent_address.forgotten(url, remote, environment, ids, START))
             return ""
         argv = programs.located(registry.bare(argv), environment, settings.node_path)
-        _run(_told(argv, programs.beside(argv, environment), ids))
+        run(_told(argv, programs.beside(argv, environment), ids))
     except TimeoutError:
         return f"{agent} did not answer in time"
     except (config.ConfigError, registry.UnknownAgent, OSError, ValueError) as error:

@@ -14,6 +14,7 @@ from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
 from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
+from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.daemon.pieces.document import trouble
 from rookery.home.config import ConfigError
@@ -94,6 +95,7 @@ KNOWN: dict[type[Exception], Answer] = {
     Trouble: (507, "disk_full", "Free space; nothing is lost."),
     Full: (507, "disk_full", "Free space; nothing is lost."),
     NoWorktree: (409, "no_worktree", ""),
+    TrashError: (409, "not_restored", ""),
     StillAlive: (409, "still_alive", "Try again in a moment."),
     ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
     LogError: (409, "unreadable_log", "rookery doctor checks the log."),
@@ -108,7 +110,9 @@ def problem_of(error: Exception) -> Problem | None:
     match error:
         case Problem():
             return error
-        case NoWorktree():
+        case TrashError(name="not_in_trash"):
+            return Problem(404, error.name, str(error), "GET /api/trash lists them.")
+        case NoWorktree() | TrashError():
             return Problem(409, error.name, str(error), error.remedy)
         case Rejected():
             return Problem(409, error.reason, error.message)

@@ -63,6 +63,7 @@ def ensure_home(home: str) -> str:
     check_trust(home)
     make_private(home)
     make_private(sessions(home))
+    make_private(trash(home))  # now: when a session is removed, there may be no space for it
     if known < HOME_FORMAT:
         _write_format(home)
     return home
@@ -184,6 +185,10 @@ def make_private(directory: str) -> None:
 
 def sessions(home: str) -> str:
     return os.path.join(home, "sessions")
+
+
+def trash(home: str) -> str:
+    return os.path.join(home, "trash")
 
 
 def new_id() -> str:

@@ -36,6 +36,9 @@ FRESH = 0.1
 OLD = 86_400.0
 """Seconds after which the file of an earlier version is deleted."""
 
+DROPS = 2.0
+"""Seconds to wait for another process, when a session was deleted."""
+
 AGAIN = "?"
 """Stamp of a session that is looked at again next time."""
 
@@ -90,6 +93,12 @@ def update(
                 continue
             return Progress(done=False, problem=_words(home, error))
     return Progress(done=False)
+
+
+def drop_deleted(home: str) -> None:
+    """Drop what the index has of sessions that are gone, and index nothing."""
+    if os.path.exists(files.path(home)):
+        update(home, stop=lambda: True, wait=DROPS)
 
 
 def _remove(home: str) -> None:

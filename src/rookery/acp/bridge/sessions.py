@@ -19,6 +19,8 @@ from rookery.client.create import create_session
 from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
+from rookery.client.trash import moves as trash
+from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import argv
 from rookery.core.json import Draft, lenient
@@ -332,10 +334,10 @@ class Sessions:
             if attached is not None:
                 await attached.close(stop=False)
             try:
-                await asyncio.to_thread(fleet.remove, self._editor.home, session)
-            except NoWorktree as error:  # it has work that was not merged
+                await asyncio.to_thread(trash.remove, self._editor.home, session)
+            except (NoWorktree, TrashError) as error:  # such as: work that was not merged
                 raise RpcError(INTERNAL_ERROR, str(error)) from None
-            except (LogError, paths.PathError, FileNotFoundError):
+            except (LogError, paths.PathError, fleet.UnknownSession):
                 pass
         del self._opening[session]
         request.reply({})

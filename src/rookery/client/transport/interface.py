@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from rookery.client.attach import Attachment
+    from rookery.client.trash.moves import Restored
     from rookery.core.policy.unattended import Order
     from rookery.core.turn.rewind_preview import Preview
 
@@ -112,8 +113,30 @@ class Rookery(Protocol):
         """End its processes; what could not be ended."""
         ...
 
-    def remove(self, session: str, stays: Told, *, force: bool = False) -> str:
-        """`force`: also a worktree with work that was not merged."""
+    def remove(self, session: str, *, force: bool = False) -> int:
+        """Move it to the trash; until when it can be restored, in milliseconds of the epoch.
+        `force`: also if its worktree has work that was not merged."""
+        ...
+
+    def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
+        """Delete it permanently; what its agent said. `stays` gets what could not be deleted."""
+        ...
+
+    def trash(self) -> list[Json]:
+        """What can be restored, newest first: id, title, agent, cwd, removed, until, branch and
+        bytes."""
+        ...
+
+    def restore(self, name: str) -> "Restored":
+        """Raises TrashError, Ambiguous."""
+        ...
+
+    def delete_trashed(self, name: str, stays: Told) -> str:
+        """Delete a session in the trash permanently; its id. Raises TrashError, Ambiguous."""
+        ...
+
+    def empty_trash(self, stays: Told) -> list[str]:
+        """Delete all that is in it; their ids."""
         ...
 
     def falls_asleep(self, session: str, within: float) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from rookery.client.transport.local_session import LocalSession
+    from rookery.client.trash.moves import Restored
     from rookery.core.turn.rewind_preview import Preview
 
 GLANCE, SHARE = 1.0, 20
@@ -50,8 +51,11 @@ class LocalRookery(Rookery):
         said = [str(left) for left in end_leftovers(self.home, sound)]
         waking.look_after(self.home, sound)
         if os.path.isdir(os.path.join(self.home, "worktrees")):
+            from rookery.client.trash import store
             from rookery.client.worktrees.upkeep import mend
 
+            with suppress(OSError):  # of a home that can only be read
+                store.mend(self.home)
             said += mend(self.home)
         return said
 
@@ -84,8 +88,38 @@ class LocalRookery(Rookery):
         return fleet.kill(self.home, session)
 
     @override
-    def remove(self, session: str, stays: Told, *, force: bool = False) -> str:
+    def remove(self, session: str, *, force: bool = False) -> int:
+        from rookery.client.trash import moves
+
+        return moves.remove(self.home, session, force=force).until
+
+    @override
+    def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
         return fleet.remove(self.home, session, stays, force=force)
+
+    @override
+    def trash(self) -> list[Json]:
+        from rookery.client.trash import moves
+
+        return moves.listed(self.home)
+
+    @override
+    def restore(self, name: str) -> "Restored":
+        from rookery.client.trash import moves
+
+        return moves.restore(self.home, name)
+
+    @override
+    def delete_trashed(self, name: str, stays: Told) -> str:
+        from rookery.client.trash import moves
+
+        return moves.delete(self.home, name, stays)
+
+    @override
+    def empty_trash(self, stays: Told) -> list[str]:
+        from rookery.client.trash import moves
+
+        return moves.empty(self.home, stays)
 
     @override
     def falls_asleep(self, session: str, within: float) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, override
+from urllib.parse import quote
 
 from rookery.client.daemon.errors import Denied, OnlyThere, Unreachable
 from rookery.client.daemon.logins import load
@@ -16,6 +17,7 @@ from rookery.client.transport.interface import Rookery, Told
 from rookery.client.transport.remote_history import RemoteHistory
 from rookery.client.transport.remote_session import AGAIN, PATIENCE, RemoteSession
 from rookery.client.transport.stream import news
+from rookery.client.trash.moves import Restored
 from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
 from rookery.core.json import Json, lenient
@@ -25,6 +27,8 @@ from rookery.core.view.fleet import in_order
 
 if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
+
+TRASH = "/api/trash"
 
 LOOKS = 0.2
 """Seconds between two looks whether a worker has gone."""
@@ -157,11 +161,36 @@ class RemoteRookery(Rookery):
         return list(self.door.json("POST", of_session(session, "/kill"), {})["left"])
 
     @override
-    def remove(self, session: str, stays: Told, *, force: bool = False) -> str:
+    def remove(self, session: str, *, force: bool = False) -> int:
         more = "?force=true" if force else ""
-        for words in self.door.json("DELETE", of_session(session) + more)["kept"]:
-            stays(words)
+        return int(self.door.json("DELETE", of_session(session) + more).get("until") or 0)
+
+    @override
+    def delete(self, session: str, stays: Told, *, force: bool = False) -> str:
+        more = "?permanently=true" + ("&force=true" if force else "")
+        _pass_on(self.door.json("DELETE", of_session(session) + more), stays)
         return ""
+
+    @override
+    def trash(self) -> list[Json]:
+        return list(self.door.json("GET", TRASH)["sessions"])
+
+    @override
+    def restore(self, name: str) -> Restored:
+        said = self.door.json("POST", f"{TRASH}/{quote(name, safe='')}/restore", {})
+        return Restored(said["id"], said["missing"])
+
+    @override
+    def delete_trashed(self, name: str, stays: Told) -> str:
+        session = named(name, self.trash())
+        _pass_on(self.door.json("DELETE", f"{TRASH}/{session}"), stays)
+        return session
+
+    @override
+    def empty_trash(self, stays: Told) -> list[str]:
+        said = self.door.json("DELETE", TRASH)
+        _pass_on(said, stays)
+        return lenient.texts(said, "deleted")
 
     @override
     def falls_asleep(self, session: str, within: float) -> bool:
@@ -240,6 +269,11 @@ def reach(home: str, url: str, patience: float = PATIENCE) -> RemoteRookery:
 def _head(row: Json) -> Json:
     """A row of the API as what a list knows here."""
     return {**row, "worker": row["process"]}
+
+
+def _pass_on(said: Json, stays: Told) -> None:
+    for words in said["kept"]:
+        stays(words)
 
 
 def _is_hidden(block: Block) -> bool:

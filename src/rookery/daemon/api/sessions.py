@@ -6,13 +6,14 @@ import time
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
 from rookery.client.rewind.fork import fork
+from rookery.client.trash import moves as trash
 from rookery.client.update.workers import is_older
 from rookery.core import budgets
 from rookery.core.json import Json
@@ -26,6 +27,7 @@ from rookery.daemon.idempotency import KeyReused, Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
+from rookery.search.update import drop_deleted
 
 router = APIRouter(tags=["sessions"])
 
@@ -82,6 +84,19 @@ class Created(BaseModel):
 
 class Deleted(BaseModel):
     kept: list[str] = Field(description="What could not be deleted.")
+    until: int | None = Field(
+        None, description=f"Until when it can be restored; null: it cannot. {shapes.WHEN}"
+    )
+
+
+class Emptied(BaseModel):
+    deleted: list[str] = Field(description="The ids of the sessions.")
+    kept: list[str] = Field(description="What could not be deleted.")
+
+
+class Restored(BaseModel):
+    id: str
+    missing: str = Field(description="What could not be restored with it; may be empty.")
 
 
 @router.get("/api/sessions", responses=reads(shapes.Sessions), response_class=Masked)
@@ -254,17 +269,65 @@ async def delete_session(
     daemon: Daemon,
     session: SessionId,
     request: Request,
-    force: Annotated[bool, Query(description="Also delete a worktree with unmerged work.")] = False,
+    force: Annotated[bool, Query(description="Also if its worktree has unmerged work.")] = False,
+    permanently: Annotated[bool, Query(description="Delete it permanently, at once.")] = False,
 ) -> Deleted:
-    """Delete a session and all that is kept of it. It must be named by its whole id."""
+    """Move a session to the trash, or delete it permanently. It must be named by its whole id."""
+    _require_whole(request, session)
+    kept: list[str] = []
+    if permanently:
+        await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append, force=force)
+        await asyncio.to_thread(drop_deleted, daemon.home)
+        until = None
+    else:
+        until = (await asyncio.to_thread(trash.remove, daemon.home, session, force=force)).until
+    await daemon.hub.look()
+    return Deleted(kept=kept, until=until)
+
+
+def _require_whole(request: Request, session: str) -> None:
     if request.path_params["session"] != session:
         raise Problem(
             409, "whole_id", "A title could mean another session.", "Use the session's whole id."
         )
-    kept: list[str] = []
-    await asyncio.to_thread(fleet.remove, daemon.home, session, kept.append, force=force)
+
+
+Trashed = Annotated[
+    str, Path(description="A session in the trash: its id or title.", min_length=1, max_length=200)
+]
+
+
+@router.get("/api/trash", responses=reads(shapes.Trash), response_class=Masked)
+async def list_trash(daemon: Daemon) -> Response:
+    """Deleted sessions that can be restored, newest first."""
+    return Masked({"sessions": await asyncio.to_thread(trash.listed, daemon.home)})
+
+
+@router.post("/api/trash/{session}/restore", responses=WRITES)
+async def restore_session(daemon: Daemon, session: Trashed) -> Restored:
+    """Restore a session from the trash, with its worktree and branch."""
+    found = await asyncio.to_thread(trash.restore, daemon.home, session)
     await daemon.hub.look()
-    return Deleted(kept=kept)
+    return Restored(id=found.session, missing=found.missing)
+
+
+@router.delete("/api/trash/{session}", responses=WRITES)
+async def delete_trashed(daemon: Daemon, session: Trashed, request: Request) -> Deleted:
+    """Delete a session in the trash permanently. It must be named by its whole id."""
+    _require_whole(request, (await asyncio.to_thread(trash.find, daemon.home, session)).session)
+    kept: list[str] = []
+    await asyncio.to_thread(trash.delete, daemon.home, session, kept.append)
+    await asyncio.to_thread(drop_deleted, daemon.home)
+    return Deleted(kept=kept, until=None)
+
+
+@router.delete("/api/trash", responses=WRITES)
+async def empty_trash(daemon: Daemon) -> Emptied:
+    """Delete all sessions in the trash permanently."""
+    kept: list[str] = []
+    gone = await asyncio.to_thread(trash.empty, daemon.home, kept.append)
+    await asyncio.to_thread(drop_deleted, daemon.home)
+    return Emptied(deleted=gone, kept=kept)
 
 
 @router.patch(

@@ -21,7 +21,7 @@ BEHIND = frozenset(
 )
 """Actions of the screen below a window."""
 
-DELETED = "The transcript is permanently deleted. Files that agents changed stay."
+DELETED = "It goes to the trash: rookery restore brings it back, for 14 days."
 STOPPED = "The running turn ends now. The next prompt wakes the session."
 
 
@@ -192,11 +192,12 @@ class Windows(Parts):
         def remove() -> str:
             from rookery.client import fleet
             from rookery.client.daemon.errors import RemoteError
+            from rookery.client.trash.store import TrashError
             from rookery.client.worktrees.repository import NoWorktree
 
             try:
-                rookery.remove(session, lambda _: None)
-            except (OSError, fleet.StillAlive, NoWorktree, RemoteError) as error:
+                rookery.remove(session)
+            except (OSError, fleet.StillAlive, NoWorktree, TrashError, RemoteError) as error:
                 return str(error)
             return ""
 

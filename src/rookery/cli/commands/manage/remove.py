@@ -1,49 +1,111 @@
-"""`remove`: deletes sessions."""
+"""`remove`: moves sessions to the trash, or deletes them permanently."""
 
 import os
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from rookery.cli import exits, flags, target
-from rookery.cli.output import clean_line, standard
+from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.output.units import day_of
 from rookery.client.deletion import went_wrong
+from rookery.client.fleet import UnknownSession, named
 from rookery.home import paths
 
 
-@click.command()
-@flags.sessions_argument
-@flags.yes
-@flags.flag("--force", help="Also delete worktrees with work that was not merged.")
-def remove(sessions: tuple[str, ...], yes: bool, force: bool) -> int:
-    """Delete sessions and all their data. Files changed by agents stay, and so does your prompt
-    history (prompts.jsonl). A session's worktree goes with it; if it has work that was not merged,
-    you are asked, or have to pass --force.
+def _complete(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    found = flags.complete_sessions(context, parameter, incomplete)
+    if context.params.get("permanently"):
+        found += flags.complete_trashed(context, parameter, incomplete)
+    return found
 
-    Agents that support it are asked to delete their copy, too; ROOKERY_DEBUG=1 shows their answer.
-    Conversations of Rookery's own agent are deleted.
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="SESSION...", shell_complete=_complete)
+@flags.yes
+@flags.flag("--force", help="Also if a worktree has work that was not merged.")
+@flags.flag("--permanently", help="Delete permanently, also what is in the trash.")
+def remove(names: tuple[str, ...], yes: bool, force: bool, permanently: bool) -> int:
+    """Move sessions to the trash. For 14 days, rookery restore brings them back with their
+    transcript, snapshots, worktree and branch; then they are deleted permanently. Running agents
+    are stopped. Files changed by agents stay. If a worktree has work that was not merged, you are
+    asked, or have to pass --force.
+
+    With --permanently they are deleted at once, and agents that support it are asked to delete
+    their copy; ROOKERY_DEBUG=1 shows their answer. Your prompt history (prompts.jsonl) stays.
 
     \b
     rookery remove 3f2a
-    rookery remove --yes 3f2a 91bc
+    rookery restore 3f2a
+    rookery remove --yes --permanently 3f2a 91bc
     """
-    screen, rookery = standard(), target.rookery()
-    heads = {session: rookery.head(session) for session in sessions}
+    screen = standard()
+    live, trashed = _meant(names, permanently=permanently)
     if not yes:
-        for session, head in heads.items():
-            screen.note(f"  {session}  {clean_line(head['title']) if head else ''}")
-            if words := _at_stake(session):
-                screen.note(f"    its worktree has work that was not merged: {words}")
-                force = True
-        these = "this session" if len(sessions) == 1 else f"these {len(sessions)} sessions"
-        flags.confirm(screen, f"Permanently delete {these}?", "delete them")
-    for session in sessions:
-        said = rookery.remove(
-            session, lambda words: screen.note(f"  {clean_line(words)}"), force=force
-        )
-        if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
-            screen.note(f"  {clean_line(said)}")
+        force = _ask(screen, live, trashed, permanently=permanently) or force
+    for session in live:
+        if permanently:
+            _delete(screen, session, force=force)
+        else:
+            until = day_of(target.rookery().remove(session, force=force))
+            how = f"To restore it until {until}: rookery restore {session}"
+            screen.note(f"Moved {session} to the trash. {how}")
+    for session in trashed:
+        target.rookery().delete_trashed(session, _stays(screen))
         screen.note(f"Deleted {session}.")
+    if permanently and not target.url():
+        from rookery.search.update import drop_deleted
+
+        drop_deleted(paths.home())
     return exits.DONE
+
+
+def _meant(names: tuple[str, ...], *, permanently: bool) -> tuple[list[str], list[str]]:
+    """The sessions, and those in the trash. Raises UnknownSession, Ambiguous."""
+    live, trashed = dict[str, None](), dict[str, None]()
+    for name in names:
+        try:
+            live[target.rookery().find(name)] = None
+        except UnknownSession:
+            if not permanently:
+                raise
+            trashed[named(name, target.rookery().trash())] = None
+    return list(live), list(trashed)
+
+
+def _ask(screen: Screen, live: list[str], trashed: list[str], *, permanently: bool) -> bool:
+    """Whether what was not merged goes, too."""
+    rookery, unmerged = target.rookery(), False
+    titles = {row["id"]: row["title"] for row in rookery.trash()} if trashed else {}
+    for session in live:
+        head = rookery.head(session)
+        screen.note(f"  {session}  {clean_line(head['title']) if head else ''}")
+        if words := _at_stake(session):
+            screen.note(f"    its worktree has work that was not merged: {words}")
+            unmerged = True
+    for session in trashed:
+        screen.note(f"  {session}  {clean_line(titles.get(session, ''))} (in the trash)")
+    number = len(live) + len(trashed)
+    these = "this session" if number == 1 else f"these {number} sessions"
+    if permanently:
+        flags.confirm(screen, f"Permanently delete {these}?", "delete them")
+    else:
+        flags.confirm(screen, f"Move {these} to the trash?", "move them to the trash")
+    return unmerged
+
+
+def _delete(screen: Screen, session: str, *, force: bool) -> None:
+    said = target.rookery().delete(session, _stays(screen), force=force)
+    if said and os.environ.get("ROOKERY_DEBUG") and not went_wrong(said):
+        screen.note(f"  {clean_line(said)}")
+    screen.note(f"Deleted {session}.")
+
+
+def _stays(screen: Screen) -> Any:
+    return lambda words: screen.note(f"  {clean_line(words)}")
 
 
 def _at_stake(session: str) -> str:

@@ -29,6 +29,7 @@ SESSIONS, WORKTREES = "sessions", "worktrees"
 
 OURS = {
     SESSIONS: "sessions",
+    "trash": "sessions that you removed and can restore",
     "config.toml": "settings",
     "config.toml.rejected": "settings that could not be used",
     "config.lock": "lock for changes to the settings",
@@ -71,7 +72,7 @@ OURS = {
 READ = frozenset({"skills", WORKTREES})
 """The user's own work, which stays: what is only read there, and what sessions did in worktrees."""
 
-OF_SESSIONS = frozenset({SESSIONS, "snapshots", paths.FORMAT})
+OF_SESSIONS = frozenset({SESSIONS, "trash", "snapshots", paths.FORMAT})
 """What is kept with the sessions."""
 
 TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")

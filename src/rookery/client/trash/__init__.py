@@ -1,0 +1,1 @@
+"""Removed sessions, which can be restored for two weeks."""

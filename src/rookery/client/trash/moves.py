@@ -1,0 +1,187 @@
+"""Sessions to the trash, back, and out of it permanently: what every face calls."""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+from rookery.client import deletion, fleet, guard
+from rookery.client.offline import check_format
+from rookery.client.session import UNSENT, SessionClient
+from rookery.client.start import connectable
+from rookery.client.trash import branch, store
+from rookery.client.trash.store import Entry, TrashError
+from rookery.client.worktrees import drop, place
+from rookery.core.json import Json, lenient
+from rookery.home import paths
+from rookery.log.lock import becomes_free
+
+type Told = Callable[[str], object]
+
+
+class Restored(NamedTuple):
+    session: str
+    missing: str
+    """What could not be restored with it, in words; "": nothing."""
+
+
+def remove(home: str, session: str, *, force: bool = False) -> Entry:
+    """Move a session to the trash: its worker is ended first. `force`: also if its worktree has
+    work that was not merged; else raises Unmerged. Raises FromAgent, UnknownSession, TrashError."""
+    guard.require_person(home, "delete sessions")
+    check_format(home)
+    directory = paths.session_dir(home, session)
+    drop.refuse_loss(home, session, force=force)
+    _stop(home, session)
+    fleet.kill(home, session)
+    drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
+    try:
+        entry = store.put(home, session)
+    except FileNotFoundError:
+        raise fleet.UnknownSession(session) from None
+    with suppress(FileNotFoundError):
+        os.unlink(paths.socket_path(directory))
+    return entry
+
+
+def _stop(home: str, session: str) -> None:
+    """Let its worker end the turn and the agent, if it answers."""
+    directory = paths.session_dir(home, session)
+    if not connectable(paths.socket_path(directory)):
+        return
+
+    async def stop() -> None:
+        with SessionClient(home, session) as client:
+            async with asyncio.timeout(deletion.ANSWER):
+                await client.send({"do": "stop"})
+
+    with suppress(TimeoutError, *UNSENT):
+        deletion.run(stop())
+        becomes_free(directory, fleet.ENDS)
+
+
+def listed(home: str) -> list[Json]:
+    """What can be restored, newest first."""
+    return [_row(entry) for entry in store.entries(home)]
+
+
+def _row(entry: Entry) -> Json:
+    head = paths.read_json(os.path.join(entry.directory, paths.HEAD)) or {}
+    about = {key: lenient.text(head, key) for key in ("title", "agent", "cwd")}
+    return {
+        "id": entry.session,
+        **about,
+        "removed": entry.at,
+        "until": entry.until,
+        "branch": lenient.text(entry.tree(), "branch"),
+        "bytes": fleet.size_of(entry.directory) + fleet.size_of(entry.worktree),
+    }
+
+
+def find(home: str, name: str) -> Entry:
+    """The entry of the session with that id, unique prefix of one, or title; the newest, if the id
+    is there twice. Raises TrashError, Ambiguous."""
+    found: dict[str, Entry] = {}
+    for entry in store.entries(home):
+        found.setdefault(entry.session, entry)
+    heads = [
+        {
+            "id": entry.session,
+            "title": lenient.text(paths.read_json(f"{entry.directory}/{paths.HEAD}"), "title"),
+        }
+        for entry in found.values()
+    ]
+    try:
+        return found[fleet.named(name, heads)]
+    except fleet.UnknownSession:
+        raise not_there(name) from None
+
+
+def not_there(name: str) -> TrashError:
+    words = f"There is no session {name!r} in the trash."
+    return TrashError("not_in_trash", words, "To see what is in it: rookery trash")
+
+
+def restore(home: str, name: str) -> Restored:
+    """Raises FromAgent, TrashError, Ambiguous."""
+    guard.require_person(home, "restore sessions")
+    check_format(home)
+    store.mend(home)
+    entry = find(home, name)
+    missing = store.restore(entry)
+    head = paths.read_json(os.path.join(paths.session_dir(home, entry.session), paths.HEAD))
+    cwd = lenient.text(head, "cwd")
+    if cwd and not missing and not os.path.isdir(cwd):
+        missing = f"Its directory {cwd} is gone."
+    return Restored(entry.session, missing)
+
+
+def delete(home: str, name: str, stays: Told = lambda _: None) -> str:
+    """Delete a session in the trash; its id. Raises FromAgent, TrashError, Ambiguous."""
+    guard.require_person(home, "delete sessions")
+    check_format(home)
+    entry = find(home, name)
+    erase(entry, stays)
+    return entry.session
+
+
+def empty(home: str, stays: Told = lambda _: None) -> list[str]:
+    """Delete all of them; their ids. Raises FromAgent."""
+    guard.require_person(home, "empty the trash")
+    check_format(home)
+    return erase_all(store.entries(home), stays)
+
+
+def erase_all(entries: Iterable[Entry], stays: Told = lambda _: None) -> list[str]:
+    gone: list[str] = []
+    for entry in entries:
+        with suppress(TrashError):  # somebody else restored or deleted it
+            erase(entry, stays)
+            gone.append(entry.session)
+    return gone
+
+
+def erase(entry: Entry, stays: Told = lambda _: None) -> None:
+    """Delete a session. It leaves the trash at once; what a killed process leaves of it,
+    `clear_leftovers` deletes. `stays` gets what could not be deleted. Raises TrashError."""
+    with store.held(entry.home):
+        try:
+            os.rename(entry.directory, entry.deleted)
+        except FileNotFoundError:
+            raise not_there(entry.session) from None
+    clear(entry, stays)
+
+
+def clear_leftovers(home: str) -> None:
+    """What killed processes did not delete to the end. Raises OSError."""
+    for name in store.names(home):
+        if name.endswith(store.DELETED) and (
+            entry := store.entry_of(home, name.removesuffix(store.DELETED))
+        ):
+            clear(entry)
+
+
+def clear(entry: Entry, stays: Told = lambda _: None) -> None:
+    """The agents forget the session, then its files go. Nothing is done if somebody is at it."""
+    try:
+        folder = os.open(entry.deleted, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        conversations = deletion.conversations_of(entry.deleted, last_too=True)
+        for words in deletion.forget(entry.home, entry.deleted, conversations):
+            stays(words)
+        if not os.path.isdir(paths.session_dir(entry.home, entry.session)):
+            deletion.strike(entry.home, entry.session)
+        if (tree := entry.tree()) is not None:
+            branch.erase(entry.name, tree)
+        for path in (entry.worktree, entry.deleted):
+            if os.path.lexists(path):
+                place.erase(path)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(folder)
