@@ -177,10 +177,22 @@ async def test_D10_a_session_is_renamed_marked_as_read_and_deleted(way: Way) -> 
     head = way.rookery.head(session)
     assert head is not None
     assert not head["unread"]
-    await asyncio.to_thread(way.rookery.remove, session, lambda _: None)
+    until = await asyncio.to_thread(way.rookery.remove, session)
     assert way.rookery.head(session) is None
     with pytest.raises(NoSession):
         way.rookery.history(session).header()
+    [row] = await asyncio.to_thread(way.rookery.trash)
+    assert (row["id"], row["title"], row["until"]) == (session, "Wren", until)
+    assert await asyncio.to_thread(way.rookery.restore, "Wren") == (session, "")
+    head = way.rookery.head(session)
+    assert head is not None
+    assert head["title"] == "Wren"
+    await asyncio.to_thread(way.rookery.remove, session)
+    assert await asyncio.to_thread(way.rookery.delete_trashed, "Wren", pytest.fail) == session
+    other = create(way)
+    await asyncio.to_thread(way.rookery.remove, other)
+    assert await asyncio.to_thread(way.rookery.empty_trash, pytest.fail) == [other]
+    assert await asyncio.to_thread(way.rookery.trash) == []
 
 
 async def test_D10_files_go_with_a_prompt(way: Way) -> None:
