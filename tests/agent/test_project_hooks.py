@@ -99,6 +99,23 @@ async def test_a_safeguard_that_changes_under_way_lets_nothing_pass(
     assert not (tmp_path / "evil").exists()
 
 
+async def test_what_the_user_forgets_no_longer_runs_in_an_open_session(
+    agent: Agent, agent_home: Path, tmp_path: Path
+) -> None:
+    """In the middle of a turn: what a safeguard of theirs guards is not done either, since it may
+    be an agent that removed the trust. The next prompt asks."""
+    hook(tmp_path, pre_tool_use="echo guard >> ran", stop="echo stop >> ran")
+    asked = answer_all(agent, ALLOW)
+    session = await agent.new(str(tmp_path))
+    steps = [run(f"rm {agent_home / confirmed.TRUSTED}"), run("touch second"), *HI]
+    await agent.turn(session, steps)
+    assert (tmp_path / "ran").read_text() == "guard\n"
+    assert not (tmp_path / "second").exists()
+    await agent.turn(session, HI)
+    assert len(asked_about_hooks(asked)) == 2
+    assert (tmp_path / "ran").read_text() == "guard\nstop\n"
+
+
 async def test_in_plan_mode_a_trusted_project_may_only_refuse(agent: Agent, tmp_path: Path) -> None:
     say = "echo {0} >> ../ran-{0}; exit {1}"
     hook(tmp_path, **{kind: say.format(kind, 2 if kind == "pre_tool_use" else 0) for kind in KINDS})

@@ -13,6 +13,7 @@ from tests.agent.driving import run
 from tests.agent.test_asks_under_worker import bird
 from tests.agent.test_surroundings import hook
 from tests.agent.test_under_worker import said
+from tests.client.work_tree.trees import Tree
 from tests.worker.aviary import Aviary, Bird, is_idle
 
 __all__ = ["bird"]
@@ -40,6 +41,29 @@ def test_a_run_leaves_untrusted_hooks_out_and_stops_at_a_safeguard(
     assert sorted(os.listdir(work)) == [".rookery", "done", "guarded", "stopped"]
     said(home, work, "policy", "hooks", "--forget")
     said(home, work, *words, PLAY, code=2)
+
+
+@pytest.mark.long
+def test_a_later_prompt_and_a_race_go_on_without_hooks_if_told(
+    home: Path, tmp_path: Path, model: ScriptedModel, agent_home: Path
+) -> None:
+    warm_up(home, model, agent_home)
+    work = Tree(tmp_path / "work")
+    hook(work.place, pre_tool_use="touch guarded")
+    told = said(home, work.place, "run", "--agent", "rookery", "--json", "--yolo", PLAY, code=2)
+    session = json.loads(told.splitlines()[0])["update"]["id"]
+    words = ("prompt", "--wait", session)
+    assert "--without-hooks" in said(home, work.place, *words, PLAY, code=2)
+    said(home, work.place, *words, "--without-hooks", PLAY)
+    assert (work.place / "done").exists()
+    said(home, work.place, "set", session, "confirm", "every")
+    asked = said(home, work.place, "prompt", session, "--without-hooks", PLAY, code=2)
+    assert "In a script: --approve" in asked
+    work.git("add", ".rookery")
+    work.git("commit", "-qm", "hooks")
+    said(home, work.place, "race", "--agents", "rookery", "--without-hooks", PLAY)
+    assert len(list((home / "worktrees").glob("*/*/done"))) == 1
+    assert not list(tmp_path.rglob("guarded"))
 
 
 @pytest.mark.long

@@ -23,6 +23,11 @@ CHANGED = (
     "asked again with the next prompt; nothing that they guard is done before that."
 )
 
+FORGOTTEN = (
+    "The user no longer trusts this project's hooks, and is asked again with the next prompt; "
+    "nothing that they guard is done before that."
+)
+
 
 class ProjectHooks:
     """What a project brings along, as it was read for this turn. One for all that a conversation
@@ -42,6 +47,8 @@ class ProjectHooks:
         self.trusted = trusted
         self.known = known
         """What the user said to them before, if anything."""
+        self.kept_in = ""
+        """The home that remembers the user's yes; "": none does."""
         self.told = False
         """That they are left out."""
         self._config = HookConfig.model_validate(config)
@@ -54,6 +61,19 @@ class ProjectHooks:
         """What was read anew."""
         self.found, self._config = other.found, other._config
         self.trusted, self.known, self.told = other.trusted, other.known, other.told
+        self.kept_in = other.kept_in
+
+    def note_kept(self, home: str) -> None:
+        """Whether what is trusted is so beyond this session. Blocks."""
+        kept = self.found is not None and trust.state(home, self.found) == "trusted"
+        self.kept_in = home if kept else ""
+
+    @property
+    def forgotten(self) -> bool:
+        """The user took the yes back. Blocks."""
+        if not self.kept_in or self.found is None:
+            return False
+        return trust.state(self.kept_in, self.found) != "trusted"
 
     def matchers(self, event: HookEventType) -> list[HookMatcher]:
         """Of the trusted ones; in plan mode, those alone that may refuse."""
@@ -63,7 +83,9 @@ class ProjectHooks:
 
     def fault(self) -> str:
         """Why they do not run now."""
-        return CHANGED if self.found is None or self.found.changed() else ""
+        if self.found is None or self.found.changed():
+            return CHANGED
+        return FORGOTTEN if self.forgotten else ""
 
 
 def load(home: str, cwd: str, choices: Choices | None = None) -> tuple[Json, ProjectHooks]:
@@ -75,7 +97,9 @@ def read(home: str, cwd: str, choices: Choices | None = None) -> ProjectHooks:
     """A project's, as they are now. Raises SettingsError."""
     found, config = hook_files.of_project(home, cwd)
     known = trust.state(home, found) if found else "unknown"
-    return ProjectHooks(found, config, choices, trusted=known == "trusted", known=known)
+    result = ProjectHooks(found, config, choices, trusted=known == "trusted", known=known)
+    result.kept_in = home if result.trusted else ""
+    return result
 
 
 def has_any(home: str, cwd: str) -> bool:

@@ -58,7 +58,8 @@ async def _settled(session: "Session", unless_stopped: asks.UnlessStopped) -> bo
     if now.found is not None and found is None:
         session.notice(GONE)
     if found is not None and now.found is not None and found.fingerprint == now.found.fingerprint:
-        new.trusted, new.known = now.trusted or new.trusted, now.known
+        if not now.kept_in:
+            new.trusted, new.known = now.trusted or new.trusted, now.known
         new.told = now.told
     now.take(new)
     if found is None or now.trusted or (now.plans and not found.guards):
@@ -102,6 +103,7 @@ async def _ask(session: "Session", found: Found, unless_stopped: asks.UnlessStop
         if now.trusted or verdict.never:
             now.known = "trusted" if now.trusted else "refused"
             await asyncio.to_thread(_remember, session, found, now.trusted)
+            await asyncio.to_thread(now.note_kept, session.models.home)
     finally:
         text = {"type": "text", "text": f"{words}."}
         ended: Json = {"status": "completed" if now.trusted else "failed"}

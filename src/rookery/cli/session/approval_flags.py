@@ -11,6 +11,8 @@ from rookery.core.json import Json
 from rookery.core.policy import modes, planning, unattended
 from rookery.core.policy.unattended import Order
 
+ALSO = " --confirm-destructive"
+
 
 class Policy(NamedTuple):
     """all, risky, reject, or ask (the user)."""
@@ -31,7 +33,7 @@ class Policy(NamedTuple):
         if self.approve not in unattended.CONFIRMS:
             return None
         also = self.destructive and self.approve == unattended.ALL
-        told = self.told + (" --confirm-destructive" if also else "")
+        told = self.told + (ALSO if also else "")
         return Order(self.approve, also, told, self.without_hooks)
 
 
@@ -73,6 +75,18 @@ def _order(session: str, order: Order) -> None:
             raise
         words = f"The worker of {session} is from an older build and cannot answer for you."
         raise click.ClickException(f"{words} Run rookery stop {session}, then try again.") from None
+
+
+def without_hooks(session: str, policy: Policy) -> Policy:
+    """What answers for the user in a session, or is to do so, without untrusted hooks. Raises
+    UsageError."""
+    if policy.order is not None:
+        return policy._replace(without_hooks=True)
+    held = unattended.order_of(header_of(session)["unattended"])
+    if held is None:
+        raise click.UsageError("You are asked about hooks in this session. In a script: --approve.")
+    told = held.told.removesuffix(ALSO)
+    return Policy(held.approve, destructive=held.destructive, told=told, without_hooks=True)
 
 
 def hand_over(screen: Screen, session: str, policy: Policy) -> None:

@@ -54,7 +54,7 @@ def _trust(screen: Screen, home: str, found: Found | None) -> None:
 def _forget(screen: Screen, home: str, cwd: str) -> None:
     if not trusts.forget(home, repository_of(cwd)[1]):
         raise click.ClickException("You have not decided about this project's hooks.")
-    screen.note("Forgotten: you are asked again with the next prompt of a new session.")
+    screen.note("Forgotten: they no longer run, and you are asked again with the next prompt.")
 
 
 def _list(screen: Screen, home: str, found: Found | None) -> None:

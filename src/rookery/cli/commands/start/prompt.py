@@ -23,6 +23,7 @@ STEERED_WITHIN = 2.0
 @flags.verbose("With --wait, in a pipe: print the whole transcript.")
 @flags.approve("How to answer the agent's questions from now on (default: unchanged).")
 @flags.destructive
+@flags.without_hooks
 @flags.critic
 def prompt(
     session: str,
@@ -45,7 +46,12 @@ def prompt(
     screen = standard()
     flags.check_output(as_json=more["as_json"], verbose=more["verbose"])
     message = message_of(text, files)
-    from rookery.cli.session.approval_flags import Policy, check_destructive, hand_over
+    from rookery.cli.session.approval_flags import (
+        Policy,
+        check_destructive,
+        hand_over,
+        without_hooks,
+    )
 
     check_destructive(approve, more["destructive"])
     renew_environment(screen.note, session, {"do": "prompt"})
@@ -55,7 +61,9 @@ def prompt(
         send(session, {"do": "set", "option": "refine", "value": "on"})
     told = f"prompt --approve {approve}"
     policy = Policy(approve or "ask", destructive=more["destructive"], told=told)
-    if approve:
+    if more["without_hooks"]:
+        policy = without_hooks(session, policy)
+    if approve or more["without_hooks"]:
         hand_over(screen, session, policy)
     if wait:
         from rookery.cli.session.turn import Wish, continue_turn

@@ -69,6 +69,7 @@ def race() -> None:
 @new_session.options
 @flags.approve("How to answer the agents' questions: approve all (default), reject, or ask you.")
 @flags.destructive
+@flags.without_hooks
 @flags.as_json("Print one JSON object per session.")
 @click.argument("text", nargs=-1)
 def start(
@@ -76,6 +77,7 @@ def start(
     text: tuple[str, ...],
     approve: str | None,
     destructive: bool,
+    without_hooks: bool,
     as_json: bool,
     **of_session: Any,
 ) -> int:
@@ -93,7 +95,7 @@ def start(
     check_destructive(approve or "all", destructive)
     if not target.url():
         ask_before_worktree(standard(), of_session["cwd"])
-    policy = Policy(approve or "all", bool(approve), destructive, "rookery race")
+    policy = Policy(approve or "all", bool(approve), destructive, "rookery race", without_hooks)
     running = _Running(standard(), text_of(text), policy.order)
 
     async def main() -> int:
