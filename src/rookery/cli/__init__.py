@@ -6,6 +6,7 @@ import sys
 
 from rookery import __version__
 from rookery.cli.commands import COMPLETING
+from rookery.processes.search_path import leave_directory
 
 SELDOM = 20_000
 """New objects before garbage is collected: imports at the start produce none."""
@@ -29,6 +30,7 @@ LOCAL = frozenset({"play", "acp"})
 
 def main() -> None:
     """The script `rookery`. Ends the process with a meaningful status."""
+    leave_directory()
     arguments = sys.argv[1:]
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed: what is said there goes nowhere

@@ -10,11 +10,13 @@ import sys
 from rookery.core.json import Json
 from rookery.daemon.options import Refusal, from_json
 from rookery.daemon.process import log_lines
+from rookery.processes.search_path import leave_directory
 
 LONGEST = 65536
 
 
 def main(words: list[str]) -> int:
+    leave_directory()
     parser = argparse.ArgumentParser(prog="rookery.daemon")
     parser.add_argument("--home", required=True)
     parser.add_argument("--options", type=int, required=True)

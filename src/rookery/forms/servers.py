@@ -13,6 +13,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.settings.loosening import Guarded, loosened
 from rookery.forms.form import Form, Saved, choices, described
 from rookery.home import mcp
+from rookery.processes.search_path import for_python
 
 HIDDEN = "•••"
 """Stands for a saved value: no secret is shown."""
@@ -159,7 +160,7 @@ def tested(home: str, name: str) -> Saved:
             capture_output=True,
             check=False,
             timeout=WITHIN,
-            env=environment,
+            env=for_python(environment),
         )
     except subprocess.TimeoutExpired:
         return Saved(False, f"{name}: no response in time.")

@@ -47,6 +47,7 @@ def _import_error() -> str:
     try:
         run = subprocess.run(
             command,
+            cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=WITHIN,

@@ -179,6 +179,7 @@ def _by_litellm(model: Profile, within: float) -> Answer:
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-m", "rookery.agent.probe"],
+            cwd="/",
             input=json.dumps(asked).encode(),
             capture_output=True,
             check=False,

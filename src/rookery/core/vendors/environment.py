@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from rookery.core.json import Json, lenient
+from rookery.core.search_path import for_programs
 
 LACKING = "ROOKERY_ENVS_LACKING"
 """Tells our own agent which variables a session was made with and has not now."""
@@ -27,11 +28,12 @@ LOADER = ("LD_", "DYLD_")
 
 def cleaned(environment: Mapping[str, str], denied: Iterable[str] = ()) -> dict[str, str]:
     without = OURS.union(denied)
-    return {
+    found = {
         key: value
         for key, value in environment.items()
         if key not in without and not key.startswith(LOADER)
     }
+    return found | ({"PATH": for_programs(found["PATH"])} if "PATH" in found else {})
 
 
 OVERRIDES = ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL")

@@ -24,6 +24,7 @@ from rookery.home.log_rotation import turn_over
 from rookery.log.lock import is_held
 from rookery.processes import tree
 from rookery.processes.lineage import unmarked
+from rookery.processes.search_path import for_python
 
 STARTS = 60.0
 ENDS = 20.0
@@ -71,7 +72,7 @@ def run(home: str, options: Options, say: Json) -> NoReturn:
     os.close(writing)
     os.set_inheritable(reading, True)
     argv = _argv(home, reading, background=False)
-    os.execve(argv[0], argv, _environment())
+    os.execve(argv[0], argv, for_python(_environment()))
 
 
 def start(home: str, options: Options) -> Json:

@@ -3,6 +3,7 @@ turns what is no protocol into updates."""
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -17,6 +18,7 @@ from rookery.core.settings.sandbox import CONTAINER
 from rookery.home import paths
 from rookery.processes import MARK, strays, tree
 from rookery.processes.child import Child
+from rookery.processes.search_path import for_python
 from rookery.wire.failures import ConnectionClosed, RpcError, error_to_json
 from rookery.wire.jsonrpc import Answer, Ceilings, OnNotification, OnRequest, Peer
 from rookery.worker.agent.chunk_lines import ChunkLines
@@ -79,6 +81,8 @@ class AgentLink:
         if registry.is_own(argv):  # it may be forked from a warm process, which is not below us
             left = partial(strays.of_mark, session.home, os.environ.get(MARK, ""))
             environment |= {DEMANDED: "1"} if session.fence.confined else {}
+        if registry.is_own(argv) or argv[:1] == [sys.executable]:
+            environment = for_python(environment)
         process = AgentProcess(peer, log, partial(self._exited, link=""), session.fence, left)
         process.on_left = lambda processes: session.said(left_running(processes))
         inside = session.sandbox.spawn(argv, environment, cwd)

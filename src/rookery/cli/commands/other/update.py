@@ -31,6 +31,7 @@ from rookery.daemon.process import lifecycle
 from rookery.home import paths
 from rookery.installation import commands
 from rookery.installation.distribution import NAME, Installation, former, running
+from rookery.processes.search_path import for_python
 
 QUESTIONS = {OLDER: "This build is older. Install it anyway?", SAME: "Move it now?"}
 ORDERS = {NEWER: "newer", OLDER: "older", DIFFERS: "another", SAME: "the same"}
@@ -94,7 +95,7 @@ def update(
     python = commands.python_after(found)
     argv = [python, "-P", "-m", "rookery", "update", "--updated-from", build(), *words]
     try:
-        os.execv(python, argv)  # what follows is the new build's
+        os.execve(python, argv, for_python(os.environ))  # what follows is the new build's
     except OSError as error:
         raise click.ClickException(
             f"Updated, but {python} cannot be run ({error.strerror}). Try: rookery doctor"
