@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.cli.checkup.home import _read_whole, _sessions
+from rookery.cli.checkup import logs
 from rookery.client import fleet
 from rookery.client.session import Trouble
 from rookery.home import paths
@@ -71,12 +71,9 @@ def fill(home: Path) -> Path:
 
 def test_I10_10_doctor_reads_so_much_of_logs_and_no_more(home: Path) -> None:
     """Those that changed last, whole; of the others that they open. `--all-logs`: every one."""
-    old, young = (rookery("new").out.strip() for _ in range(2))
+    old, _ = (rookery("new").out.strip() for _ in range(2))
     os.utime(folder(home, old) / paths.LOG, (1, 1))
-    size = (folder(home, young) / paths.LOG).stat().st_size
-    assert _read_whole(str(home), [old, young], size) == {young}
-    assert _read_whole(str(home), [old, young], None) == {old, young}
-    [told] = _sessions(str(home), size)
+    [told] = logs.check(str(home), most=logs.LEAST)
     assert told.verdict == "ok"
     assert told.words.startswith("2 logs, no damage found; of 1 only the end was read")
     assert "2 logs, none damaged" in rookery("doctor", "--all-logs").out

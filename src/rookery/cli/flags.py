@@ -4,6 +4,7 @@ A session is named by its id, prefix or title, an agent by its name.
 """
 
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -129,9 +130,18 @@ def find_session(_context: click.Context, _parameter: click.Parameter, value: An
 
 
 def complete_sessions(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
+    context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    return _completed(lambda: target.rookery().heads(), incomplete)
+    """Before anything is typed, those that lists show; for `unarchive`, the others."""
+    from rookery.core.view.fleet import is_hidden
+
+    put_away, now = context.info_name == "unarchive", time.time() * 1000
+
+    def known() -> list["Json"]:
+        found = target.rookery().heads(hidden=put_away or bool(incomplete))
+        return [head for head in found if incomplete or is_hidden(head, now) == put_away]
+
+    return _completed(known, incomplete)
 
 
 def complete_trashed(

@@ -199,7 +199,7 @@ def _overview() -> int:
     from rookery.core.view.fleet import is_hidden
 
     screen = standard()
-    known = target.rookery().heads()
+    known = target.rookery().heads(hidden=False)
     found = [head for head in known if not is_hidden(head, time.time() * 1000)]
     if found:
         write_table(screen, found, LISTED)

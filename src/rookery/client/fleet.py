@@ -13,7 +13,8 @@ from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.view.fleet import head_of, is_sound, is_unread
-from rookery.home import paths
+from rookery.home import paths, resting
+from rookery.home.resting import Entry
 from rookery.home.seen import seen
 from rookery.log.errors import Busy, LogError
 from rookery.log.lock import becomes_free, is_locked
@@ -51,11 +52,47 @@ class StillAlive(Exception):
     """What was killed did not go."""
 
 
-def heads(home: str) -> list[Json]:
+def heads(home: str, *, hidden: bool = True) -> list[Json]:
     """The head of each session, newest news first, with `awake` and `worker` (worker.json or
-    None). One that cannot be read has a stand-in: see `listed`."""
-    found = [head for name in paths.session_ids(home) if (head := listed(home, name))]
-    return sorted(found, key=lambda head: (-head["at"], head["id"]))
+    None). One that cannot be read has a stand-in: see `listed`. Not `hidden`: those that lists
+    leave out may be missing."""
+    return Sessions(home).heads(hidden=hidden)
+
+
+class Sessions:
+    """All sessions of a home. What is known of those at rest holds at the moment when this is
+    made."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._known = resting.load(home)
+        self.restless: dict[str, str] = {}
+        """Those whose files are to be read, with the stamps of their directories."""
+        self._resting: dict[str, Entry] = {}
+        place = paths.sessions(home)
+        for name in paths.session_ids(home, self._known):
+            stamp, entry = resting.stamp_of(f"{place}/{name}"), self._known.get(name)
+            if stamp and entry is not None and entry.stamp == stamp:
+                self._resting[name] = entry
+            else:
+                self.restless[name] = stamp
+
+    def heads(self, *, hidden: bool = True) -> list[Json]:
+        found, now = list[Json](), time.time() * 1000
+        for name, entry in [*self._resting.items()]:
+            if hidden or entry.until <= now:
+                if head := entry.head():
+                    found.append(head)
+                else:
+                    self.restless[name] = self._resting.pop(name).stamp
+        for name, stamp in self.restless.items():
+            if head := listed(self._home, name):
+                found.append(head)
+                if stamp and resting.rests(head):
+                    self._resting[name] = resting.entry_of(self._home, head, stamp)
+        if self._resting != self._known:
+            resting.save(self._home, self._resting)
+        return sorted(found, key=lambda head: (-head["at"], head["id"]))
 
 
 def listed(home: str, session: str) -> Json | None:
@@ -122,6 +159,8 @@ def _stand_in(directory: str, name: str) -> Json:
 def find(home: str, name: str) -> str:
     """The session with that id, unique prefix of one, or title. Raises UnknownSession,
     Ambiguous."""
+    if paths.is_id(name) and os.path.isdir(paths.session_dir(home, name)):
+        return name
     return named(name, heads(home))
 
 

@@ -38,9 +38,14 @@ def collect(home: str, filters: Filters = ALL, skipped: list[str] | None = None)
     now: dict[str, Json] = {}
     rows: list[Row] = []
     for session in sorted(paths.session_ids(home)):
-        entry = _entry(home, session, kept.get(session))
+        directory, known = paths.session_dir(home, session), kept.get(session)
+        sign = _sign(directory)
+        if sign and max(sign[1::2]) < filters.since * 1_000_000:  # it was not written since then
+            now |= {session: known} if known is not None else {}
+            continue
+        entry = None if sign is None else _entry(directory, session, sign, known)
         if entry is None:
-            if skipped is not None and os.path.isdir(paths.session_dir(home, session)):
+            if skipped is not None and os.path.lexists(directory):
                 skipped.append(session)
             continue
         now[session] = entry
@@ -69,12 +74,10 @@ def _is_within(cwd: str, place: str) -> bool:
 # --- one session ---------------------------------------------------------------------------------
 
 
-def _entry(home: str, session: str, kept: Json | None) -> Json | None:
-    """What is known of a session; None: it cannot be read."""
-    directory = paths.session_dir(home, session)
-    sign = _sign(directory)
-    if sign is None:
-        return None
+def _entry(directory: str, session: str, sign: list[int], kept: Json | None) -> Json | None:
+    """What is known of a session; None: it cannot be read. What was kept and is damaged is read
+    from its log again."""
+    kept = kept if kept is not None and _is_sound(session, kept) else None
     if kept is not None and kept.get("sign") == sign:
         return kept
     try:
@@ -128,12 +131,11 @@ def _place(home: str) -> str:
 
 
 def _kept(home: str) -> dict[str, Json]:
-    """Of each session; what is damaged is read from its log again."""
+    """Of each session; not checked yet."""
     found = paths.read_json(_place(home)) or {}
     if found.get("v") != VERSION:
         return {}
-    entries = lenient.mapping(found, "sessions")
-    return {name: entry for name, entry in entries.items() if _is_sound(name, entry)}
+    return lenient.mapping(found, "sessions")
 
 
 def _is_sound(session: str, entry: object) -> bool:

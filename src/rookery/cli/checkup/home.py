@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from rookery.agents import registry
 from rookery.build import build
+from rookery.cli.checkup import logs
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Row, Verdict
 from rookery.client.config import in_force
-from rookery.client.offline import fault_of
 from rookery.client.update.difference import of_daemon
 from rookery.core.json.files import Unusable
-from rookery.core.json.safe_text import count
 from rookery.core.settings.held import WAITS
 from rookery.core.settings.sandbox import CONTAINER
 from rookery.core.vendors.environment import overriding
@@ -26,8 +25,6 @@ from rookery.processes import LINUX, landlock
 type Found = Iterator[tuple[Verdict, str]]
 
 LEAST_PYTHON = (3, 12)
-READ_WHOLE = 256 * 2**20
-"""Bytes of logs that are read in full by default: about a second."""
 FAULTS = (BadPlace, OSError, paths.PathError, Unusable)
 """Errors that say what is wrong."""
 
@@ -58,7 +55,7 @@ def check(home: str, *, all_logs: bool = False) -> list[Row]:
         except FAULTS as error:
             rows.append(Row(name, NOT_OK, str(error)))
     rows += [Row("guard", *_guard(home)), *_sandbox(home)]
-    return [*rows, *_sessions(home, None if all_logs else READ_WHOLE), *_leftovers(home)]
+    return [*rows, *logs.check(home, everything=all_logs), *_leftovers(home)]
 
 
 def _python(_home: str) -> Found:
@@ -231,48 +228,13 @@ def _images(home: str, settings: config.Config) -> list[Row]:
     return rows
 
 
-def _sessions(home: str, most: int | None) -> list[Row]:
-    """Reads up to `most` bytes of logs in full, the latest first; of the others, checks that they
-    open and have their end."""
-    try:
-        names = sorted(paths.session_ids(home))
-    except OSError:
-        return []
-    whole = _read_whole(home, names, most)
-    found = {name: fault_of(home, name, whole=name in whole) for name in names}
-    rows = [Row("sessions", NOT_OK, f"{name}: {fault}") for name, fault in found.items() if fault]
-    told = f"{count(len(names), 'log')}, none damaged"
-    if left := len(names) - len(whole):
-        told = f"{count(len(names), 'log')}, no damage found; of {left} only the end was read"
-        told += " (rookery doctor --all-logs reads them in full)"
-    return rows or ([Row("sessions", OK, told)] if names else [])
-
-
-def _read_whole(home: str, names: list[str], most: int | None) -> set[str]:
-    if most is None:
-        return set(names)
-    known = []
-    for name in names:
-        try:
-            about = os.stat(os.path.join(paths.session_dir(home, name), paths.LOG))
-            known.append((-about.st_mtime, about.st_size, name))
-        except OSError:  # a missing log takes no time to read
-            known.append((0.0, 0, name))
-    found: set[str] = set()
-    for _, size, name in sorted(known):
-        if size <= most:
-            most -= size
-            found.add(name)
-    return found
-
-
 def _leftovers(home: str) -> list[Row]:
     """What killed workers left running is ended here."""
     from rookery.client.fleet import heads
     from rookery.client.leftovers import end_leftovers
 
     try:
-        found = end_leftovers(home, heads(home))
+        found = end_leftovers(home, heads(home, hidden=False))
     except OSError:
         return []  # it is no home: said above
     rows = [Row("processes", NOT_TOLD if each.refused else OK, str(each)) for each in found]

@@ -67,9 +67,9 @@ class Rookery(Protocol):
     url: str
     """Of the daemon; "": it is this machine's."""
 
-    def heads(self, *, probe: bool = False) -> list[Json]:
-        """Every session as lists know it, newest news first, those that cannot be read last.
-        `probe`: with `hung`, whether its worker does not respond."""
+    def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
+        """Every session as lists know it, newest news first. `probe`: with `hung`, whether its
+        worker does not respond. Not `hidden`: archived and snoozed ones may be missing."""
         ...
 
     def tidy(self, heads: list[Json]) -> list[str]:

@@ -33,11 +33,12 @@ class LocalRookery(Rookery):
         self.home = home
 
     @override
-    def heads(self, *, probe: bool = False) -> list[Json]:
+    def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
         from rookery.client.liveness import Asked
 
-        asked = Asked(self.home, paths.session_ids(self.home)) if probe else None
-        found = fleet.heads(self.home)
+        sessions = fleet.Sessions(self.home)
+        asked = Asked(self.home, sessions.restless) if probe else None
+        found = sessions.heads(hidden=hidden)
         if asked is None:
             return found
         silent = asked.silent()
@@ -168,7 +169,7 @@ class LocalRookery(Rookery):
         before: object = None
         while True:
             began = time.monotonic()
-            found = await asyncio.to_thread(fleet.heads, self.home)
+            found = await asyncio.to_thread(self.heads, hidden=False)
             await asyncio.to_thread(waking.look_after, self.home, found)
             shown = [head for head in found if not is_hidden(head, time.time() * 1000)]
             blocks = in_order([fleet_block(head, awake=head["awake"]) for head in shown])

@@ -50,9 +50,9 @@ class RemoteRookery(Rookery):
         return str(heads[0]["cwd"] if heads else self.about()["directory"])
 
     @override
-    def heads(self, *, probe: bool = False) -> list[Json]:
+    def heads(self, *, probe: bool = False, hidden: bool = True) -> list[Json]:
         found, page = list[Json](), 0
-        query: Json = {"show": "all"} | ({"probe": "true"} if probe else {})
+        query: Json = {"show": "all" if hidden else "live"} | ({"probe": "true"} if probe else {})
         while True:
             said = self.door.json("GET", "/api/sessions", query={**query, "page": page})
             found += map(_head, said["sessions"])

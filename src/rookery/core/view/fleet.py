@@ -1,6 +1,8 @@
 """The session list is a document like any other: its blocks are the sessions' heads (the topic
 `fleet`)."""
 
+from functools import cache
+
 from rookery.core import worktree
 from rookery.core.blocks import Block, make_block
 from rookery.core.empty_header import EMPTY
@@ -62,11 +64,16 @@ def head_of(header: Json, seq: int, at: int) -> Json:
 def is_sound(head: Json) -> bool:
     """Whether a head that was read from a file has all that lists rely on, each of its type. A head
     is only a fold: one that is not sound is folded again."""
-    pattern = {key: value for key, value in head_of(EMPTY, 0, 0).items() if key not in LATER}
+    pattern = _pattern()
     return head.get("v") == pattern["v"] and all(
         isinstance(head.get(key), dict | None if value is None else type(value)) and key in head
         for key, value in pattern.items()
     )
+
+
+@cache
+def _pattern() -> Json:
+    return {key: value for key, value in head_of(EMPTY, 0, 0).items() if key not in LATER}
 
 
 def is_snoozed(head: Json, now: float) -> bool:

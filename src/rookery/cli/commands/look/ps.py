@@ -49,7 +49,7 @@ def ps(everything: bool, as_json: bool) -> None:
     """
     screen, rookery = standard(), target.rookery()
     now = time.time() * 1000
-    known = rookery.heads(probe=True)
+    known = rookery.heads(probe=True, hidden=everything)
     for left in rookery.tidy(known):
         screen.note(clean_line(left))
     found = [head for head in known if everything or not is_hidden(head, now)]
