@@ -14,6 +14,7 @@ from bench.figures import Benchmark, prepare, progress, run
 FILES = (
     *("version", "worker_start", "stream", "stream_delay"),
     *("log_scale", "idle_worker", "idle_session", "idle_cpu", "fifty_sessions", "scale"),
+    "many_sessions",
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
     *("sandbox_start", "snapshot"),
