@@ -201,6 +201,11 @@ def test_completions_know_sessions_and_agents(home: Path) -> None:
         return done.stdout.decode().split()
 
     assert complete(f"rookery show {session[:3]}") == [f"plain,{session}"]
+    away = rookery("new").out.strip()
+    rookery("archive", away)
+    assert complete("rookery show ") == [f"plain,{session}"]
+    assert complete(f"rookery show {away}") == [f"plain,{away}"]
+    assert complete("rookery unarchive ") == [f"plain,{away}"]
     assert "plain,claude" in complete("rookery run --agent c")
     assert "plain,restart" in complete("rookery re")
 
