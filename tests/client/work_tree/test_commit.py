@@ -159,7 +159,7 @@ def test_V6_a_merge_and_a_busy_index_are_told(tree: Tree) -> None:
         made(tree)
     assert caught.value.name == "busy"
     os.unlink(tree.place / ".git" / "index.lock")
-    tree.git("update-ref", "MERGE_HEAD", "HEAD")
+    (tree.place / ".git" / "MERGE_HEAD").write_text(tree.git("rev-parse", "HEAD"))
     with pytest.raises(NoDiff) as refused:
         made(tree)
     assert refused.value.name == "merging"
