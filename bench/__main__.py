@@ -19,8 +19,8 @@ FILES = (
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
     *("sandbox_start", "snapshot"),
     "search",
-    *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption"),
-    *("web_open", "web_stream"),
+    *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption", "daemon_requests"),
+    *("web_open", "web_stream", "web_markdown"),
     *("tui_transcript", "tui_paint", "tui_keys", "tui_open", "open_large"),
 )
 RESULTS = os.path.join(HERE, "results.json")

@@ -1,11 +1,12 @@
 """I14: every route of the daemon, from a table that is made from the application: one that is added
 tomorrow is tried, too."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -139,3 +140,36 @@ def test_I14_every_answer_forbids_frames_scripts_of_others_and_sniffing(
     assert answer.headers["x-frame-options"] == "DENY"
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "unsafe-inline" not in answer.headers["content-security-policy"]
+
+
+def test_a_method_that_is_not_allowed_is_told_all_that_are(served: Served) -> None:
+    methods: dict[str, set[str]] = {}
+    for each in addresses():
+        if each.method != WEBSOCKET:
+            methods.setdefault(each.path, set()).add(each.method)
+    assert methods["/api/sessions"] == {"GET", "POST"}
+    assert methods["/api/sessions/x"] == {"GET", "PATCH", "DELETE"}
+    for path in ("/api/sessions", "/api/sessions/x", "/login", "/api/about"):
+        answer = served.ask("TRACE", path)
+        assert error(answer) == (405, "wrong_method")
+        assert set(answer.headers["allow"].split(", ")) == methods[path], path
+
+
+async def test_a_bug_is_answered_like_every_error() -> None:
+    api, sent = build_api(), list[Any]()
+
+    @api.get("/broken")
+    def broken() -> None:
+        raise RuntimeError("a bug")
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/broken", "query_string": b""}
+    with pytest.raises(RuntimeError):  # for the log
+        await api({**scope, "headers": []}, receive, send)
+    assert sent[0]["status"] == 500
+    assert json.loads(sent[1]["body"])["error"] == "internal"

@@ -1,5 +1,7 @@
 """Issue 14: whatever an agent writes, the page is ours: escaped, bounded, nothing loaded or run."""
 
+import html
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import override
@@ -235,3 +237,26 @@ def test_I14_colours_are_classes_of_ours() -> None:
     assert 'class="f-red g-blue"' in shown
     assert 'class="s-bold s-reverse s-underline"' in shown
     Seen(shown)
+
+
+PROSE = "It **rests** in `the shade` of [a tree](/tree), as foxes do when the day is long.\n\n"
+CODE = "```c\n" + "a[i][j] = *p_x & y_z;\n" * 4000 + "```\n"
+TABLE = "| name | size | what |\n|---|---|---|\n" + "| `a.py` | 12 | new file |\n" * 2000
+
+
+@pytest.mark.parametrize("text", [PROSE * 700, CODE, TABLE], ids=["prose", "code", "table"])
+def test_a_long_text_is_rendered(text: str) -> None:
+    assert "literal" not in markdown.rendered(text)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["![", "[", "[a](", "**a", "*a_", "`a``b", "- a\n", "> a\n", "|a|b|\n", "[a]: /b\n", "# a\n"],
+)
+def test_a_long_text_that_is_little_but_markup_is_left_as_it_is(piece: str) -> None:
+    """To parse it would take many times as long as prose of that length."""
+    text = piece * (300_000 // len(piece))
+    found = markdown.rendered(text)
+    assert re.sub("</?p[^>]*>", "", html.unescape(found)).count(piece.strip()) == text.count(piece)
+    assert "<li>" not in found
+    assert found.count("<p") < 30

@@ -32,6 +32,8 @@ TAGS = {
     "devices": "Who is logged in, and which browsers get notifications.",
     "daemon": "The daemon itself.",
 }
+PARAMETERS = 100
+"""Of a query."""
 SECURITY: dict[str, Any] = {
     "token": {"type": "http", "scheme": "bearer"},
     "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE},
@@ -74,10 +76,14 @@ def build_api() -> FastAPI:
 
 def _once(request: HTTPConnection) -> None:
     """Of two values of one name, neither counts: who checks one may use the other."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    twice = next((name for name in names if names.count(name) > 1), "")
-    if twice:
-        raise errors.Problem(422, "invalid", f"{twice[:100]}: is given twice", "Give it once.")
+    if request.scope["query_string"].count(b"&") >= PARAMETERS:
+        words = f"A query may have at most {PARAMETERS} parameters."
+        raise errors.Problem(422, "invalid", words, "Give fewer.")
+    seen = set[str]()
+    for name, _ in request.query_params.multi_items():
+        if name in seen:
+            raise errors.Problem(422, "invalid", f"{name[:100]}: is given twice", "Give it once.")
+        seen.add(name)
 
 
 class _Api(FastAPI):

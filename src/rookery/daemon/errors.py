@@ -1,5 +1,6 @@
 """Every error that the daemon answers with: a word for programs, a sentence, and what helps."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import fastapi
@@ -8,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Route
 
 from rookery.agents.registry import NotInstalled, UnknownAgent
 from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
@@ -129,6 +131,17 @@ def problem_of(error: Exception) -> Problem | None:
     return None
 
 
+def _methods(routes: Iterable[BaseRoute], path: str) -> set[str]:
+    """All that can be done at an address."""
+    found = set[str]()
+    for route in routes:
+        if (included := getattr(route, "original_router", None)) is not None:
+            found |= _methods(included.routes, path)
+        elif isinstance(route, Route) and route.path_regex.match(path):
+            found |= route.methods or set()
+    return found
+
+
 def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
@@ -143,8 +156,10 @@ def install(app: FastAPI) -> None:
         if isinstance(error, Problem):
             return answer(request, error)
         name, message, remedy = WORDS.get(error.status_code, ("failed", str(error.detail), ""))
-        problem = Problem(error.status_code, name, message, remedy, **dict(error.headers or {}))
-        return answer(request, problem)
+        headers = dict(error.headers or {})
+        if error.status_code == 405:  # the framework names those of the first route only
+            headers["Allow"] = ", ".join(sorted(_methods(app.routes, request.url.path)))
+        return answer(request, Problem(error.status_code, name, message, remedy, **headers))
 
     @app.exception_handler(Exception)
     async def _bug(request: Request, _: Exception) -> Response:

@@ -7,8 +7,8 @@ from fastapi import Depends, Path, Request
 
 from rookery.client import fleet as sessions
 from rookery.daemon.access.devices import Devices
+from rookery.daemon.access.guesses import Guesses
 from rookery.daemon.access.hosts import address_for_others
-from rookery.daemon.access.lockout import Lockout
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
 from rookery.daemon.idempotency import Results
@@ -20,9 +20,7 @@ class State(NamedTuple):
     home: str
     options: Options
     devices: Devices
-    lockout: Lockout
-    proxied: Lockout
-    """Of all clients of a proxy."""
+    guesses: Guesses
     fleet: Fleet
     hub: Hub
     since: int

@@ -5,6 +5,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rookery.render.plain import clean
+from rookery.render.stretches import fence_after
+
+SHORT = 4_000
+"""Characters that are parsed, whatever they are."""
+COSTS = {"[": 30, "![": 40, "]": 10} | dict.fromkeys("*_~`", 12) | dict.fromkeys("<&\\|", 8)
+"""Microseconds for which markdown-it is busy with each of these, about; LINE_COST: with a line."""
+LINE_COST = 70
+DENSE = 6
+"""Microseconds for each character: prose takes one."""
 
 BOXES = {"[x]": "x", "[X]": "x", "[ ]": " "}
 
@@ -32,7 +41,24 @@ class Node(NamedTuple):
 
 
 def blocks(text: str) -> tuple[Node, ...]:
+    """Text that is little but markup, and much of it, is left as it is: to parse it would take many
+    times as long as prose of that length, and nobody would read it."""
+    if _is_dense(text):
+        return (Node("html_block", text=clean(text)),)
     return _nodes(iter(_parser().parse(clean(text))))
+
+
+def _is_dense(text: str) -> bool:
+    if len(text) <= SHORT:
+        return False
+    fence, lines = "", list[str]()
+    for line in text.split("\n"):
+        inside, fence = fence, fence_after(line[:200], fence)
+        if not (inside or fence):  # code costs nothing: it is not parsed
+            lines.append(line)
+    rest = "".join(lines)
+    cost = LINE_COST * len(lines) + sum(rest.count(mark) * each for mark, each in COSTS.items())
+    return cost > DENSE * len(text)
 
 
 @lru_cache(maxsize=1)

@@ -37,7 +37,7 @@ def starts_of(
                 break
         end += 1
         line = text[at : min(end, at + 200)]
-        fence = _after(line, fence)
+        fence = fence_after(line, fence)
         while end - begin > 2 * most:  # one line without an end
             begin += most
             found.append(Start(begin, fence))
@@ -51,7 +51,8 @@ def starts_of(
     return tuple(found)
 
 
-def _after(line: str, fence: str) -> str:
+def fence_after(line: str, fence: str) -> str:
+    """The fence that is open after a line, if `fence` was before it."""
     found = _FENCE.match(line)
     if found is None:
         return fence

@@ -1,45 +1,79 @@
-"""Too many wrong guesses from one address: it has to wait. Time is an argument.
+"""Too many wrong guesses: who makes them has to wait. Time is an argument.
 
-Behind a proxy all come from its address, so the one that the proxy says counts; since a careless
-proxy passes on what the client claims, more guesses than a few people make close the door to all.
+A guess counts before it is checked, which takes a tenth of a second: of many at once no more are
+checked than may fail. A right one is taken back.
 """
 
+import ipaddress
 from collections import deque
 
 MOST = 5
-MOST_THROUGH_PROXY = 100
-"""Of all clients behind it."""
 WINDOW = 15 * 60.0
 """Seconds in which so many failures close the door, and for which it stays closed."""
 ADDRESSES = 10_000
 """Remembered at most: a flood of addresses does not fill the memory."""
+BURST, EVERY = 100, 5.0
+"""Guesses through a proxy: so many at once, then one in so many seconds."""
+
+
+def network(address: str) -> str:
+    """Whose address it is: of IPv6 the first 64 bits, since one subscriber has all the rest."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, 64), strict=False))
 
 
 class Lockout:
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._failures: dict[str, deque[float]] = {}
+    """By network."""
 
-    def seconds_left(self, address: str, now: float) -> float:
-        """0: it may try."""
-        failures = self._recent(address, now)
-        return max(0.0, failures[0] + WINDOW - now) if len(failures) >= self._most else 0.0
+    def __init__(self) -> None:
+        self._guesses: dict[str, deque[float]] = {}
 
-    def failed(self, address: str, now: float) -> None:
-        if address not in self._failures and len(self._failures) >= ADDRESSES:
-            oldest = min(self._failures, key=lambda each: self._failures[each][-1])
-            del self._failures[oldest]
-        failures = self._recent(address, now)
-        failures.append(now)
-        self._failures[address] = failures
+    def guess(self, address: str, now: float) -> float:
+        """Count a guess. Returns for how many seconds none may be made; 0: it may be checked."""
+        place = network(address)
+        guesses = self._recent(place, now)
+        if len(guesses) >= MOST:
+            return max(0.0, guesses[0] + WINDOW - now)
+        if place not in self._guesses and len(self._guesses) >= ADDRESSES:
+            oldest = min(self._guesses, key=lambda each: self._guesses[each][-1])
+            del self._guesses[oldest]
+        guesses.append(now)
+        self._guesses[place] = guesses
+        return 0.0
 
     def succeeded(self, address: str) -> None:
-        self._failures.pop(address, None)
+        self._guesses.pop(network(address), None)
 
-    def _recent(self, address: str, now: float) -> deque[float]:
-        failures = self._failures.get(address) or deque[float](maxlen=self._most)
-        while failures and failures[0] + WINDOW <= now:
-            failures.popleft()
-        if not failures:
-            self._failures.pop(address, None)
-        return failures
+    def _recent(self, place: str, now: float) -> deque[float]:
+        guesses = self._guesses.get(place, deque())
+        while guesses and guesses[0] + WINDOW <= now:
+            guesses.popleft()
+        return guesses
+
+
+class Drip:
+    """Of all clients of a proxy together: a careless one passes on what a client claims to be, so a
+    guesser can have any number of addresses. It slows all of them down, and locks nobody out."""
+
+    def __init__(self) -> None:
+        self._left = float(BURST)
+        self._at = float("-inf")
+
+    def guess(self, now: float) -> float:
+        """As of a `Lockout`."""
+        self._left = min(BURST, self._left + (now - self._at) / EVERY)
+        self._at = now
+        if self._left < 1:
+            return (1 - self._left) * EVERY
+        self._left -= 1
+        return 0.0
+
+    def succeeded(self) -> None:
+        self._left = min(BURST, self._left + 1)

@@ -8,9 +8,7 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from rookery.daemon import passphrase
-from rookery.daemon.access.gate import COOKIE, PEER, locked_out
-from rookery.daemon.access.lockout import Lockout
+from rookery.daemon.access.gate import COOKIE, PEER
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PASSPHRASE
@@ -48,7 +46,7 @@ async def log_in(
             remedy = "Get a new link: rookery serve --link"
             raise Problem(401, "not_let_in", "This link has expired or was used.", remedy)
     else:
-        await _check_passphrase(daemon, given.get("passphrase", ""), _guesser(daemon, request))
+        await _check_passphrase(daemon, request, given.get("passphrase", ""))
     name = name or request.headers.get("user-agent", "")
     _, token = await asyncio.to_thread(daemon.devices.add, name, peer.address)
     if "text/html" in request.headers.get("accept", ""):
@@ -69,32 +67,15 @@ def _read(body: bytes) -> dict[str, str]:
     return {name: value[:1000] for name, value in fields}
 
 
-def _guesser(daemon: State, request: Request) -> list[tuple[Lockout, str]]:
-    """Whose failures count, and where. Behind a proxy it is the client that the proxy itself names,
-    the last one; and the proxy."""
+async def _check_passphrase(daemon: State, request: Request, secret: str) -> None:
+    """Behind a proxy the client is the one that the proxy itself names, the last one."""
     peer: Peer = request.scope[PEER]
-    if not daemon.options.behind_proxy:
-        return [(daemon.lockout, peer.address)]
-    forwarded = ",".join(request.headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
-    return [(daemon.lockout, forwarded[:80] or peer.address), (daemon.proxied, peer.address)]
-
-
-async def _check_passphrase(daemon: State, secret: str, guesser: list[tuple[Lockout, str]]) -> None:
-    left = max(lock.seconds_left(address, time.monotonic()) for lock, address in guesser)
-    if left:
-        raise locked_out(left)
-    if not await _fits(daemon, secret):
-        for lock, address in guesser:
-            lock.failed(address, time.monotonic())
-        raise Problem(401, "not_let_in", "This passphrase is wrong.", "Try again.")
-    lock, address = guesser[0]
-    lock.succeeded(address)
-
-
-async def _fits(daemon: State, secret: str) -> bool:
-    if daemon.options.auth != PASSPHRASE or not secret:
-        return False
-    return await asyncio.to_thread(passphrase.fits, secret, daemon.options.passphrase)
+    options, address = daemon.options, peer.address
+    if options.behind_proxy:
+        forwarded = ",".join(request.headers.getlist("x-forwarded-for")).rpartition(",")[2].strip()
+        address = forwarded[:80] or address
+    kept = options.passphrase if options.auth == PASSPHRASE else ""
+    await daemon.guesses.check(secret, kept, address, proxied=options.behind_proxy)
 
 
 def _own(place: str) -> str:

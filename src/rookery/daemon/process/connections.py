@@ -19,10 +19,12 @@ from websockets.http11 import Response
 from rookery.daemon.access.gate import DEVICE, HEADERS, NOT_KEPT, PEER, App
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.process.faults import Bugs, refused, unreadable
+from rookery.daemon.process.parser import Parser
 from rookery.daemon.process.room import Guest, Room
 
 HEADER_SECONDS = 10.0
 """For the header of a request to arrive."""
+HEADER_BYTES = 64 * 1024
 GOING_AWAY = 1001
 GUEST, ROOM = "rookery.guest", "rookery.room"
 """What uvicorn passes on from a connection to the WebSocket that it becomes."""
@@ -77,6 +79,7 @@ class Http(_Served, H11Protocol):
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.conn = Parser(h11.SERVER, self.config.h11_max_incomplete_event_size or HEADER_BYTES)
         try:
             self.app = self._enter(self.app, self.app_state, transport)
         except OSError:

@@ -23,6 +23,8 @@ _log = logging.getLogger("rookery.daemon")
 def unreadable(error: BaseException | None) -> Problem:
     """What h11 could not read."""
     status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
+    if status == 414:
+        return Problem(414, "too_long", "The address is too long.", "Send less.")
     if status == 431:
         return Problem(431, "too_large", "The header is too large.", "Send less.")
     if status == 501:

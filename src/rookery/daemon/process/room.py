@@ -9,10 +9,11 @@ to make, would keep everybody out. For it goes, in this order:
 So who is logged in loses no connection to strangers, and a stranger stays long enough to log in.
 """
 
-import ipaddress
 import logging
 import resource
 from collections.abc import Callable
+
+from rookery.daemon.access.lockout import network
 
 MAX_CONNECTIONS = 1000
 MAX_LOCAL = 100
@@ -98,19 +99,6 @@ class Room:
         if not crowd:
             del self._strangers[guest.network]
         return True
-
-
-def network(address: str) -> str:
-    """Whose address it is: of IPv6 the first 64 bits, since one subscriber has all the rest."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, 64), strict=False))
 
 
 def raise_limit() -> int:

@@ -11,7 +11,7 @@ from rookery.client import guard
 from rookery.client.daemon.local import LOG
 from rookery.core.json import Json
 from rookery.daemon.access.devices import Devices
-from rookery.daemon.access.lockout import MOST_THROUGH_PROXY, Lockout
+from rookery.daemon.access.guesses import Guesses
 from rookery.daemon.app import build_app
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
@@ -43,8 +43,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         shown = partial(regions, read_only=read_only)
         hub = Hub(home, fleet, partial(live_of, read_only=read_only, regions=shown))
         now = time.time_ns() // 1_000_000
-        locks = Lockout(), Lockout(MOST_THROUGH_PROXY)
-        state = State(home, options, Devices(home), *locks, fleet, hub, now, Results())
+        state = State(home, options, Devices(home), Guesses(), fleet, hub, now, Results())
         app = build_app(state, sockets.control)
         server = Server(app, home, options, sockets)
         async with asyncio.TaskGroup() as group:
