@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.client.work_tree.trees import WHO, Tree
-from tests.page.conftest import Site
-from tests.page.test_search import said
+from tests.page.conftest import PHONE, Site
+from tests.page.test_search import awaited, said
 
 
 def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
@@ -20,11 +20,16 @@ def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
     page.locator("#scroll").press("t")
     turns = page.locator("#side .turns li")
     turns.nth(0).get_by_role("button", name="Rewind to here").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("2 later turns are hidden, not deleted.")
     transcript = page.locator("#transcript")
+    expect(transcript).to_contain_text("third question")
+    dialog.get_by_role("button", name="Rewind 0 files and the conversation").click()
     expect(transcript).to_contain_text("Rewound to turn 1", timeout=60_000)
     expect(transcript).to_contain_text("first question")
     expect(transcript).not_to_contain_text("third question")
     page.get_by_role("button", name="Undo", exact=True).click()
+    dialog.get_by_role("button", name="Bring back 0 files and the conversation").click()
     expect(transcript).to_contain_text("third question", timeout=60_000)
     page.locator("#scroll").press("t")
     turns.nth(1).get_by_role("button", name="Fork here").click()
@@ -32,6 +37,37 @@ def test_S5_rewind_undo_and_fork_from_the_timeline(site: Site) -> None:
     expect(page).not_to_have_url(re.compile(session), timeout=60_000)
     expect(transcript).to_contain_text(f"Forked from {session} at turn 2")
     expect(transcript).not_to_contain_text("third question")
+
+
+def test_the_users_own_files_stay_unless_the_list_is_agreed_to(site: Site, tmp_path: Path) -> None:
+    """On a phone. Files that change while the question stands are asked about again."""
+    site.expected = ("409",)  # of files that changed meanwhile
+    tree = Tree(tmp_path / "tree", a__txt="one\n", b__txt="one\n")
+    session = site.session(cwd=tree.cwd, confirm="all")
+    said(site, session, "first question")
+    said(site, session, '{"play": [{"write": "a.txt", "content": "agent"}]}')
+    events = f"/api/sessions/{session}/events"
+    awaited(lambda: '"turn":2,"when":"end"' in str(site.served.ask("GET", events).body), within=60)
+    tree.put({"b.txt": "mine\n", "new.txt": "precious\n"})
+    page = site.page(f"/sessions/{session}", viewport=PHONE)
+    page.locator("#scroll").press("t")
+    page.locator("#side").get_by_role("button", name="Rewind to here").first.click()
+    dialog = page.get_by_role("dialog").filter(has_text="Rewind to turn 1?")
+    expect(dialog.locator(".by-own li")).to_have_text("~a.txt")
+    expect(dialog.locator(".by-hand li")).to_have_text(["~b.txt", "−new.txt"])
+    wide = "document.documentElement.scrollWidth <= innerWidth"
+    assert page.evaluate(wide)
+    assert tree.read("a.txt") == b"agent", "nothing happened yet"
+    tree.put({"a.txt": "mine, too\n"})
+    dialog.get_by_role("button", name="Rewind 1 file and the conversation").click()
+    expect(dialog).to_contain_text("Files changed since this list was made.")
+    expect(dialog.locator(".by-hand li")).to_have_count(3)
+    assert tree.read("a.txt") == b"mine, too\n"
+    dialog.get_by_role("combobox").select_option("files")
+    dialog.get_by_label("Also the 3 files").check()
+    dialog.get_by_role("button", name="Rewind 3 files", exact=True).click()
+    expect(page.locator("#toasts")).to_contain_text("Rewound to turn 1.")
+    assert tree.status() == ""
 
 
 @pytest.mark.long

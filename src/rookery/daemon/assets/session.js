@@ -219,6 +219,7 @@ when("action", async (button) => {
     setTimeout(() => { delete button.dataset.sure; button.textContent = action.label; }, 4000);
     return undefined;
   }
+  if (command?.do === "rewind") return (await import("./rewind.js")).rewind(session, command.undo ? null : command.turn);
   return command && send(command);
 });
 

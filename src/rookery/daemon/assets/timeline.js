@@ -1,5 +1,5 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
-import { $, $$, api, element, html, piece, say, when } from "./main.js";
+import { $, $$, api, element, html, piece, when } from "./main.js";
 import { close, isSheet } from "./side.js";
 
 let box = null, session = "";
@@ -43,10 +43,7 @@ function go(seq) {
 }
 
 const turnOf = (button) => ({ turn: Number(button.dataset.turn) });
-when("rewind", async (button) => {
-  await api("POST", `/api${here()}/commands`, { do: "rewind", ...turnOf(button) });
-  say(`Rewound to turn ${button.dataset.turn}`);
-});
+when("rewind", async (button) => (await import("./rewind.js")).rewind(session, turnOf(button).turn));
 when("fork", async (button) => {
   const { sure } = await import("./menus.js");
   const lines = ["A new session begins with the turns up to this one. Both work in the same directory, unless the new one gets a worktree."];
