@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from pathlib import Path
@@ -380,3 +381,23 @@ def test_S5_another_sessions_store_that_is_damaged_is_not_needed(tmp_path: Path)
     assert meadow.take().tree == tree
     with meadow.store() as store:
         store.git("fsck", "--full")
+
+
+def test_a_snapshot_names_what_changed_after_the_moment_that_it_is_of(tmp_path: Path) -> None:
+    meadow = Meadow(tmp_path)
+    for name in ("old", "written", "moded", "gone", "d/gone"):
+        (meadow.root / name).parent.mkdir(exist_ok=True)
+        (meadow.root / name).write_text("1")
+    meadow.take()
+    (meadow.root / "before").write_text("1")
+    time.sleep(0.05)  # the clock of files is coarse
+    moment = time.time()
+    time.sleep(0.05)
+    (meadow.root / "written").write_text("2")
+    (meadow.root / "new").write_text("1")
+    (meadow.root / "moded").chmod(0o755)
+    (meadow.root / "d" / "gone").unlink()
+    with meadow.store() as store:
+        store.moment = moment
+        assert sorted(store.take(meadow.most).later) == ["d/gone", "moded", "new", "written"]
+        assert store.take(meadow.most).later == []

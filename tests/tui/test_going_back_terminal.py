@@ -28,13 +28,27 @@ def test_S5_a_session_goes_back_and_forth_and_is_forked(home: Path, tmp_path: Pa
             write = {"write": "a.txt", "content": f"{word}\n"}
             screen.say(play(write, {"text": f"schön {word}"}))  # escaped in the prompt
             screen.wait_for(f"schön {word}", "ready")
+        (place / "mine.txt").write_text("precious")
         screen.say("/rewind 1")
+        screen.wait_for("Rewind to turn 1?", "~ a.txt", "left alone", "- mine.txt")
+        assert file.read_text() == "two\n"
+        screen.press("Enter")
         screen.wait_for("Rewound to turn 1")
         until(lambda: file.read_text() == "one\n", "the file was not put back")
         screen.wait_without("schön two")
+        assert (place / "mine.txt").exists()
         screen.say("/rewind undo")
+        screen.wait_for("Undo the rewind?", "Bring back 1 file and the conversation")
+        file.write_text("by hand\n")
+        screen.press("Enter")
+        screen.wait_for("Files changed since this list", "no file")
+        file.write_text("one\n")
+        screen.press("Enter")
+        screen.wait_for("Files changed since this list", "Bring back 1 file")
+        screen.press("Enter")
         screen.wait_for("schön two")
         assert file.read_text() == "two\n"
+        assert (place / "mine.txt").exists()
         screen.say("/rewind")
         screen.wait_for("Rewind to", "the beginning")
         screen.press("Escape")

@@ -130,6 +130,18 @@ async def test_an_undo_brings_back_what_the_rewind_took_and_no_more(
     assert texts(aviary) == {"a": "agent", "b": "mine since", "c": "agent", "new": "mine, too"}
 
 
+async def test_what_the_user_writes_between_a_turns_end_and_its_snapshot_is_the_users(
+    aviary: Aviary, work: Path
+) -> None:
+    bird, mine = aviary.hatch(), work / "mine"
+    ended = (await bird.turn([write("a", "agent")]))[-1]
+    mine.write_text("x")
+    while mine.stat().st_ctime * 1000 <= ended.at:  # the clock of files is coarse
+        mine.write_text("x")
+    await bird.until(lambda event: event.update.get("when") == "end")
+    assert origins(bird) == {"a": "own", "mine": "hand"}
+
+
 async def test_permissions_links_and_folders_that_the_user_changed_since_stay(
     aviary: Aviary, work: Path
 ) -> None:

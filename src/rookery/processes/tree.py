@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
@@ -57,16 +57,20 @@ def table() -> list[Process]:
     return [row for row in (_scan() if LINUX else _read_ps("-A")) if not row.dead]
 
 
-def descendants(root: int) -> list[Process]:
-    """All living processes below `root`, parents before children.
+def descendants(root: int, but: Collection[int] = ()) -> list[Process]:
+    """All living processes below `root`, parents before children; without some, and what is below
+    them.
 
     Where the kernel lists each process's children, the cost follows the size of this tree, not the
     number of processes on the machine. A process whose parent dies during the walk can be missed:
     look again until nothing is found.
     """
-    if LINUX and _lists_children():
-        return _walk(root)
-    return below(root, table())
+    rows = _walk(root) if LINUX and _lists_children() else below(root, table())
+    out = {*but}
+    for row in rows if out else ():
+        if row.parent in out:
+            out.add(row.pid)
+    return [row for row in rows if row.pid not in out]
 
 
 def below(root: int, rows: Iterable[Process]) -> list[Process]:

@@ -25,6 +25,7 @@ def work(given: Json) -> Json:
     with Store.opened(*asked) as store:
         match given["do"]:
             case "take":
+                store.moment = float(given.get("moment") or 0)
                 return store.take(given["most"])._asdict() | {"top": store.scope.top}
             case "tidy":
                 store.tidy(given["keep"])

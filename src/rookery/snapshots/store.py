@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Self
 
-from rookery.snapshots import folders, seed
+from rookery.snapshots import folders, seed, times
 from rookery.snapshots import scope as scopes
 from rookery.snapshots.job import EMPTY
 from rookery.snapshots.meta import Meta
@@ -46,6 +46,8 @@ class Snapshot(NamedTuple):
     large: list[str]
     nested: list[str]
     unreadable: list[str]
+    later: list[str]
+    """What changed after the moment that the snapshot is of: it may be half of it."""
 
 
 class Store:
@@ -77,6 +79,8 @@ class Store:
             os.close(lock)
 
     _lock = -1
+    moment = 0.0
+    """What is taken is of this time, in seconds of the epoch; 0: of now."""
 
     def _prepare(self) -> None:
         for name in ("objects", "objects/info", "refs", REFS, "info"):
@@ -207,7 +211,7 @@ class Store:
         last = self.last()
         if last and not taken and not dropped and meta.is_saved():
             meta.write(self._at(META))
-            return self._told(*last, 0, meta)
+            return self._told(*last, 0, meta, ())
         meta.write(self._at(META))
         if dropped:
             without = ("update-index", "-z", "--force-remove", "--stdin")
@@ -220,13 +224,16 @@ class Store:
         commit = self.git("commit-tree", tree, "-F", "-", given=said).decode().strip()
         self._write(f"{REFS}/{commit}", f"{commit}\n".encode())
         self._write(LAST, f"{commit} {tree}\n".encode())
-        return self._told(commit, tree, len(taken) + len(dropped) or 1, meta)
+        return self._told(commit, tree, len(taken) + len(dropped) or 1, meta, taken)
 
-    def _told(self, commit: str, tree: str, changed: int, meta: Meta) -> Snapshot:
+    def _told(
+        self, commit: str, tree: str, changed: int, meta: Meta, taken: Iterable[str]
+    ) -> Snapshot:
         large = sorted(path for path, why in meta.left.items() if why == "large")
         unread = sorted(path for path, why in meta.left.items() if why != "large")
         nested = meta.nested[:NAMED]
-        return Snapshot(commit, tree, changed, large[:NAMED], nested, unread[:NAMED])
+        later = times.later(self.scope.top, taken, self.moment) if self.moment else []
+        return Snapshot(commit, tree, changed, large[:NAMED], nested, unread[:NAMED], later)
 
     def last(self) -> tuple[str, str] | None:
         """The newest snapshot and its tree."""

@@ -307,9 +307,7 @@ class Rookery(Focus, TranscriptTools):
         self.desk.change_queue(message)
 
     def on_sent(self, message: messages.Sent) -> None:
-        if not message.problem:
-            if message.command["do"] == "set":
-                self.tell_set(message)
+        if self.is_told(message):
             return
         self.notify(message.problem, severity="error", markup=False)
         if message.command["do"] == "prompt" and message.session == self.session:

@@ -72,6 +72,8 @@ WINDOWS = """
 .window Input:focus { background-tint: $field 0%; }
 .window Input > .input--placeholder { color: $ink-2; text-style: italic; }
 .window.form, .window.list { width: 76; padding: 0 2; max-height: 96%; }
+.window.preview VerticalScroll { height: auto; max-height: 55vh; scrollbar-size: 1 1; }
+.window.preview OptionList { margin: 1 0 0 0; }
 .window .fields { height: auto; max-height: 66vh; scrollbar-size: 1 1; }
 .field { height: auto; margin: 0 0 1 0; padding: 0 1 0 0; }
 .field .name { width: 100%; }

@@ -151,8 +151,8 @@ class Engine:
             heard = critic_loop.heard(event.update) if kind in ("_context", "_agent") else None
             if heard is not None:
                 self._session.feed_critic(heard)
+            self._snapshots.hear(event)
             if kind == "_turn" and event.update.get("state") == "idle":
-                self._snapshots.turn_ended(event.update["turn"])
                 self._session.sandbox.turn_ended(self._tell)
                 for words in self._session.sandbox.left():
                     self._tell(words)

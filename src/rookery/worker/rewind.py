@@ -5,7 +5,6 @@ the agent's memory of it."""
 from typing import NamedTuple
 
 from rookery.client.rewind.preview import Question, judged, question
-from rookery.client.rewind.turns import no_snapshot
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Json, lenient
@@ -97,7 +96,7 @@ class Rewind:
         last = header["turn"]
         if rewinding.wants(plan.command, "files"):
             if not plan.asked.target:
-                return no_snapshot(turn)
+                return Refusal("no_snapshot", plan.asked.notes[0])
             plan = plan._replace(target=plan.asked.target)
         if rewinding.wants(plan.command, "conversation"):
             firsts = [log.first_seq(n) for n in range(1, last + 1)]

@@ -85,10 +85,10 @@ class Session:
         self.weigh: Callable[[turns.Turn, turns.Input], turns.Turn] = lambda turn, _: turn
         """The turn as budgets leave it before an input."""
         self.halts: Callable[[str], bool] = lambda _: False  # a request of this method, for one
-        self.woken = asyncio.Event()
-        self.stirred = asyncio.Event()
+        self.woken, self.stirred = asyncio.Event(), asyncio.Event()
         """Something happened: the host's next slow checks come soon."""
         self.stopped = False
+        self.jobs: set[int] = set()  # processes of the worker's own: the agent's end spares them
         self.settings = SettingsWatch(source, found)
         self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
 

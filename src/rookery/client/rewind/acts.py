@@ -22,7 +22,10 @@ class Act(NamedTuple):
     half: bool = False
     """A rewind that ended before its end."""
     loose: bool = False
-    """Others may have had a part in it: a snapshot came late, or not at all."""
+    """Others may have had a part in it: its end has no snapshot of its own."""
+    torn: bool = False
+    """It is not known whether the agent or someone else did it: the snapshot at its beginning came
+    late."""
     later: frozenset[str] = frozenset()
     """Paths that changed after the turn's end."""
 
@@ -62,6 +65,7 @@ class _Reading:
                 self._add(turn - 1, name, event, loose=True)
             elif late and self._newest:
                 self._add(turn, name, event, loose=True)
+                self._found[-1] = self._found[-1]._replace(torn=True)
             self._begun[turn] = name
         elif when == "end":
             self._begun.pop(turn, None)

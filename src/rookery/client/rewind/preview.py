@@ -123,7 +123,7 @@ def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
         taken.at if taken else 0,
         later,
         len(hides),
-        [] if undo else _notes(taken, turn),
+        [] if undo else _notes(events, taken, turn),
     )
 
 
@@ -135,9 +135,10 @@ def _kept(events: Sequence[Event], name: str) -> Event | None:
     return None
 
 
-def _notes(taken: Event | None, turn: int) -> list[str]:
+def _notes(events: Sequence[Event], taken: Event | None, turn: int) -> list[str]:
     if taken is None:
-        return [no_snapshot(turn).message]
+        passed = rewinding.is_passed_over(events, turn)
+        return [no_snapshot(turn, passed=passed).message]
     if taken.update.get("late") is True:
         words = "The snapshot was taken while the agent was already at work: "
         return [f"{words}files may have some of what turn {turn + 1} changed."]
@@ -237,7 +238,7 @@ class _Origin:
             return OWN, ""
         if path in act.later:
             return HAND, ""
-        if act.loose and name not in self._calls(act.turn):
+        if act.torn or (act.loose and name not in self._calls(act.turn)):
             return UNCLEAR, ""
         busy = {who: text for who, text in self._others(act.turn).items() if text}
         naming = [who for who, text in busy.items() if name in text]

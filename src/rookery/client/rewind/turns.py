@@ -28,6 +28,7 @@ def turns(home: str, session: str) -> list[Json]:
             "at": spans[turn][1],
             "prompt": words_of(lenient.sequence(prompts.get(firsts[turn], {}), "prompt"))[:200],
             "files": bool(rewinding.snapshot_of(shots, turn)),
+            "passed": rewinding.is_passed_over(shots, turn),
             "hidden": turn > 0 and rewinding.is_hidden(hidden, firsts[turn]),
         }
         for turn in range(last + 1)
@@ -42,6 +43,8 @@ def snapshot_file_bytes(home: str) -> int:
         return Policy().snapshot_file_bytes
 
 
-def no_snapshot(turn: int) -> Refusal:
+def no_snapshot(turn: int, *, passed: bool = False) -> Refusal:
+    why = " It was passed over: the next turn was quicker than the snapshot." if passed else ""
     hint = "To rewind only the conversation: rookery rewind --conversation"
-    return Refusal("no_snapshot", f"There is no snapshot of the files after turn {turn}. {hint}")
+    words = f"There is no snapshot of the files after turn {turn}.{why} {hint}"
+    return Refusal("no_snapshot", words)

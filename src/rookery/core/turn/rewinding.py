@@ -152,17 +152,43 @@ def snapshot_of(events: Iterable[Event], turn: int) -> str:
 def taken_after(events: Iterable[Event], turn: int) -> Event | None:
     """The snapshot of the files after a turn: as they were when the next one began, with what the
     user changed in between, else when it ended."""
-    ended: Event | None = None
-    began, late = ended, ended
+    events = list(events)
+    ended: list[Event] = []
+    began: list[Event] = []
     for event in events:
         about, when = lenient.integer(event.update, "turn"), event.update.get("when")
-        if not lenient.text(event.update, "id"):
-            continue
-        if when == "end" and about == turn:
-            ended = event
-        elif when == "prompt" and about == turn + 1:
-            began, late = (None, event) if event.update.get("late") is True else (event, None)
-    return began or ended or late
+        if lenient.text(event.update, "id") and (about, when) == (turn, "end"):
+            ended.append(event)
+        elif lenient.text(event.update, "id") and (about, when) == (turn + 1, "prompt"):
+            began.append(event)
+    # A turn that waited for an answer ends twice, and goes on with another prompt.
+    found = [*began[:1], *ended[-1:]]
+    whole = [event for event in found if event.update.get("late") is not True]
+    return next(iter([*whole, *filter(None, [_around(events, turn)]), *reversed(found)]), None)
+
+
+def _around(events: Iterable[Event], turn: int) -> Event | None:
+    """Of a turn that was passed over: the snapshot before it, if the one after it is the same."""
+    before: Event | None = None
+    for event in events:
+        about, when = lenient.integer(event.update, "turn") or 0, event.update.get("when")
+        name = lenient.text(event.update, "id")
+        if when == "rewind" or not name:
+            before = None if when == "rewind" else before
+        elif about < turn or (about == turn and when == "prompt"):
+            before = event
+        elif about > turn:
+            same = before is not None and lenient.text(before.update, "id") == name
+            return before if same else None
+    return None
+
+
+def is_passed_over(events: Iterable[Event], turn: int) -> bool:
+    """Whether no snapshot was taken at its end because the next turn was quicker."""
+    return any(
+        event.update.get("passed") is True and lenient.integer(event.update, "turn") == turn
+        for event in events
+    )
 
 
 # --- the header ----------------------------------------------------------------------------------
@@ -214,6 +240,8 @@ def snapshot(header: Json, event: Event) -> Json:
     found: Json = {"id": lenient.text(update, "id"), "left": left}
     if refused := lenient.text(update, "refused"):
         found = {**header["snapshot"], "refused": refused}
+    if update.get("passed") is True:
+        found = header["snapshot"]
     return {"snapshot": found}
 
 

@@ -166,6 +166,7 @@ class RewindTurn(BaseModel):
     at: int = Field(description=f"Its last event. {WHEN}")
     prompt: str
     files: bool = Field(description="Whether there is a snapshot of the files.")
+    passed: bool = Field(description="Whether it was passed over: the next turn was quicker.")
     hidden: bool = Field(description="Whether a rewind hides it.")
 
 

@@ -3,6 +3,7 @@
 import time
 
 from rookery.core.json import Json, lenient
+from rookery.core.turn.rewind_preview import LOOK_AGAIN, Preview
 from rookery.forms.lists import Row
 from rookery.tui.shell import Shell
 
@@ -29,7 +30,7 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
     rows = [_row(turn) for turn in reversed(turns) if not turn["hidden"]]
     if app.window.header.get("rewound"):
         rows = [Row(UNDO, "Undo the last rewind"), *rows]
-    words = "Restores the files and the conversation as they were after that turn. You can undo it."
+    words = "Shows what would change in the files and the conversation, and asks."
     screen = ChoiceScreen("Rewind to", rows, words)
     app.ask(screen, lambda name: rewind_to(app, name) if app.session == session else None)
 
@@ -37,17 +38,56 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
 def _row(turn: Json) -> Row:
     words = lenient.text(turn, "prompt") or "the beginning"
     at = time.strftime("%d %b %H:%M", time.localtime(turn["at"] / 1000))
-    note = at if turn["files"] else f"{at}, conversation only"
+    why = ", passed over" if turn.get("passed") else ""
+    note = at if turn["files"] else f"{at}, conversation only{why}"
     return Row(str(turn["turn"]), f"{turn['turn']}  {words[:60]}", note)
 
 
 def rewind_to(app: Shell, given: str) -> None:
-    if given == UNDO:
-        app.send({"do": "rewind", "undo": True})
-    elif given.isdecimal():
-        app.send({"do": "rewind", "turn": int(given)})
+    if given == UNDO or given.isdecimal():
+        show(app, None if given == UNDO else int(given))
     else:
         app.notify("Give the number of a turn, or undo: /rewind 3", severity="warning")
+
+
+def show(app: Shell, turn: int | None, again: str = "") -> None:
+    """What a rewind to a turn would do (None: to undo the last one), before it is done. `again`:
+    why it is shown once more."""
+    from rookery.tui.windows.rewind import RewindScreen, command
+
+    session, rookery = app.session, app.reader.rookery
+
+    def look() -> Preview | str:
+        from rookery.client.daemon.errors import RemoteError
+        from rookery.client.session import Rejected
+        from rookery.log.errors import LogError
+
+        try:
+            return rookery.rewind_preview(session, turn)
+        except (Rejected, LogError, RemoteError) as error:
+            return str(error)
+
+    def looked(found: Preview | str) -> None:
+        if isinstance(found, str):
+            app.notify(found, severity="warning", markup=False)
+        elif app.session == session:
+            preview = found
+            app.ask(
+                RewindScreen(preview, again), lambda way: app.send(command(preview, way), session)
+            )
+
+    if session:
+        app.reader.fetch(look, looked)
+    else:
+        app.notify("Nothing to rewind yet.", severity="warning")
+
+
+def changed(app: Shell, command: Json, problem: str) -> bool:
+    """Whether a rewind was refused because files changed since it was shown: it is shown again."""
+    if command["do"] != "rewind" or problem != LOOK_AGAIN:
+        return False
+    show(app, None if command.get("undo") is True else int(command["turn"]), problem)
+    return True
 
 
 def fork_at(app: Shell, given: str) -> None:

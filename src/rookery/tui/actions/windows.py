@@ -261,6 +261,18 @@ class Windows(Parts):
 
         open_dialog(self)
 
+    def is_told(self, message: messages.Sent) -> bool:
+        """Whether nothing is left to say of a command: it was done, or its window is open again."""
+        if not message.problem:
+            if message.command["do"] == "set":
+                self.tell_set(message)
+            return True
+        if message.command["do"] != "rewind" or message.session != self.session:
+            return False
+        from rookery.tui.actions import going_back
+
+        return going_back.changed(self, message.command, message.problem)
+
     def tell_set(self, message: messages.Sent) -> None:
         """Say which option was set."""
         from rookery.core.policy import modes
@@ -280,6 +292,10 @@ class Windows(Parts):
         match action:
             case {"command": dict(command), "choose": "agent"}:
                 self._choose_agent(command, "Which agent continues this session?")
+            case {"command": {"do": "rewind", "undo": True}}:
+                from rookery.tui.actions import going_back
+
+                going_back.show(self, None)
             case {"command": dict(command)}:
                 self.send(command)
             case {"compose": {"recap": int(before)}}:

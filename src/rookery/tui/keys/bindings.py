@@ -196,6 +196,11 @@ MODELS: list[BindingType] = [
     key("models.remove", "remove", "remove"),
 ]
 CHOICE: list[BindingType] = [key("choice.take", "choose", "choose")]
+PREVIEW: list[BindingType] = [
+    *CHOICE,
+    key("whole.pageup", "page_up", "page up", first=True),
+    key("whole.pagedown", "page_down", "page down", first=True),
+]
 SETTINGS: list[BindingType] = [key("settings.open", "choose", "open")]
 AGENTS: list[BindingType] = [
     key("agents.take", "choose", "use here"),

@@ -83,7 +83,8 @@ class AgentLink:
             environment |= {DEMANDED: "1"} if session.fence.confined else {}
         if registry.is_own(argv) or argv[:1] == [sys.executable]:
             environment = for_python(environment)
-        process = AgentProcess(peer, log, partial(self._exited, link=""), session.fence, left)
+        gone = partial(self._exited, link="")
+        process = AgentProcess(peer, log, gone, session.fence, left, session.jobs)
         process.on_left = lambda processes: session.said(left_running(processes))
         inside = session.sandbox.spawn(argv, environment, cwd)
         if inside is None:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -85,8 +85,10 @@ class AgentProcess:
         on_exit: OnExit,
         fence: Fence,
         strays: Callable[[], list[processes.Process]],
+        spared: Collection[int] = (),
     ) -> None:
-        """`strays`: what the agent started that is no descendant of this worker."""
+        """`strays`: what the agent started that is no descendant of this worker. `spared`: what is
+        one, and is the worker's own."""
         self.peer = peer
         self.child = Child(self._exited, fence)
         self._fence = fence
@@ -98,7 +100,7 @@ class AgentProcess:
         self._reader: PipeReader | None = None
         self._quiet = False
         self._gone_at = 0.0
-        self._strays = strays
+        self._strays, self._spared = strays, spared
         self._refused: dict[int, processes.Process] = {}
         self._done = asyncio.Event()
         self._ending: asyncio.Task[None] | None = None
@@ -205,6 +207,5 @@ class AgentProcess:
         self._refused |= {each.pid: each for each in processes.kill(left)}
 
     def _tree(self) -> list[processes.Process]:
-        """The process and all below it. Its orphans fall to this worker, which spawns nothing
-        else."""
-        return processes.descendants(os.getpid())
+        """The process and all below it. Its orphans fall to this worker."""
+        return processes.descendants(os.getpid(), self._spared)

@@ -26,7 +26,7 @@ class SurvivingCommands:
     def cancelled(self, *, commands: bool) -> None:
         """A cancel is on its way; `commands`: some call that runs one has not ended."""
         if commands and self._begun:
-            self._there = [each for each in _below() if offspring.begun(each) >= self._begun]
+            self._there = [each for each in self._below() if offspring.begun(each) >= self._begun]
 
     def turn_ended(self) -> None:
         if self._there:
@@ -34,7 +34,7 @@ class SurvivingCommands:
             self._there = []
 
     def _look(self, there: list[tree.Process]) -> None:
-        below = {(each.pid, each.start) for each in _below()}
+        below = {(each.pid, each.start) for each in self._below()}
         left = [each for each in there if (each.pid, each.start) in below]
         pids = {each.pid for each in left}
         tops = [each for each in left if each.parent not in pids]
@@ -44,6 +44,10 @@ class SurvivingCommands:
             told = notice(text, title="Still running after the cancel")
             self._session.append(Draft(told))
             self._session.wake()
+
+    def _below(self) -> list[tree.Process]:
+        """All that the agent started: what its parent left falls to this worker."""
+        return tree.descendants(os.getpid(), self._session.jobs)
 
 
 def left_running(processes: Iterable[tree.Process]) -> Json:
@@ -57,8 +61,3 @@ def left_running(processes: Iterable[tree.Process]) -> Json:
 
 def _named(processes: Iterable[tree.Process]) -> str:
     return strays.told(strays.Stray("", each, strays.command_of(each.pid)) for each in processes)
-
-
-def _below() -> list[tree.Process]:
-    """All that the agent started: what its parent left falls to this worker."""
-    return tree.descendants(os.getpid())

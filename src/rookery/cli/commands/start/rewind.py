@@ -152,7 +152,8 @@ def _list(screen: Screen, session: str) -> None:
         return
     for row in rows:
         at = time.strftime("%d %b %H:%M", time.localtime(row["at"] / 1000)) if row["at"] else ""
-        marks = [] if row["files"] else ["conversation only"]
+        why = ", passed over" if row.get("passed") else ""
+        marks = [] if row["files"] else [f"conversation only{why}"]
         marks += ["hidden"] if row["hidden"] else []
         said = f"  ({', '.join(marks)})" if marks else ""
         words = clean_line(lenient.text(row, "prompt"))[:60]
