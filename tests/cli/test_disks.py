@@ -98,6 +98,19 @@ def test_I10_10_on_a_full_disk_a_prompt_waits_and_the_exit_code_says_so(small: P
     assert "5 waiting for" in rookery("--help").out
 
 
+@ROOT
+def test_on_a_full_disk_the_oldest_in_the_trash_makes_room_and_it_is_said(small: Path) -> None:
+    session, old = made(HELLO), made(HELLO)
+    (folder(small, old) / "agent.log").write_bytes(b"x" * 600_000)
+    assert rookery("remove", "--yes", old).code == 0
+    fill(small)
+    rookery("prompt", session, play({"text": "after all"}))
+    with Running("tail", session) as tail:
+        tail.read_until("the oldest in the trash was deleted")
+    assert "after all" in rookery("show", session).out
+    assert rookery("restore", old).code == 2
+
+
 @pytest.mark.long
 @ROOT
 def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> None:
@@ -110,6 +123,8 @@ def test_I10_10_a_full_disk_can_be_freed_by_deleting_a_session(small: Path) -> N
     assert told[refused.code] in refused.err
     removed = rookery("rm", "--yes", session)
     assert (removed.code, sessions(small)) == (0, []), removed.err
+    freed = rookery("trash", "--empty", "--yes")
+    assert (freed.code, os.listdir(small / "trash")) == (0, []), freed.err
 
 
 @ROOT

@@ -89,3 +89,40 @@ def test_a_worktree_and_its_branch_come_back(
     merged = rookery("merge", session, "-m", "fixed", cwd=tree.place)
     assert merged.code == 0, merged.err
     assert tree.read("b.txt") == b"new\n"
+
+
+def test_prune_moves_to_the_trash_and_says_when_it_is_freed(home: Path) -> None:
+    session, other = (rookery("new").out.strip() for _ in range(2))
+    rookery("archive", session, other)
+    pruned = rookery("prune", "--archived", "--yes")
+    assert "Moved 2 sessions to the trash" in pruned.err
+    assert "will be freed on" in pruned.err
+    assert "rookery trash --empty" in pruned.err
+    assert sorted(trashed()) == sorted([session, other])
+    assert rookery("restore", session, other).code == 0
+    assert "freed." in rookery("prune", "--archived", "--yes", "--permanently").err
+    assert trashed() == []
+
+
+def test_uninstall_offers_an_export_and_leaves_nothing_in_repositories(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    tree = Tree(tmp_path / "repo", a__txt="one\n")
+    kept = made({"text": "Words to keep"}, title="Keepsake")
+    given = ("--agent", "demo", "--worktree=fix")
+    assert rookery("remove", "--yes", rookery("new", *given, cwd=tree.place).out.strip()).code == 0
+    assert "refs/rookery/trash" in tree.git("for-each-ref")
+    assert "--export DIR" in rookery("uninstall").err
+    with Terminal("uninstall") as terminal:
+        terminal.read_until("or Enter for no")
+        terminal.type(f"{tmp_path}/out\n")
+        terminal.read_until("[y/N]")
+        terminal.type("y\n")
+        assert terminal.end().code == 0
+    assert "Words to keep" in (tmp_path / "out" / "keepsake.md").read_text()
+    assert kept in (tmp_path / "out" / "keepsake.jsonl").read_text()
+    assert tree.git("for-each-ref", "--format=%(refname)") == "refs/heads/main\n"
+    assert not (home / "trash").exists()
+    home.mkdir(exist_ok=True)  # for the fixture, which takes it away

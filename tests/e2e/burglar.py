@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from rookery.client.trash import store
 from rookery.home import paths
 from rookery.log.reader import Reader
 
@@ -311,6 +312,13 @@ TAKES: dict[str, Callable[[], str]] = {
     "remove, namespace": lambda: other_namespace("remove", "--yes", "--force", ASLEEP),
     "prune": lambda: cli("prune", "--older-than", "0s", "--yes"),
     "uninstall": lambda: cli("uninstall", "--yes"),
+    "remove permanently": lambda: cli("remove", "--yes", "--force", "--permanently", ASLEEP),
+    "what is in the trash": lambda: cli("remove", "--yes", "--permanently", trashed()),
+    "empty the trash": lambda: cli("trash", "--empty", "--yes"),
+    "restore": lambda: cli("restore", trashed()),
+    "restore, marks cleared": lambda: daemonized(
+        lambda: cli("restore", trashed(), ROOKERY_MARK="")
+    ),
     "stop at once": lambda: cli("stop", "--now", OTHER),
     "an editor's delete": lambda: bridge("session/delete"),
     **{f"{do} a sleeping one": partial(cli, do, ASLEEP) for do in ("clear", "archive", "unpin")},
@@ -325,6 +333,10 @@ TAKES: dict[str, Callable[[], str]] = {
     "stop, control": lambda: raw(f"\0{control_of(OTHER)}", {"do": "stop"}),
 }
 """What takes away, hides, empties or ends what another session has."""
+
+
+def trashed() -> str:
+    return store.entries(HOME)[0].session
 
 
 def queued() -> str:

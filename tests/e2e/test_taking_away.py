@@ -3,11 +3,12 @@ session has: `burglar.py` tries, from inside a real agent; with Landlock and by 
 
 import pytest
 
+from rookery.client.trash import moves
 from rookery.core.json.events import kind_of
 from tests.e2e.house import CALM, GUARDS, House, unconfine
 from tests.worker.aviary import Aviary
 
-TAKINGS = 31
+TAKINGS = 36
 
 
 @pytest.mark.long
@@ -18,7 +19,9 @@ async def test_an_agent_takes_nothing_away_from_another_session(aviary: Aviary, 
     await house.lock()
     await house.other.prompt([{"text": "later"}])
     worker = house.other.worker
-    own = aviary.hatch()
+    own, lost = aviary.hatch(), aviary.hatch()
+    moves.remove(aviary.home, lost.id)
+    aviary.birds.remove(lost)
     begun = await own.prompt([{"spawn": [*house.argv(own), "takes"]}, *CALM])
     await own.ask(begun)
     tries = await house.tries()
@@ -27,6 +30,7 @@ async def test_an_agent_takes_nothing_away_from_another_session(aviary: Aviary, 
     assert not taken
     house.check(own)
     assert house.other.worker == worker
+    assert [row["id"] for row in moves.listed(aviary.home)] == [lost.id]
     header = house.other.header()
     assert len(header["queue"]) == 1
     for bird in (house.other, house.asleep):

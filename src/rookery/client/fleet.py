@@ -315,11 +315,3 @@ def size_of(path: str) -> int:
 def is_in_use(home: str, head: Json) -> bool:
     """Awake, or about to be: its lock is held."""
     return bool(head["awake"]) or is_locked(paths.session_dir(home, head["id"]))
-
-
-def remove_asleep(home: str, head: Json) -> bool:
-    """Delete a session, unless it has come awake meanwhile; whether it was."""
-    if is_in_use(home, head):
-        return False
-    remove(home, head["id"])
-    return True

@@ -16,6 +16,7 @@ from rookery.agents import registry
 from rookery.client import leftovers, waking, warm_agent
 from rookery.client.config import in_force
 from rookery.client.start import connectable
+from rookery.client.trash import emptying
 from rookery.client.update import workers
 from rookery.core.json import Json
 from rookery.daemon.fleet import Fleet
@@ -33,6 +34,8 @@ WARMTH = 60.0
 """Seconds between two looks for a warm agent."""
 MEMORY = 1500 * 1024 * 1024
 """Bytes that must be free for a warm agent: it takes 350 MB, and the sessions come after it."""
+TRASH = 60.0
+"""Seconds between two looks at what is due in the trash."""
 SLICE = 1.0
 """Seconds of indexing in one go: between two, others have the machine."""
 
@@ -47,6 +50,7 @@ class Upkeep:
         self._woken = 0.0
         self._warmed = 0.0
         self._indexed = -1
+        self._emptied = 0.0
         self._stopping = threading.Event()
         self._troubles: dict[str, Trouble] = {}
 
@@ -69,6 +73,7 @@ class Upkeep:
             self._try("older workers", self._replace_older, heads)
         self._try("notifications", self._notifier.round, heads)
         self._try("warm agent", self._keep_warm)
+        self._try("trash", self._empty_trash)
         self._try("search index", self._index)
 
     def _try[*Given](self, name: str, step: Callable[[*Given], object], *given: *Given) -> None:
@@ -99,6 +104,13 @@ class Upkeep:
             own = default_agent(self._home, chosen, os.environ) == registry.OWN
             if own and free_memory() > MEMORY:
                 warm_agent.ahead(self._home, connectable)
+
+    def _empty_trash(self) -> None:
+        now = time.monotonic()
+        if now - self._emptied >= TRASH or not self._emptied:
+            self._emptied = now
+            if emptying.is_due(self._home):
+                emptying.start(self._home)
 
     def _index(self) -> None:
         if self._fleet.seq == self._indexed:

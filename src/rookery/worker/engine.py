@@ -26,6 +26,7 @@ from rookery.worker.clients import Clients
 from rookery.worker.commands import Commands
 from rookery.worker.critic import Critic
 from rookery.worker.process.records import Records
+from rookery.worker.process.space import Space
 from rookery.worker.session import Effect, Session, now
 
 RETRY = 1.0
@@ -55,6 +56,7 @@ class Engine:
         self._snapshots = snapshots
         self._commands = Commands(session, side, self.budget, snapshots)
         self._asks = ask_timeout.Clock()
+        self._space = Space(session.home, self._tell)
 
     async def run(self) -> None:
         """Until the session is stopped."""
@@ -84,6 +86,7 @@ class Engine:
         self._side.link.hold(held=trouble is not None)
         if trouble is not None:  # with every try, so that a client that comes later hears it too
             self._clients.tell(frames.trouble(type(trouble).__name__, str(trouble)))
+        self._space.look(trouble)
 
     # --- effects ---------------------------------------------------------------------------------
 

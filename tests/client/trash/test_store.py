@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from rookery.client.create import create_session
+from rookery.client.imports.importing import Known
 from rookery.client.trash import moves, store
 from rookery.client.worktrees import upkeep
+from rookery.core.json import Draft
 from rookery.home import paths
 from tests.client.trash.nest import Nest
 from tests.client.work_tree.trees import WHO
@@ -232,3 +234,13 @@ def test_what_cannot_be_moved_stays_where_it_is(nest: Nest) -> None:
         nest.check_back()
     finally:
         shutil.rmtree(elsewhere)
+
+
+def test_a_conversation_whose_session_is_in_the_trash_is_not_imported_again(tmp_path: Path) -> None:
+    """Else emptying the trash would delete the conversation of the one that was imported."""
+    home = str(tmp_path / "home")
+    ready = {"sessionUpdate": "_agent", "state": "ready", "sessionId": "s1", "capabilities": {}}
+    given = {"agent": "demo", "argv": [], "cwd": str(tmp_path), "environment": {}}
+    session = create_session(home, history=[Draft(ready)], **given)  # type: ignore[arg-type]
+    store.put(home, session)
+    assert Known(home, "demo").here("s1") == session

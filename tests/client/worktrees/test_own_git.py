@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from rookery.client.branches.session import merge_session
+from rookery.client.trash import moves, store
+from rookery.client.worktrees import own_git
 from rookery.client.worktrees.drop import tip_of, work_of
 from rookery.client.worktrees.repository import NoWorktree
 from tests.client.work_tree.trees import WHO, Tree
@@ -248,3 +250,24 @@ def test_a_container_cannot_harm_it_either(session: Session) -> None:
     session.check(told)
     assert tip_of(session.state) == session.tip() == name, told
     session.check(told)
+
+
+def test_what_was_committed_inside_comes_back_from_the_trash(session: Session) -> None:
+    session.inside(WORK.format("one"))
+    own_git.exchange(session.state)
+    session.inside(WORK.format("two"))
+    tip = session.inside("git rev-parse HEAD").strip()
+    entry = store.put(str(session.home), session.id)
+    assert session.tree.git("branch", "--list", "rookery/*") == ""
+    session.check("in the trash")
+    session.tree.git("gc", "--quiet", "--prune=now")
+    assert store.restore(entry) == ""
+    assert session.tip() == tip, "also what no turn's end had taken over"
+    assert session.inside("git log --format=%s").split()[:2] == ["two", "one"]
+    session.inside(WORK.format("three"))
+    own_git.exchange(session.state)
+    session.check("restored")
+    assert session.tree.git("log", "-1", "--format=%s", session.state["branch"]) == "three\n"
+    moves.erase(store.put(str(session.home), session.id))
+    session.check("erased")
+    assert session.tree.git("for-each-ref", "--format=%(refname)") == "refs/heads/main\n"

@@ -31,6 +31,7 @@ python3 -P -m rookery remove 3f2a
 rookery --daemon https://box:7433 remove 3f2a
 env -i /opt/bin/rookery prune --older-than 1d --yes
 uvx rookery uninstall --yes
+rookery trash --empty --yes
 rookery clear 3f2a
 rookery archive 3f2a
 rookery stop --now 3f2a

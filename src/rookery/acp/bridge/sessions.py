@@ -19,6 +19,7 @@ from rookery.client.create import create_session
 from rookery.client.guard import FromAgent
 from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError, connectable
+from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
@@ -77,6 +78,7 @@ class Sessions:
             return
         settings = self._settings()
         agent = self._agent(settings, cwd)
+        emptying.before_session(self._editor.home)
         session = create_session(
             self._editor.home,
             agent=agent.name,

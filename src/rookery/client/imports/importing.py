@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 from rookery.agents import registry
 from rookery.client.create import create_session
 from rookery.client.imports.agent_sessions import AgentSessions, CannotImport
+from rookery.client.trash import store
 from rookery.core.agent import imported
 from rookery.core.agent.imported import History, Listed
 from rookery.core.agent.opening import KINDS, conversations
@@ -46,14 +47,20 @@ class Known:
 
     def here(self, conversation: str) -> str:
         """The session that has it; "": none."""
-        for session in sorted({*paths.session_ids(self._home)} - self._read):
-            self._read.add(session)
-            place = paths.session_dir(self._home, session)
+        for session, place in self._places():
+            self._read.add(place)
             with suppress(LogError, OSError), Reader.open(place) as log:
                 for each in conversations(log.of_kinds(*KINDS)):
                     if each.agent == self._agent:
                         self._found.setdefault(each.id, session)
         return self._found.get(conversation, "")
+
+    def _places(self) -> list[tuple[str, str]]:
+        """Sessions that were not read yet; those in the trash are here, too."""
+        ids = sorted(paths.session_ids(self._home))
+        found = [(name, paths.session_dir(self._home, name)) for name in ids]
+        found += [(entry.session, entry.directory) for entry in store.entries(self._home)]
+        return [each for each in found if each[1] not in self._read]
 
 
 class Importer:

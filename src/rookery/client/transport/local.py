@@ -51,6 +51,10 @@ class LocalRookery(Rookery):
         sound = [head for head in heads if not head.get("damaged")]
         said = [str(left) for left in end_leftovers(self.home, sound)]
         waking.look_after(self.home, sound)
+        if os.path.exists(os.path.join(paths.trash(self.home), "early.json")):
+            from rookery.client.trash import emptying
+
+            said += emptying.untold(self.home)
         if os.path.isdir(os.path.join(self.home, "worktrees")):
             from rookery.client.trash import store
             from rookery.client.worktrees.upkeep import mend
@@ -82,6 +86,10 @@ class LocalRookery(Rookery):
     def create(self, **given: Any) -> str:
         from rookery.client.create import create_session
 
+        if os.path.isdir(paths.trash(self.home)) and os.listdir(paths.trash(self.home)):
+            from rookery.client.trash import emptying  # seldom
+
+            emptying.before_session(self.home, given.get("told"))
         return create_session(self.home, **{"argv": [], **given})
 
     @override

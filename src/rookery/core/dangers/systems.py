@@ -39,7 +39,7 @@ removes installed programs: pip uninstall; uv pip uninstall; npm uninstall|remov
     pnpm remove|rm -g|--global; yarn global remove; gem uninstall; pipx uninstall|uninstall-all;
     uv tool uninstall; cargo uninstall; cpanm -U|--uninstall
 ends whatever uses it: fuser -k|--kill
-deletes sessions: rookery remove; rookery prune
+deletes sessions: rookery remove; rookery prune; rookery trash --empty
 deletes all that Rookery keeps: rookery uninstall
 ends or hides work of a session: rookery clear; rookery drop; rookery rewind !--list|--dry-run;
     rookery archive; rookery snooze !--off; rookery stop; rookery cancel; rookery restart;

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
 from rookery.client.rewind.fork import fork
+from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
 from rookery.client.update.workers import is_older
 from rookery.core import budgets
@@ -204,6 +205,7 @@ def created(daemon: State, new: New, session: str = "") -> str:
     if new.worktree:
         given["worktree"] = new.worktree if isinstance(new.worktree, str) else ""
     given["race"] = new.race
+    emptying.before_session(daemon.home)
     return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
 
 

@@ -1,4 +1,4 @@
-"""`prune`: finds old, large and archived sessions, and deletes them on request."""
+"""`prune`: finds old, large and archived sessions, and moves them to the trash on request."""
 
 import os
 import time
@@ -9,7 +9,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.output.skipped import note_skipped
-from rookery.cli.output.units import AGE, SIZE
+from rookery.cli.output.units import AGE, SIZE, day_of
 from rookery.client import fleet
 from rookery.client.fleet import heads
 from rookery.client.offline import fault_of
@@ -18,6 +18,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 from rookery.log.errors import LogError
+from rookery.search.update import drop_deleted
 
 SHAPE = (
     table.Column("ID"),
@@ -33,18 +34,20 @@ SHAPE = (
 @click.option("--larger-than", type=SIZE, help="Larger than this: 500K, 100M, 2G.")
 @click.option("--archived", is_flag=True, help="Only archived sessions.")
 @click.option("--damaged", is_flag=True, help="Only sessions with an unreadable log.")
+@flags.flag("--permanently", help="Delete them at once, instead of moving them to the trash.")
 @flags.yes
 @flags.as_json("Print one JSON object per session.")
-def prune(yes: bool, as_json: bool, **filters: Any) -> int:
-    """Show which sessions match and how much space they take, then delete them.
+def prune(yes: bool, as_json: bool, permanently: bool, **filters: Any) -> int:
+    """Show which sessions match and how much space they take, then move them to the trash. Their
+    space is freed 14 days later, or when the disk is nearly full.
 
-    Deletes only sessions that match every filter. Running sessions are never deleted. Files changed
-    by agents stay. A terminal asks first; a script has to pass --yes.
+    Takes only sessions that match every filter, and never running ones. Files changed by agents
+    stay. A terminal asks first; a script has to pass --yes.
 
     \b
     rookery prune --older-than 30d
     rookery prune --archived --larger-than 100M
-    rookery prune --older-than 8w --yes
+    rookery prune --older-than 8w --yes --permanently
     """
     if all(value is None or value is False for value in filters.values()):
         raise click.UsageError(
@@ -68,8 +71,10 @@ def prune(yes: bool, as_json: bool, **filters: Any) -> int:
         screen.note("No matching sessions.")
         return exits.DONE
     if not yes:
-        flags.confirm(screen, f"Permanently delete {these}?", "delete them", as_json=as_json)
-    return _delete(screen, home, meant)
+        verb = "delete them" if permanently else "move them to the trash"
+        question = f"Permanently delete {these}?" if permanently else f"Move {these} to the trash?"
+        flags.confirm(screen, question, verb, as_json=as_json)
+    return _remove(screen, home, meant, permanently=permanently)
 
 
 def _meant(
@@ -112,23 +117,35 @@ def _write(screen: Screen, meant: list[Json]) -> None:
     screen.line(f"{count(len(meant), 'session')}, {total} in all")
 
 
-def _delete(screen: Screen, home: str, meant: list[Json]) -> int:
+def _remove(screen: Screen, home: str, meant: list[Json], *, permanently: bool) -> int:
+    from rookery.client.trash import emptying, moves
+    from rookery.client.trash.store import TrashError
     from rookery.client.worktrees.drop import Unmerged
 
-    freed, gone, failed = 0, 0, False
+    gone, until, failed = list[Json](), 0, False
     for head in meant:
+        if fleet.is_in_use(home, head):
+            screen.note(f"{head['id']} woke up in the meantime and was kept.")
+            continue
         try:
-            done = fleet.remove_asleep(home, head)
+            if permanently:
+                fleet.remove(home, head["id"])
+            else:
+                until = moves.remove(home, head["id"]).until
         except Unmerged as error:
             screen.note(f"{head['id']} was kept. {error}")
             continue
-        except (LogError, OSError, fleet.StillAlive) as error:
+        except (LogError, OSError, TrashError, fleet.StillAlive) as error:
             screen.note(f"{head['id']} could not be deleted: {clean_line(str(error))}")
             failed = True
             continue
-        if done:
-            freed, gone = freed + head["bytes"], gone + 1
-        else:
-            screen.note(f"{head['id']} woke up in the meantime and was kept.")
-    screen.note(f"Deleted {count(gone, 'session')}: {units.size(freed)} freed.")
+        gone.append(head)
+    these, size = count(len(gone), "session"), units.size(sum(head["bytes"] for head in gone))
+    if permanently or not gone:
+        screen.note(f"Deleted {these}: {size} freed.")
+        drop_deleted(home)
+    else:
+        screen.note(f"Moved {these} to the trash: {size} will be freed on {day_of(until)}.")
+        low = "The disk is nearly full. " if emptying.is_low(home) else ""
+        screen.note(f"{low}To free it now: rookery trash --empty")
     return exits.FAILED if failed else exits.DONE

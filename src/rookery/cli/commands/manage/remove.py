@@ -56,6 +56,11 @@ def remove(names: tuple[str, ...], yes: bool, force: bool, permanently: bool) ->
     for session in trashed:
         target.rookery().delete_trashed(session, _stays(screen))
         screen.note(f"Deleted {session}.")
+    if not permanently and not target.url():
+        from rookery.client.trash.emptying import is_low
+
+        if is_low(paths.home()):
+            screen.note("The disk is nearly full. To free space: rookery trash --empty")
     if permanently and not target.url():
         from rookery.search.update import drop_deleted
 

@@ -82,6 +82,8 @@ def trash(empty: bool, yes: bool, as_json: bool) -> int:
 
 
 def _list(screen: Screen, *, as_json: bool) -> int:
+    for words in target.rookery().tidy([]):
+        screen.note(clean_line(words))
     rows = target.rookery().trash()
     if as_json:
         for row in rows:

@@ -25,11 +25,11 @@ from rookery.home import paths
 from rookery.installation.commands import uninstall_line
 from rookery.installation.distribution import running
 
-SESSIONS, WORKTREES = "sessions", "worktrees"
+SESSIONS, TRASH, WORKTREES = "sessions", "trash", "worktrees"
 
 OURS = {
     SESSIONS: "sessions",
-    "trash": "sessions that you removed and can restore",
+    TRASH: "sessions that you removed and can restore",
     "config.toml": "settings",
     "config.toml.rejected": "settings that could not be used",
     "config.lock": "lock for changes to the settings",
@@ -72,7 +72,7 @@ OURS = {
 READ = frozenset({"skills", WORKTREES})
 """The user's own work, which stays: what is only read there, and what sessions did in worktrees."""
 
-OF_SESSIONS = frozenset({SESSIONS, "trash", "snapshots", paths.FORMAT})
+OF_SESSIONS = frozenset({SESSIONS, TRASH, "snapshots", paths.FORMAT})
 """What is kept with the sessions."""
 
 TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")
@@ -91,9 +91,10 @@ SCRIPTS = (
 
 @click.command()
 @click.option("--keep-sessions", is_flag=True, help="Remove everything except the sessions.")
+@flags.text("--export", metavar="DIR", help="First write each session there, as .md and .jsonl.")
 @flags.yes
 @flags.as_json("Print JSON.")
-def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
+def uninstall(keep_sessions: bool, export: str, yes: bool, as_json: bool) -> None:
     """Show what Rookery stores and what is running, then remove the data.
 
     Workers are stopped first. The package itself must be removed by the program that installed
@@ -101,6 +102,7 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
 
     \b
     rookery uninstall
+    rookery uninstall --export ~/old-sessions
     rookery uninstall --keep-sessions --yes
     """
     screen = standard()
@@ -115,8 +117,12 @@ def uninstall(keep_sessions: bool, yes: bool, as_json: bool) -> None:
         screen.note("There is no data to remove.")
     else:
         if not yes:
+            if not (keep_sessions or export or as_json):
+                export = _offer_export(screen, found)
             question = f"Permanently remove {what} the sessions?"
             flags.confirm(screen, question, "remove it", as_json=as_json)
+        if export:
+            _export(screen, found, os.path.expanduser(export))
         _end_daemon(found.home)
         _end_workers(screen, found)
         _remove(found, keep_sessions=keep_sessions)
@@ -210,6 +216,34 @@ def _write(screen: Screen, found: Inventory, *, keep_sessions: bool) -> None:
     row("Untouched", "your projects, and changes agents made in them")
 
 
+def _offer_export(screen: Screen, found: Inventory) -> str:
+    """Where the sessions go first; "": nowhere."""
+    if not found.known:
+        return ""
+    if not flags.in_terminal():
+        screen.note("To write the sessions to files first: --export DIR")
+        return ""
+    words = "Write the sessions to files first? A directory, or Enter for no"
+    return str(click.prompt(words, default="", show_default=False, err=True)).strip()
+
+
+def _export(screen: Screen, found: Inventory, place: str) -> None:
+    """Raises OSError: then nothing was removed."""
+    from rookery.export import files
+    from rookery.log.errors import LogError
+
+    os.makedirs(place, exist_ok=True)
+    written = 0
+    for head in found.known:
+        try:
+            for form in ("md", "jsonl"):
+                files.to_new_file(found.home, head["id"], place, place, form)
+            written += 1
+        except LogError as error:
+            screen.note(f"{head['id']} cannot be read: {clean_line(str(error))}")
+    screen.note(f"Wrote {count(written, 'session')} to {clean_line(place)}.")
+
+
 def _end_daemon(home: str) -> None:
     """First: it would start a warm agent again, and write what it keeps."""
     try:
@@ -234,6 +268,8 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
     for head in found.known:
         with suppress(OSError, paths.PathError):
             os.unlink(paths.socket_path(paths.session_dir(home, head["id"])))
+    if TRASH in found.mine:
+        _give_up_branches(home)
     for name in found.mine:
         place = os.path.join(home, name)
         if os.path.isdir(place) and not os.path.islink(place):
@@ -245,6 +281,16 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
     if not keep_sessions:
         with suppress(OSError):  # what is not ours keeps it
             os.rmdir(home)
+
+
+def _give_up_branches(home: str) -> None:
+    """Of worktrees in the trash: what repositories keep for them."""
+    from rookery.client.trash import branch, store
+
+    for entry in store.entries(home):
+        with suppress(OSError):
+            if (tree := entry.tree()) is not None:
+                branch.erase(entry.name, tree)
 
 
 # ---------------------------------------------------------------- the package
