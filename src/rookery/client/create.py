@@ -181,7 +181,7 @@ def _sweep(home: str) -> None:
         if name.startswith(paths.UNFINISHED):
             left = os.path.join(place, name)
             with suppress(OSError):
-                if time.time() - os.stat(left).st_mtime > FORGOTTEN:
+                if abs(time.time() - os.stat(left).st_mtime) > FORGOTTEN:
                     shutil.rmtree(left)
 
 

@@ -12,7 +12,7 @@ from rookery.client.offline import check_format, fault_of, left_open, write_post
 from rookery.client.start import is_awake, listener
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
-from rookery.core.view.fleet import head_of, is_sound, is_unread
+from rookery.core.view.fleet import bounded, head_of, is_sound, is_unread
 from rookery.home import paths, resting
 from rookery.home.resting import Entry
 from rookery.home.seen import seen
@@ -115,9 +115,21 @@ def head_of_session(home: str, session: str) -> Json | None:
     awake = is_awake(paths.socket_path(directory))
     if not awake and head["state"] != "idle" and not is_locked(directory):
         head = _after_death(directory) or head
+    head = _bounded(directory, head, awake=awake)
     worker = paths.read_json(os.path.join(directory, paths.WORKER))
     unread = is_unread(head, seen(directory))
     return head | {"id": session, "awake": awake, "worker": worker, "unread": unread}
+
+
+def _bounded(directory: str, head: Json, *, awake: bool) -> Json:
+    """Kept, so that a session which a wrong clock moved into the future grows older from now on. An
+    awake one writes its head itself."""
+    found = bounded(head, time.time() * 1000)
+    if found is not head and not awake:
+        with suppress(OSError):
+            data = json.dumps(found).encode("ascii")
+            paths.write_atomic(os.path.join(directory, paths.HEAD), data)
+    return found
 
 
 def _rebuilt(directory: str) -> Json | None:

@@ -79,7 +79,7 @@ def resumption(home: str, session: str) -> float | None:
         return ledger.midnight() if budgets.scope_of(ask) == "day" else None
     if kept_asks.away(header) or not found.policy.rate_limit_auto_resume:
         return None
-    return rate_limit.resume_at(header, found.policy)
+    return rate_limit.resume_at(header, found.policy, time.time() * 1000)
 
 
 def resume_later(home: str, session: str) -> float | None:

@@ -59,6 +59,8 @@ def _session(header: Json, event: Event) -> Json:
     for field in ("created", "snoozed"):
         if (number := lenient.integer(update, field)) is not None:
             changes[field] = number
+    if "snoozed" in changes:
+        changes["snoozedAt"] = event.at
     if isinstance(update.get("worktree"), dict):
         changes["worktree"] = {**(header["worktree"] or {}), **worktree.read(update["worktree"])}
     wanted: Json = {key: update[key] for key in ("mode", "model", "effort") if key in update}

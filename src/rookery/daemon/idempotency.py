@@ -91,10 +91,10 @@ class Keys:
         paths.write_atomic(path, json.dumps(row).encode("ascii"), 0o600, sync=True)
 
     def _sweep(self) -> None:
-        old = time.time() - KEPT
+        now = time.time()
         for entry in os.scandir(self._place):
             with suppress(OSError):
-                if entry.stat().st_mtime < old:
+                if abs(now - entry.stat().st_mtime) > KEPT:
                     os.unlink(entry.path)
 
 

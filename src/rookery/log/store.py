@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rookery.core import safety
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
+from rookery.core.units import CLOCK_SLIP
 from rookery.log import headers, marks, rows, schema
 from rookery.log.errors import NoSession, failures
 from rookery.log.lock import LOCK_FILE, Lock
@@ -156,7 +157,9 @@ class Writer(AbstractContextManager["Writer", None]):
         """
         if not drafts:
             return []
-        plan = _Plan(self._state, max(self._state.at, self._clock()))
+        now, last = self._clock(), self._state.at
+        # Times go on, unless a clock was far ahead when the last event was written.
+        plan = _Plan(self._state, now if last > now + CLOCK_SLIP else max(last, now))
         for draft in drafts:
             plan.add(draft)
         with failures(self.path):

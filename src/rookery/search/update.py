@@ -297,5 +297,5 @@ def _delete_earlier(home: str) -> None:
             version = name.removeprefix("words-").partition(".")[0]
             file = os.path.join(place, name)
             earlier = version.isdecimal() and int(version) < files.VERSION
-            if earlier and os.stat(file).st_mtime < time.time() - OLD:
+            if earlier and abs(time.time() - os.stat(file).st_mtime) > OLD:
                 os.unlink(file)

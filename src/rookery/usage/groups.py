@@ -42,8 +42,9 @@ class Group(NamedTuple):
 def grouped(rows: Iterable[Row], by: str = "day") -> list[Group]:
     """Days in order, anything else by cost and tokens, the most first."""
     found: dict[str, list[Row]] = {}
+    now = datetime.now(UTC).timestamp() * 1000
     for row in rows:
-        found.setdefault(_name(row, by), []).append(row)
+        found.setdefault(_name(row, by, now), []).append(row)
     groups = [_summed(name, rows) for name, rows in found.items()]
     if by == "day":
         return _with_gaps(sorted(groups))
@@ -58,9 +59,9 @@ def _most(group: Group) -> float:
     return max((amount for _, amount in group.cost), default=0.0)
 
 
-def _name(row: Row, by: str) -> str:
-    if by == "day":
-        return datetime.fromtimestamp(row.at / 1000, UTC).astimezone().date().isoformat()
+def _name(row: Row, by: str, now: float) -> str:
+    if by == "day":  # no day is ahead of us: a clock was
+        return datetime.fromtimestamp(min(row.at, now) / 1000, UTC).astimezone().date().isoformat()
     return {"agent": row.agent, "model": row.model}.get(by, row.session) or UNKNOWN
 
 

@@ -211,7 +211,7 @@ class Session:
         waits = kept_asks.away(self.header) or budgets.open_ask(self.header)
         if self.effects or self.turn.phase != "idle" or waits:
             return None
-        return rate_limit.resume_at(self.header, self.policy)
+        return rate_limit.resume_at(self.header, self.policy, time.time() * 1000)
 
     def is_idle(self) -> bool:
         """Nothing runs, waits, or is to be resumed."""

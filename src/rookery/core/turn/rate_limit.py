@@ -5,10 +5,12 @@ A reset time is the agent's own or unknown, never invented.
 
 import re
 from datetime import datetime
+from math import inf
 from typing import Any
 
 from rookery.core.json import Json, lenient
 from rookery.core.limits import Policy
+from rookery.core.units import CLOCK_SLIP
 from rookery.core.vendors.errors import error_words
 
 ORIGIN = "auto_resume"
@@ -44,17 +46,19 @@ def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
     return update | ({"resumed": resumed} if resumed else {})
 
 
-def resume_at(header: Json, policy: Policy) -> float | None:
-    """When the prompt that met the limit is sent once more, in milliseconds of the epoch."""
+def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
+    """When the prompt that met the limit is sent once more, in milliseconds of the epoch; of a limit
+    that was met by a clock that is ahead of this one, nothing is known but that it was met."""
     limit = header["rateLimit"]
     if not policy.rate_limit_auto_resume or limit is None or header["state"] != "idle":
         return None
     if header["reason"] != "rate_limited" or not limit.get("prompt"):
         return None
-    reset = reset_of(limit, header["since"])
+    since = header["since"] if header["since"] <= now + CLOCK_SLIP else 0
+    reset = reset_of(limit, since)
     if reset is None or (lenient.integer(limit, "resumed") or 0) >= policy.rate_limit_most:
         return None
-    soonest = float(header["since"]) + policy.rate_limit_least * 1000
+    soonest = float(since) + policy.rate_limit_least * 1000
     return max(reset + policy.rate_limit_grace * 1000, soonest)
 
 

@@ -8,6 +8,7 @@ from rookery.core.blocks import Block, make_block
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
+from rookery.core.units import CLOCK_SLIP
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
@@ -19,7 +20,10 @@ FAILED = frozenset(
 
 NO_TITLE = "(no title)"
 
-LATER = ("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden")
+TIMES = ("at", "since", "created")
+"""Of a head: times of events."""
+
+LATER = ("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden", "snoozedAt")
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
@@ -45,6 +49,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
     plan, process, queue = header["plan"], header["process"], header["queue"]
     return {key: header[key] for key in SHOWN} | {
         "v": 1,
+        "snoozedAt": lenient.integer(header, "snoozedAt") or 0,
         "guard": lenient.text(process, "guard"),
         "sandbox": lenient.text(header, "sandbox") or NONE,
         "process": process["state"],
@@ -76,9 +81,20 @@ def _pattern() -> Json:
     return {key: value for key, value in head_of(EMPTY, 0, 0).items() if key not in LATER}
 
 
+def bounded(head: Json, now: float) -> Json:
+    """Without times that lie ahead: a clock that was wrong for a moment must not keep a session on
+    top of lists, nor from being pruned."""
+    if all(head[key] <= now + CLOCK_SLIP for key in TIMES):
+        return head
+    found = head | {key: min(head[key], int(now)) for key in TIMES}
+    return found if "snoozedAt" in head else found | {"snoozed": 0}
+
+
 def is_snoozed(head: Json, now: float) -> bool:
-    """Put away until a time, in milliseconds of the epoch: the reader compares."""
-    return bool(head.get("snoozed", 0) > now)  # the head of an earlier build has none
+    """Put away until a time, in milliseconds of the epoch: the reader compares. Not if that was done
+    by a clock that is ahead of this one."""
+    begun = lenient.integer(head, "snoozedAt") or 0  # the head of an earlier build has none
+    return bool(head.get("snoozed", 0) > now and begun <= now + CLOCK_SLIP)
 
 
 def is_hidden(head: Json, now: float) -> bool:
