@@ -1,6 +1,7 @@
 """Full, damaged and read-only disks, as a person meets them: what waits is said, what is broken can
 be removed, and what can be read is shown."""
 
+import errno
 import json
 import os
 import resource
@@ -14,11 +15,13 @@ from pathlib import Path
 import pytest
 
 from rookery.cli.checkup import logs
+from rookery.cli.errors import explain
 from rookery.client import fleet
 from rookery.client.session import Trouble
 from rookery.home import paths
 from rookery.processes import tree
 from tests.cli.driving import ROOKERY, Running, made, play, rookery
+from tests.client.work_tree.trees import WHO, Tree
 
 HELLO = {"text": "hello"}
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
@@ -186,7 +189,7 @@ def test_I10_10_what_a_killed_command_left_half_made_goes_with_the_next(home: Pa
 
 
 def test_I10_10_trouble_is_told_of_every_command() -> None:
-    assert "The command (stop) waits in the worker" in str(Trouble("the disk is full", "stop"))
+    assert "The command (stop) waits in the worker" in str(Trouble.about("the disk is full", "stop"))
 
 
 # --- damaged ------------------------------------------------------------------------------------
@@ -314,5 +317,80 @@ def test_I10_10_a_home_that_is_read_only_can_be_read(home: Path, ended: str) -> 
         assert "none damaged" in rookery("doctor").out
         refused = rookery("prompt", session, "hello")
         assert refused.code == 1
-        assert "Read-only file system" in refused.err
+        assert "the disk is mounted read-only" in refused.err
     assert sorted(path.name for path in home.rglob("*")) == before
+
+
+# --- what waits, and what is to be done again -----------------------------------------------------
+
+
+@ROOT
+def test_a_merge_on_a_full_disk_says_what_waits_and_what_to_do_again(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the merge nothing is merged, and after it what is missing is a note."""
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    repository = Tree(tmp_path / "repository", a__txt="one\n").place
+    session = rookery("new", "--agent", "demo", "--worktree", cwd=repository).out.strip()
+    assert rookery("prompt", "--wait", session, play(HELLO)).code == 0
+    tree = json.loads((folder(small, session) / paths.HEAD).read_text())["worktree"]["path"]
+    Path(tree, "b").write_text("b")
+    filler = fill(small)
+    refused = rookery("merge", session, "-m", "b")
+    assert refused.code == 1
+    assert "Nothing was merged. " in refused.err
+    assert "The session stops once its disk takes something." in refused.err
+    assert "Then merge again." in refused.err
+    assert "do not send it again" not in refused.err
+    assert not (repository / "b").exists()
+    filler.unlink()
+    asleep(small, session)
+    done = rookery("merge", session, "-m", "b")
+    assert (done.code, (repository / "b").exists()) == (0, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.EDQUOT, "your disk quota is used up"),
+        (errno.EIO, "the disk failed to read or write (input/output error)"),
+        (errno.EROFS, "the disk is mounted read-only"),
+    ],
+)
+def test_what_is_wrong_with_a_disk_is_called_by_its_name(
+    home: Path, number: int, words: str
+) -> None:
+    told, code = explain(OSError(number, os.strerror(number), str(home / "x"))) or ("", 0)
+    assert (code, words in told, "space" in told) == (1, True, False)
+    told, _ = explain(OSError(number, os.strerror(number))) or ("", 0)
+    assert (words in told, "space" in told) == (True, False)
+
+
+@ROOT
+def test_a_disk_that_can_only_be_read_is_not_called_full(small: Path) -> None:
+    session = made(HELLO)
+    asleep(small, session)
+    subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+    try:
+        sent = rookery("prompt", session, "hello")
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small)], check=True)
+    assert sent.code == 1
+    assert "the disk is mounted read-only" in sent.err
+    assert "space" not in sent.err
+
+
+@ROOT
+def test_a_full_disk_is_named_when_a_worker_cannot_start(small: Path) -> None:
+    """Here it has no room for another file, and the worker cannot even say so in its log."""
+    session = made(HELLO)
+    asleep(small, session)
+    found = os.statvfs(small)
+    fill(small)
+    used = found.f_files - found.f_ffree + 1
+    subprocess.run(["mount", "-o", f"remount,nr_inodes={used}", str(small)], check=True)
+    refused = rookery("prompt", session, "hello")
+    assert refused.code == 1
+    assert "no space left on the disk" in refused.err
+    assert "is empty" not in refused.err

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 CRASH_LOG = "crash.log"
 CRASH_LOG_BYTES = 1024 * 1024
-FULL = (errno.ENOSPC, errno.EDQUOT)
 ANY_AGENT = 'Any other program that speaks ACP on stdio: rookery run --cmd "program --its-flags"'
 
 
@@ -174,12 +173,15 @@ def explain(error: BaseException) -> tuple[str, int] | None:
 
 def _of_system(error: OSError) -> str:
     """What the system refused; "": a bug of ours."""
-    if error.filename is not None and error.strerror and error.errno not in FULL:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}.{_elsewhere(error)}"
-    if error.errno in FULL:
-        if error.filename in ("stdout", "stderr") or _fails(lambda: os.write(1, b"\n")):
-            return f"{error.filename or 'stdout'}: {error.strerror}."
-        return f"No space left on the disk of {paths.home()}. Free some."
+    from rookery.log.errors import FAULTS, disk_words
+
+    place = None if error.filename is None else os.fsdecode(error.filename)
+    if error.errno in FAULTS:
+        if place in ("stdout", "stderr") or (place is None and _fails(lambda: os.write(1, b"\n"))):
+            return f"{place or 'stdout'}: {error.strerror}."
+        return disk_words(error, place or paths.home()) + _elsewhere(error)
+    if place is not None and error.strerror:
+        return f"{place}: {error.strerror}.{_elsewhere(error)}"
     if isinstance(error, FileNotFoundError) and _fails(os.getcwd):
         return "The current directory no longer exists: cd to another one."
     return ""
@@ -195,7 +197,7 @@ def _fails(call: Callable[[], object]) -> bool:
 
 def _elsewhere(error: OSError) -> str:
     """What helps where the home cannot be written to."""
-    home, place = paths.home(), os.fsdecode(error.filename)
+    home, place = paths.home(), os.fsdecode(error.filename or b"")
     ours = place == home or place.startswith(home + os.sep)
     closed = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
     return " Set ROOKERY_HOME to a directory that you can write to." if ours and closed else ""

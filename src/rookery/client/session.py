@@ -53,15 +53,22 @@ class Rejected(Exception):
         super().__init__(self.message)
 
 
+WAITS = "waits in the worker"
+
+
 class Trouble(Exception):
     """The worker cannot write; what it was told waits until it can."""
 
-    def __init__(self, why: str, command: str) -> None:
+    @classmethod
+    def about(cls, why: str, command: str) -> "Trouble":
         what = "prompt" if command == "prompt" else f"command ({command})"
-        super().__init__(
-            f"The session's worker cannot write to its log: {why.rstrip('.')}. The {what} "
-            "waits in the worker and runs once there is space; do not send it again."
-        )
+        words = f"The {what} {WAITS} and runs once it can write again; do not send it again."
+        return cls(f"The session's worker cannot write to its log: {why.rstrip('.')}. {words}")
+
+    @property
+    def why(self) -> str:
+        """Without what waits."""
+        return str(self).partition(". The ")[0] + "."
 
 
 class Refused(Exception):
@@ -393,7 +400,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                         case ("trouble", {"message": message, **rest}):
                             full = rest.get("reason") == Full.__name__
                             why = "the disk is full" if full else str(message)
-                            raise Trouble(why, str(command["do"]))
+                            raise Trouble.about(why, str(command["do"]))
         except TimeoutError:
             if not heard:
                 raise

@@ -246,10 +246,20 @@ def _start(home: str, session: str, argv: Sequence[str], deadline: float, timeou
         os.close(reading)
     if line is None:
         late = f"The worker was not ready within {duration(timeout)}."
-        raise StartError("timeout", late + _tail(log, before))
+        raise _failed("timeout", late, log, before)
     if not line:
-        raise StartError("died", "The worker died before it was ready." + _tail(log, before))
+        raise _failed("died", "The worker died before it was ready.", log, before)
     return line
+
+
+def _failed(name: str, words: str, log: str, before: int) -> StartError:
+    """With what kept it from starting: the disk, or what it wrote to its log."""
+    from rookery.log.errors import FAULTS, fault_of
+
+    place = os.path.dirname(log)
+    if fault := fault_of(place):
+        return StartError("disk", f"{place}: {FAULTS[fault]}.")
+    return StartError(name, words + _tail(log, before))
 
 
 def worker_argv() -> list[str]:
@@ -265,7 +275,10 @@ def _open_log(path: str) -> tuple[int, int]:
         turn_over(path)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StartError("spawn", f"Cannot write {path}: {error.strerror}.") from error
+        from rookery.log.errors import disk_words
+
+        words = disk_words(error, path) or f"Cannot write {path}: {error.strerror}."
+        raise StartError("spawn", words) from error
     return file, os.fstat(file).st_size
 
 

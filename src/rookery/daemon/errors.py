@@ -94,8 +94,8 @@ KNOWN: dict[type[Exception], Answer] = {
     NotInstalled: (409, "not_installed", "GET /api/agents says how to install it."),
     FromAgent: (403, "from_the_agent", ""),
     Refused: (409, "worker_refused", "Restart the session."),
-    Trouble: (507, "disk_full", "Free space; nothing is lost."),
-    Full: (507, "disk_full", "Free space; nothing is lost."),
+    Trouble: (507, "disk_full", "Let its disk be written to again; nothing is lost."),
+    Full: (507, "disk_full", "Free space, then send it again."),
     NoWorktree: (409, "no_worktree", ""),
     TrashError: (409, "not_restored", ""),
     StillAlive: (409, "still_alive", "Try again in a moment."),
@@ -115,7 +115,8 @@ def problem_of(error: Exception) -> Problem | None:
         case TrashError(name="not_in_trash"):
             return Problem(404, error.name, str(error), "GET /api/trash lists them.")
         case NoWorktree() | TrashError():
-            return Problem(409, error.name, str(error), error.remedy)
+            status = 507 if error.name == "disk_full" else 409
+            return Problem(status, error.name, str(error), error.remedy)
         case Rejected():
             return Problem(409, error.reason, error.message)
         case StartError() if error.name in PASSING:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from rookery.core.limits import Policy
 from rookery.home import config, paths
-from rookery.log.errors import Busy
+from rookery.log.errors import FAULTS, Busy
 from rookery.log.lock import Lock
 
 PAUSE = 0.01
@@ -62,5 +62,6 @@ def _take(home: str, kind: str, most: int) -> Lock | None:
             with suppress(Busy):
                 return Lock.acquire(os.path.join(directory, f"{kind}-{number}"), wait=0)
     except OSError as error:
-        raise Unusable(f"{directory}: {error.strerror}") from error
+        fault = FAULTS.get(error.errno or 0, error.strerror)
+        raise Unusable(f"{directory}: {fault}") from error
     return None

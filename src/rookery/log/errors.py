@@ -1,5 +1,6 @@
 """What can go wrong with a log, in sentences for the user: nobody outside meets SQLite's errors."""
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -61,8 +62,11 @@ def translated(error: sqlite3.Error, path: str) -> LogError:
     # Errors that Python's own layer raises carry no code.
     extended = getattr(error, "sqlite_errorcode", 0)
     code = extended & 0xFF
-    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _has_no_room(path)):
-        return Full(f"{path}: no space left on the disk. Free some and try again.")
+    if code in REFUSED and (fault := fault_of(os.path.dirname(path))):
+        kind = Full if fault == errno.ENOSPC else StoreError
+        return kind(f"{path}: {FAULTS[fault]}, and try again.")
+    if code == sqlite3.SQLITE_FULL:
+        return Full(f"{path}: {FAULTS[errno.ENOSPC]}, and try again.")
     if code == sqlite3.SQLITE_NOTADB:
         return NotALog(f"{path} is not a Rookery log. It was not changed.")
     if code == sqlite3.SQLITE_CORRUPT:
@@ -72,14 +76,42 @@ def translated(error: sqlite3.Error, path: str) -> LogError:
     return StoreError(f"{path}: {error}")
 
 
-def _has_no_room(path: str) -> bool:
-    """On a full disk SQLite cannot make the file that it reads a WAL by, and calls that a fault."""
-    try:
-        found = os.statvfs(os.path.dirname(path))
-    except OSError:
-        return False
-    return found.f_bavail * found.f_frsize < LEAST
+# --- the disk ------------------------------------------------------------------------------------
 
+FAULTS = {
+    errno.ENOSPC: "no space left on the disk. Free some",
+    errno.EDQUOT: "your disk quota is used up. Delete files of yours, or have it raised",
+    errno.EROFS: "the disk is mounted read-only. Mount it for writing",
+    errno.EIO: "the disk failed to read or write (input/output error). Check it",
+}
+"""What is wrong with a disk, by the system's number for it, and what helps: the only place that
+words it."""
+
+REFUSED = (
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
+)
+"""SQLite's codes for what a disk did not take. It does not say why."""
 
 LEAST = 64 * 1024
-"""Bytes that are needed to open a log."""
+"""Bytes that are needed to open a log: SQLite cannot make the file that it reads a WAL by without
+them, and calls that a fault."""
+
+
+def fault_of(directory: str) -> int:
+    """The number in FAULTS of what keeps files from being written there; 0: none of them does."""
+    from tempfile import TemporaryFile  # only where something went wrong
+
+    try:
+        with TemporaryFile(dir=directory, buffering=0) as file:
+            if file.write(bytes(LEAST)) < LEAST:
+                file.write(b"\0")  # which says why
+    except OSError as error:
+        return error.errno if error.errno in FAULTS else 0
+    return 0
+
+
+def disk_words(error: OSError, place: str) -> str:
+    """A sentence about a disk that failed at `place`; "": something else did."""
+    words = FAULTS.get(error.errno or 0, "")
+    return f"{place}: {words}." if words else ""

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from rookery.core.json import Event, dumps, lenient
 from rookery.home import paths
-from rookery.log.errors import Busy, LogError
+from rookery.log.errors import FAULTS, REFUSED, Busy, LogError, fault_of
 from rookery.log.lock import LOCK_FILE, Lock, is_locked
 from rookery.log.reader import Reader
 from rookery.search import index as files
@@ -113,8 +113,8 @@ def _remove(home: str) -> None:
 
 def _words(home: str, error: Exception) -> str:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return f"{files.folder(home)}: no space left on the disk"
+    if code in REFUSED and (fault := fault_of(files.folder(home))):
+        return f"{files.folder(home)}: {FAULTS[fault]}"
     return f"{files.path(home)}: {error}"
 
 

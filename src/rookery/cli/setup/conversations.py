@@ -1,6 +1,5 @@
 """Conversations of OpenHands, copied to where Rookery's own agent keeps its own: it loads them."""
 
-import errno
 import json
 import os
 import shutil
@@ -12,13 +11,12 @@ from typing import NamedTuple
 from rookery.agent.storage import store
 from rookery.core.json import Json, lenient
 from rookery.home import paths
+from rookery.log.errors import FAULTS
 
 FIRST = 20
 """Events among which the first prompt is looked for."""
 LARGEST = 8 * 1024 * 1024
 """Bytes of a file that is read for it."""
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""Then none of them can be copied."""
 LISTED = "rookery import --agent rookery --all --list"
 
 
@@ -47,7 +45,7 @@ def copy_from(folder: str, kept: store.Store) -> Copied:
                 _copy(source, id, kept)
                 new += 1
             except OSError as error:
-                if error.errno in FULL:
+                if error.errno in FAULTS:  # then none of them can be copied
                     raise
                 broken.append(f"{name}: {error.strerror or error}")
     return Copied(new, here, broken)

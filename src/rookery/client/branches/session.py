@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rookery.client import fleet, guard
-from rookery.client.session import SessionClient
+from rookery.client.session import SessionClient, Trouble
 from rookery.client.work_tree.changes import Changes, changes
 from rookery.client.worktrees import merge, own_git, place
 from rookery.client.worktrees.drop import clear, drop, refuse_loss
@@ -18,8 +18,10 @@ from rookery.core import worktree
 from rookery.core.json import Json
 from rookery.core.view.fleet import state_of
 from rookery.home import paths
+from rookery.log.errors import FAULTS, StoreError, fault_of
 from rookery.log.lock import becomes_free
 
+AGAIN = "Then merge again."
 STOPS = 20.0
 """Seconds for a worker to end when it is asked to."""
 
@@ -63,16 +65,46 @@ def merge_session(
         raise NoWorktree("no_worktree", merge.gone(tree))
     _check_idle(home, session)
     if not kept:
-        _put_to_sleep(home, session)
+        try:
+            _put_to_sleep(home, session)
+        except Trouble as error:
+            stops = "The session stops once its disk takes something."
+            raise NoWorktree("disk_full", f"Nothing was merged. {error.why} {stops}", AGAIN) from error
     with place.held(home, session):
-        planned = merge.plan(tree, how, message)
-        commit = merge.carry_out(planned, tree, message)
+        planned, commit = _merged(tree, how, message)
         if kept:
             merge.keep(home, session, tree, planned)
-        _note(home, session, worktree.MERGED, planned.tip, kept=kept)
+        _note_merged(home, session, planned, kept=kept)
         if not kept:
             clear(home, session, tree)
     return Merged(planned, commit, kept)
+
+
+def _merged(tree: Json, how: str, message: str) -> tuple[merge.Plan, str]:
+    try:
+        planned = merge.plan(tree, how, message)
+        return planned, merge.carry_out(planned, tree, message)
+    except (NoWorktree, OSError) as error:
+        known = isinstance(error, NoWorktree) and error.name != "git_failed"
+        fault = 0 if known else fault_of(tree["git"]) or fault_of(tree["path"])
+        if not fault:
+            raise
+        words = f"Nothing was merged: {FAULTS[fault]} ({tree['git']})."
+        raise NoWorktree("disk_full", words, f"{AGAIN} git said: {error}") from error
+
+
+def _note_merged(home: str, session: str, planned: merge.Plan, *, kept: bool) -> None:
+    """Raises NoWorktree: it is merged, and its log does not say so."""
+    done = f"The work was merged into {planned.branch or planned.top}"
+    try:
+        _note(home, session, worktree.MERGED, planned.tip, kept=kept)
+    except Trouble as error:
+        words = f"{done}. {error.why} That it was merged waits in the worker to be noted."
+        raise NoWorktree("disk_full", words, "Free some space. Do not merge again.") from error
+    except StoreError as error:
+        words = f"{done}, but the session's log could not be written. {error}"
+        rest = "The worktree stays. Then merge once more: what is there is not merged twice."
+        raise NoWorktree("disk_full", words, rest) from error
 
 
 def told(done: Merged) -> Json:

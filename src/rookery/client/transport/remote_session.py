@@ -17,14 +17,14 @@ from rookery.client.daemon.errors import (
 )
 from rookery.client.daemon.local import Answer
 from rookery.client.daemon.remote import Door, attached, of_session, refusal
-from rookery.client.session import Refused, Rejected, Trouble
+from rookery.client.session import WAITS, Refused, Rejected, Trouble
 from rookery.client.start import StartError
 from rookery.client.transport.interface import Session
 from rookery.client.transport.remote_history import RemoteHistory
 from rookery.client.transport.stream import news
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.events import event_from_json
-from rookery.log.errors import LogError, NoSession
+from rookery.log.errors import Full, LogError, NoSession
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -143,8 +143,10 @@ class RemoteSession(Session):
                 return _Silent()
             case 502 | 503, reason:
                 return StartError(reason, message)
+            case 507, _ if WAITS in message:  # an earlier daemon has one name for both
+                return Trouble(message)
             case 507, _:
-                return Trouble("the disk is full", str(command["do"]))
+                return Full(message)
         return problem
 
 
