@@ -189,7 +189,9 @@ def test_I10_10_what_a_killed_command_left_half_made_goes_with_the_next(home: Pa
 
 
 def test_I10_10_trouble_is_told_of_every_command() -> None:
-    assert "The command (stop) waits in the worker" in str(Trouble.about("the disk is full", "stop"))
+    assert "The command (stop) waits in the worker" in str(
+        Trouble.about("the disk is full", "stop")
+    )
 
 
 # --- damaged ------------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ def test_a_prompt_that_met_a_limit_then_is_sent_again() -> None:
     limit = {"prompt": [{"type": "text", "text": "go"}], "retryAfter": 60}
     header = {"rateLimit": limit, "state": "idle", "reason": "rate_limited"}
     at = rate_limit.resume_at(header | {"since": now() + YEAR}, policy, now())
-    assert at is not None and at < now()
+    assert at is not None
+    assert at < now()
 
 
 def test_what_was_used_then_counts_today() -> None:

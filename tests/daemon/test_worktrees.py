@@ -148,3 +148,71 @@ def _by_the_page(served: Served, tree: Tree) -> None:
     assert 'name="worktree"' in form
     session = served.create(cwd=tree.cwd, worktree=True)
     assert served.ask("DELETE", f"/api/sessions/{session}?force=true").status == 200
+
+
+def test_what_has_a_key_is_done_once_also_after_the_daemon_was_killed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork, a merge and a race: the answers are the same, and nothing is made twice."""
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    tree = Tree(tmp_path / "tree", a__txt="one\n")
+    served = serve(home)
+    session = served.create(cwd=tree.cwd, worktree="once", title="Once")
+    place = served.ask("GET", f"/api/sessions/{session}").json()["cwd"]
+    Path(place, "a.txt").write_text("two\n")
+    race = {"agents": ["demo"], "cwd": tree.cwd, "prompt": "hello"}
+    asked: list[tuple[str, Any, str]] = [
+        (f"/api/sessions/{session}/fork", {"title": "Fork"}, "f1"),
+        ("/api/races", race, "r1"),
+        (f"/api/sessions/{session}/merge", {"how": "squash"}, "m1"),
+    ]
+
+    def ask_all() -> list[Any]:
+        found = [served.ask("POST", path, body, Idempotency_Key=key) for path, body, key in asked]
+        return [(each.status, each.json()) for each in found]
+
+    try:
+        first = ask_all()
+        assert [status for status, _ in first] == [201, 201, 200]
+        served.kill()
+        served = serve(home)
+        assert ask_all() == first
+        other = served.ask("POST", asked[0][0], {"title": "Other"}, Idempotency_Key="f1")
+        assert (other.status, other.json()["error"]) == (409, "key_reused")
+        titles = [head["title"] for head in fleet.heads(str(home))]
+        assert (titles.count("Fork"), len(titles)) == (1, 3)
+        assert tree.git("rev-list", "--count", "HEAD") == "2\n"
+    finally:
+        served.stop()
+        for head in fleet.heads(str(home)):
+            fleet.remove(str(home), head["id"], force=True)
+
+
+def test_a_merge_is_not_done_again_where_only_its_answer_was_lost(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon was killed after the merge, and before it noted the result."""
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    tree = Tree(tmp_path / "tree", a__txt="one\n")
+    served = serve(home)
+    try:
+        session = served.create(cwd=tree.cwd, worktree="lost", title="Lost")
+        place = served.ask("GET", f"/api/sessions/{session}").json()["cwd"]
+        Path(place, "a.txt").write_text("two\n")
+        body = {"how": "squash", "message": "", "keep": False}
+        path = f"/api/sessions/{session}/merge"
+        assert served.ask("POST", path, body, Idempotency_Key="m2").status == 200
+        served.kill()
+        [note] = (home / "daemon" / "keys").glob("*[0-9a-f]")
+        row = json.loads(note.read_text())
+        row.pop("result")
+        note.write_text(json.dumps(row | {"done": False}))
+        served = serve(home)
+        again = served.ask("POST", path, body, Idempotency_Key="m2")
+        assert (again.status, again.json()["kept"]) == (200, False)
+        assert served.ask("POST", path, body, Idempotency_Key="m3").json()["error"] == "no_worktree"
+        assert tree.git("rev-list", "--count", "HEAD") == "2\n"
+    finally:
+        served.stop()

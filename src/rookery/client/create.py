@@ -67,7 +67,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
     _check_person(home, {"budget": budget, "mode": picks.get("mode")})
     _sweep(home)
-    session, directory = _begin(home, session)
+    session, directory = begin(home, session)
     with ExitStack() as undo:
         kept = undo.enter_context(ExitStack())
         kept.callback(shutil.rmtree, directory, ignore_errors=True)
@@ -113,7 +113,7 @@ def _check_person(home: str, given: Mapping[str, object]) -> None:
             guard.require_person(home, f"choose a {what}")
 
 
-def _begin(home: str, session: str) -> tuple[str, str]:
+def begin(home: str, session: str) -> tuple[str, str]:
     """Its id and its directory: under another name until it is whole, so that no reader meets half
     of one, nor what a full disk left."""
     begun = os.path.join(paths.sessions(home), paths.UNFINISHED)

@@ -18,6 +18,7 @@ from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
+from rookery.daemon.idempotency import KeyReused
 from rookery.daemon.pieces.document import trouble
 from rookery.home.config import ConfigError
 from rookery.home.paths import PathError
@@ -98,6 +99,7 @@ KNOWN: dict[type[Exception], Answer] = {
     Full: (507, "disk_full", "Free space, then send it again."),
     NoWorktree: (409, "no_worktree", ""),
     TrashError: (409, "not_restored", ""),
+    KeyReused: (409, "key_reused", "Use a new key for each request."),
     StillAlive: (409, "still_alive", "Try again in a moment."),
     ConfigError: (409, "bad_settings", "Correct config.toml: rookery config edit"),
     LogError: (409, "unreadable_log", "rookery doctor checks the log."),

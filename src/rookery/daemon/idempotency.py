@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
-from rookery.core.json import lenient
+from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.log.lock import Lock
 
@@ -25,19 +25,34 @@ MOST = 500
 class KeyReused(Exception):
     """The key came with another request before."""
 
+    def __init__(self) -> None:
+        super().__init__("This idempotency key came with another request before.")
+
+
+type Work = Callable[[str, bool], Any]
+"""Of an id for what it makes, and whether it was begun before, by a daemon that was killed. Its
+result is JSON."""
+
 
 class Results:
-    """What came of work whose request may come again, as long as the daemon lives."""
+    """What came of work whose request may come again."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: str) -> None:
         self._known: dict[str, asyncio.Future[Any]] = {}
+        self._keys = Keys(home)
 
-    async def in_thread[Found](self, key: str, work: Callable[[], Found]) -> Found:
-        """For work that blocks."""
-        return await self.once(key, lambda: asyncio.to_thread(work))
+    async def kept(self, key: str, request: str, work: Work) -> Any:
+        """What came of it when the key first came, also if the daemon was killed since. Without a
+        key, it is done each time. It blocks, in a thread. Raises KeyReused."""
+        if not key:
+            return await self._once("", lambda: asyncio.to_thread(work, paths.new_id(), False))
+        known = f"{digest(request)} {key}"
+        return await self._once(
+            known, lambda: asyncio.to_thread(self._keys.kept, key, request, work)
+        )
 
-    async def once[Found](self, key: str, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
-        """It goes on if who asked has gone. Without a key, it is done each time."""
+    async def _once[Found](self, key: str, work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
+        """It goes on if who asked has gone."""
         known = self._known.get(key) if key else None
         if known is None:
             known = asyncio.ensure_future(work())
@@ -58,20 +73,32 @@ class Keys:
     ) -> str:
         """What `name` gave when the key first came; `make` makes it, unless that was done before.
         Raises KeyReused, and what `make` raises: then the key is free again."""
+
+        def work(made: str, _again: bool) -> str:
+            make(made)
+            return made
+
+        return str(self.kept(key, request, work, name))
+
+    def kept(
+        self, key: str, request: str, work: Work, name: Callable[[], str] = paths.new_id
+    ) -> Any:
+        """The result of `work` when the key first came."""
         with self._held(key) as path:
             found = paths.read_json(path) or {}
-            mark = hashlib.sha256(request.encode("utf-8", "surrogatepass")).hexdigest()
+            mark = digest(request)
             if found and lenient.text(found, "request") != mark:
                 raise KeyReused
             made = lenient.text(found, "made") or name()
-            if not found.get("done"):
-                self._note(path, mark, made, done=False)
-                with ExitStack() as undo:
-                    undo.callback(os.unlink, path)
-                    make(made)
-                    undo.pop_all()
-                self._note(path, mark, made, done=True)
-            return made
+            if found.get("done"):
+                return found.get("result", made)  # an earlier build kept only that
+            self._note(path, {"request": mark, "made": made, "done": False})
+            with ExitStack() as undo:
+                undo.callback(os.unlink, path)
+                result = work(made, bool(found))
+                undo.pop_all()
+            self._note(path, {"request": mark, "made": made, "done": True, "result": result})
+            return result
 
     @contextmanager
     def _held(self, key: str) -> Iterator[str]:
@@ -79,15 +106,14 @@ class Keys:
         paths.make_private(self._place)
         self._sweep()
         path = os.path.join(self._place, digest(key))
-        lock = Lock.acquire(f"{self._place}.lock", 30.0)
+        lock = Lock.acquire(f"{path}.lock", 30.0)  # a merge takes its time, and holds up no other
         try:
             yield path
         finally:
             lock.release()
 
     @staticmethod
-    def _note(path: str, mark: str, made: str, *, done: bool) -> None:
-        row = {"request": mark, "made": made, "done": done}
+    def _note(path: str, row: Json) -> None:
         paths.write_atomic(path, json.dumps(row).encode("ascii"), 0o600, sync=True)
 
     def _sweep(self) -> None:

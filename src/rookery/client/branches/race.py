@@ -8,7 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rookery.client import fleet
-from rookery.client.branches.session import archive, changes_of, drop_session, merge_session, told
+from rookery.client.branches.session import (
+    archive,
+    changes_of,
+    drop_session,
+    merge_session,
+    told,
+    told_before,
+)
 from rookery.client.work_tree.changes import NoDiff
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
@@ -78,9 +85,12 @@ async def enter(
     prompt: str,
     create: Callable[[], str],
     faults: Sequence[type[Exception]] = (),
+    *,
+    command: str = "",
 ) -> Entry:
     """Create its session and send it the prompt; one that cannot start does not hold up the others.
-    `faults`: what else `create` may raise."""
+    `faults`: what else `create` may raise. `command`: the prompt's id, with which it is sent
+    once."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
     from rookery.client.daemon.errors import RemoteError
     from rookery.client.guard import FromAgent
@@ -101,7 +111,8 @@ async def enter(
         with rookery.open(session) as client:
             try:
                 sent = [{"type": "text", "text": prompt}]
-                await client.send({"do": "prompt", "prompt": sent})
+                named = {"id": command} if command else {}
+                await client.send({"do": "prompt", "prompt": sent, **named})
             except known:
                 client.discard_unbegun()
                 raise
@@ -133,13 +144,14 @@ def table(home: str, race: str = "") -> tuple[str, list[Runner]]:
     return name, [compared(home, head) for head in heads]
 
 
-def pick(home: str, session: str, how: str, message: str) -> Json:
+def pick(home: str, session: str, how: str, message: str, *, again: bool = False) -> Json:
     """Merge one, then drop the rest: `merged` and `dropped`. If the merge fails, nothing is
-    dropped. Raises NoRace, NoWorktree, FromAgent."""
+    dropped. `again`: it may be merged already. Raises NoRace, NoWorktree, FromAgent."""
     head = fleet.head_of_session(home, session)
     if head is None or not lenient.text(head, "race"):
         raise NoRace("no_race", f"Session {session} is in no race.")
-    merged = told(merge_session(home, session, how, message or str(head["title"])))
+    merged = told_before(head, how) if again else None
+    merged = merged or told(merge_session(home, session, how, message or str(head["title"])))
     rest = [each for each in heads_of(home, head["race"])[1] if each["id"] != session]
     return {"merged": merged, "dropped": _drop(home, rest)}
 

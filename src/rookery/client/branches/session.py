@@ -69,7 +69,9 @@ def merge_session(
             _put_to_sleep(home, session)
         except Trouble as error:
             stops = "The session stops once its disk takes something."
-            raise NoWorktree("disk_full", f"Nothing was merged. {error.why} {stops}", AGAIN) from error
+            raise NoWorktree(
+                "disk_full", f"Nothing was merged. {error.why} {stops}", AGAIN
+            ) from error
     with place.held(home, session):
         planned, commit = _merged(tree, how, message)
         if kept:
@@ -119,6 +121,17 @@ def told(done: Merged) -> Json:
         "commits": plan.commits,
         **plan.size._asdict(),
     }
+
+
+def told_before(head: Json, how: str) -> Json | None:
+    """The same of a worktree that was merged and is gone, as far as it is known; None: it is
+    not."""
+    tree = head.get("worktree")
+    if not isinstance(tree, dict) or tree["state"] != worktree.MERGED or worktree.exists(tree):
+        return None
+    about = {"how": how, "into": tree["from"] or tree["origin"], "directory": tree["origin"]}
+    numbers = dict.fromkeys(("commits", *merge.Size._fields), 0)
+    return about | {"commit": tree["merged"], "kept": False, **numbers}
 
 
 def drop_session(home: str, session: str, *, force: bool = False) -> None:

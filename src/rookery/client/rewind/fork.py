@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 from rookery.client import guard
-from rookery.client.create import default_confirm, own_worktree, write_head
+from rookery.client.create import begin, default_confirm, own_worktree, write_head
 from rookery.client.rewind.preview import preview
 from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core.agent.opening import can
@@ -48,10 +48,11 @@ def fork(
     title: str = "",
     worktree: str | None = None,
     told: Told = lambda _: None,
+    name: str = "",
 ) -> str:
-    """The new session's id. `turn`: the last that it has; None: the last that is over. `worktree`:
-    the name of its own branch ("": its id), with the files as they were after that turn. Raises
-    Rejected, FromAgent, LogError, NoWorktree."""
+    """The new session's id: `name`, if one is given. `turn`: the last that it has; None: the last
+    that is over. `worktree`: the name of its own branch ("": its id), with the files as they were
+    after that turn. Raises Rejected, FromAgent, LogError, NoWorktree."""
     guard.require_person(home, "fork a session")
     paths.ensure_home(home)
     check_home(home)
@@ -60,8 +61,7 @@ def fork(
         header = log.header()
         turn = _checked(header, turn)
         then = log.header_before(turn + 1)
-        name = paths.claim_session(home, paths.UNFINISHED)
-        directory = os.path.join(paths.sessions(home), paths.UNFINISHED + name)
+        name, directory = begin(home, name)
         undo.callback(shutil.rmtree, directory, ignore_errors=True)
         kept = os.path.join(directory, paths.ENVIRONMENT)
         shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)

@@ -86,7 +86,7 @@ class RemoteSession(Session):
                 continue
             if answer.status < 400:
                 return _outcome(self._door.url, answer)
-            problem = self._refusal(path, answer, command)
+            problem = self._refusal(path, answer)
             if not isinstance(problem, _Silent):
                 raise problem
             if not silent:
@@ -125,7 +125,7 @@ class RemoteSession(Session):
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _refusal(self, path: str, answer: Answer, command: Json) -> Exception:
+    def _refusal(self, path: str, answer: Answer) -> Exception:
         problem = refusal(self._door.url, path, answer)
         if not isinstance(problem, Denied):
             return problem

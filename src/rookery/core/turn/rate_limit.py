@@ -47,8 +47,8 @@ def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
 
 
 def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
-    """When the prompt that met the limit is sent once more, in milliseconds of the epoch; of a limit
-    that was met by a clock that is ahead of this one, nothing is known but that it was met."""
+    """When the prompt that met the limit is sent once more, in milliseconds of the epoch; of one
+    that was met by a clock that is ahead of this one, nothing else is known."""
     limit = header["rateLimit"]
     if not policy.rate_limit_auto_resume or limit is None or header["state"] != "idle":
         return None

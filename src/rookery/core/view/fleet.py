@@ -91,8 +91,8 @@ def bounded(head: Json, now: float) -> Json:
 
 
 def is_snoozed(head: Json, now: float) -> bool:
-    """Put away until a time, in milliseconds of the epoch: the reader compares. Not if that was done
-    by a clock that is ahead of this one."""
+    """Put away until a time, in milliseconds of the epoch: the reader compares. Not by a clock that
+    is ahead of this one."""
     begun = lenient.integer(head, "snoozedAt") or 0  # the head of an earlier build has none
     return bool(head.get("snoozed", 0) > now and begun <= now + CLOCK_SLIP)
 

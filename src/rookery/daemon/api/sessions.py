@@ -24,7 +24,7 @@ from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
 from rookery.daemon.api.bodies import Change, Strict
 from rookery.daemon.api.sending import send
 from rookery.daemon.errors import Problem
-from rookery.daemon.idempotency import KeyReused, Keys, digest
+from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
@@ -39,6 +39,9 @@ Probe = Annotated[
 ]
 
 
+Key = Annotated[
+    str, Header(alias="Idempotency-Key", max_length=200, description="The same key runs once.")
+]
 Budget = Annotated[str, Field(max_length=100, examples=["2 USD"])]
 
 
@@ -183,15 +186,7 @@ def _create_once(daemon: State, new: New, key: str) -> str:
 
     if not key:
         return created(daemon, new)
-    try:
-        return Keys(daemon.home).once(key, new.model_dump_json(), paths.new_id, make)
-    except KeyReused:
-        raise Problem(
-            409,
-            "key_reused",
-            "This idempotency key came with another request before.",
-            "Use a new key for each session.",
-        ) from None
+    return Keys(daemon.home).once(key, new.model_dump_json(), paths.new_id, make)
 
 
 def created(daemon: State, new: New, session: str = "") -> str:
@@ -239,13 +234,22 @@ class Fork(Strict):
 
 
 @router.post("/api/sessions/{session}/fork", status_code=201, responses=WRITES)
-async def fork_session(daemon: Daemon, session: SessionId, given: Fork) -> Created:
+async def fork_session(
+    daemon: Daemon, session: SessionId, given: Fork, idempotency_key: Key = ""
+) -> Created:
     """Create a session that begins with the turns of another. They share the directory, unless it
     gets a worktree."""
     own = None
     if given.worktree:
         own = given.worktree if isinstance(given.worktree, str) else ""
-    name = await asyncio.to_thread(fork, daemon.home, session, given.turn, given.title, own)
+
+    def work(name: str, _again: bool) -> str:
+        if not os.path.isdir(paths.session_dir(daemon.home, name)):
+            fork(daemon.home, session, given.turn, given.title, own, name=name)
+        return name
+
+    request = f"fork {session} {given.model_dump_json()}"
+    name = await daemon.results.kept(idempotency_key, request, work)
     await daemon.hub.look()
     return Created(id=name)
 

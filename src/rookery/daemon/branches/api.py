@@ -2,27 +2,28 @@
 same key is done once."""
 
 import asyncio
+import os
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from rookery.client import fleet
 from rookery.client.branches import race as races
 from rookery.client.branches import session as branch
 from rookery.client.transport.local import LocalRookery
+from rookery.core import worktree
 from rookery.core.json import Json
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.bodies import Strict
-from rookery.daemon.api.sessions import Budget, New, created
+from rookery.daemon.api.sessions import Budget, Key, New, created
 from rookery.daemon.errors import EXPECTED
+from rookery.daemon.idempotency import digest
 from rookery.daemon.state import Daemon, SessionId
+from rookery.home import paths
 
 router = APIRouter(tags=["work tree"])
 
-Key = Annotated[
-    str, Header(alias="Idempotency-Key", max_length=200, description="The same key runs once.")
-]
 How = Literal["merge", "rebase", "squash", "apply"]
 
 
@@ -101,13 +102,16 @@ async def merge_worktree(
     """Merge the session's worktree into the directory it came from. If files conflict or are in the
     way, it is refused (`conflict`, `dirty_target`) and nothing is touched."""
 
-    def work() -> Json:
+    def work(_name: str, again: bool) -> Json:
         head = fleet.head_of_session(daemon.home, session) or {}
+        if again and (before := branch.told_before(head, given.how)):
+            return before
         message = given.message or str(head.get("title") or "")
         done = branch.merge_session(daemon.home, session, given.how, message, kept=given.keep)
         return branch.told(done)
 
-    found = await daemon.results.in_thread(idempotency_key, work)
+    request = f"merge {session} {given.model_dump_json()}"
+    found = await daemon.results.kept(idempotency_key, request, work)
     await daemon.hub.look()
     return Merged(**found)
 
@@ -119,10 +123,12 @@ async def drop_worktree(
     """Delete the session's worktree and branch; the session stays. Work that was not merged is kept
     (`unmerged_work`) unless `force` is true."""
 
-    def work() -> None:
-        branch.drop_session(daemon.home, session, force=given.force)
+    def work(_name: str, again: bool) -> None:
+        tree = branch.tree_of(daemon.home, session) or {}
+        if not (again and tree.get("state") == worktree.DROPPED):
+            branch.drop_session(daemon.home, session, force=given.force)
 
-    await daemon.results.in_thread(idempotency_key, work)
+    await daemon.results.kept(idempotency_key, f"drop {session} {given.model_dump_json()}", work)
     await daemon.hub.look()
     return Dropped(dropped=True)
 
@@ -174,23 +180,30 @@ class RaceDropped(BaseModel):
 async def start_race(daemon: Daemon, given: Start, idempotency_key: Key = "") -> Started:
     """Send the same prompt to several agents, each in a worktree of its own. One that cannot start
     does not hold up the others."""
-    name, rookery = races.new_name(), LocalRookery(daemon.home)
-    base = given.model_dump(exclude={"agents", "prompt"}) | {"race": name}
+    rookery, base = LocalRookery(daemon.home), given.model_dump(exclude={"agents", "prompt"})
 
-    async def enter(agent: str, label: str) -> Entered:
-        new = New(agent=agent, worktree=f"{name}-{label}", **base)
-        entry = await races.enter(
-            rookery, agent, given.prompt, lambda: created(daemon, new), EXPECTED
-        )
-        return Entered(**entry._asdict())
+    async def enter(race: str, agent: str, label: str) -> Json:
+        new = New(agent=agent, worktree=f"{race}-{label}", race=race, **base)
+        session = digest(f"{race} {label}")[: len(paths.new_id())]
 
-    async def work() -> Started:
+        def create() -> str:
+            is_there = os.path.isdir(paths.session_dir(daemon.home, session))
+            return session if is_there else created(daemon, new, session)
+
+        about = rookery, agent, given.prompt, create, EXPECTED
+        return (await races.enter(*about, command=f"race.{session}"))._asdict()
+
+    async def enter_all(race: str) -> Json:
         pairs = zip(given.agents, races.labels(given.agents), strict=True)
-        return Started(id=name, entries=[await enter(*pair) for pair in pairs])
+        return {"id": race, "entries": [await enter(race, *pair) for pair in pairs]}
 
-    found = await daemon.results.once(idempotency_key, work)
+    def work(name: str, _again: bool) -> Json:
+        return asyncio.run(enter_all(name[: len(races.new_name())]))
+
+    request = f"race {given.model_dump_json()}"
+    found = await daemon.results.kept(idempotency_key, request, work)
     await daemon.hub.look()
-    return found
+    return Started(**found)
 
 
 @router.get("/api/races/{race}", responses=WRITES)
@@ -205,10 +218,11 @@ async def pick_winner(daemon: Daemon, given: Pick, idempotency_key: Key = "") ->
     """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped."""
     session = await asyncio.to_thread(fleet.find, daemon.home, given.session)
 
-    def work() -> Json:
-        return races.pick(daemon.home, session, given.how, given.message)
+    def work(_name: str, again: bool) -> Json:
+        return races.pick(daemon.home, session, given.how, given.message, again=again)
 
-    found = await daemon.results.in_thread(idempotency_key, work)
+    request = f"pick {given.model_dump_json()}"
+    found = await daemon.results.kept(idempotency_key, request, work)
     await daemon.hub.look()
     return Picked(**found)
 
@@ -217,9 +231,9 @@ async def pick_winner(daemon: Daemon, given: Pick, idempotency_key: Key = "") ->
 async def drop_race(daemon: Daemon, given: DropRace, idempotency_key: Key = "") -> RaceDropped:
     """Delete the worktrees of all sessions of a race, with all changes, and archive them."""
 
-    def work() -> list[str]:
+    def work(_name: str, _again: bool) -> list[str]:
         return races.drop(daemon.home, given.race)
 
-    found = await daemon.results.in_thread(idempotency_key, work)
+    found = await daemon.results.kept(idempotency_key, f"drop race {given.race}", work)
     await daemon.hub.look()
     return RaceDropped(dropped=found)

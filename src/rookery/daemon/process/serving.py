@@ -43,7 +43,7 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         shown = partial(regions, read_only=read_only)
         hub = Hub(home, fleet, partial(live_of, read_only=read_only, regions=shown))
         now = time.time_ns() // 1_000_000
-        state = State(home, options, Devices(home), Guesses(), fleet, hub, now, Results())
+        state = State(home, options, Devices(home), Guesses(), fleet, hub, now, Results(home))
         app = build_app(state, sockets.control)
         server = Server(app, home, options, sockets)
         async with asyncio.TaskGroup() as group:
