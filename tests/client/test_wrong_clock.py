@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rookery.client.create import create_session, write_head
 from rookery.client.fleet import heads
+from rookery.core.clock_slip import is_snoozed
 from rookery.core.json.events import Draft, Event
 from rookery.core.limits import Policy
 from rookery.core.turn import idle, rate_limit
-from rookery.core.view.fleet import is_hidden, is_snoozed
+from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
 from rookery.log.store import Writer
 from rookery.usage.groups import grouped

@@ -1,8 +1,5 @@
 """Durations, sizes, token counts and money in words: the same in every face."""
 
-CLOCK_SLIP = 300_000
-"""Milliseconds by which clocks may differ. A time that is further ahead is a wrong clock's."""
-
 _LONGER = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from rookery.client.fleet import listed
 from rookery.client.start import is_awake
 from rookery.core.blocks.document import Block, Op
+from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json
-from rookery.core.view.fleet import fleet_block, is_snoozed
+from rookery.core.view.fleet import fleet_block
 from rookery.daemon.trouble import Trouble
 from rookery.home import paths
 

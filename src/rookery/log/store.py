@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import NamedTuple
 
 from rookery.core import safety
+from rookery.core.clock_slip import CLOCK_SLIP
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
-from rookery.core.units import CLOCK_SLIP
 from rookery.log import headers, marks, rows, schema
 from rookery.log.errors import NoSession, failures
 from rookery.log.lock import LOCK_FILE, Lock

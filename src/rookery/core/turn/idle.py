@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from rookery.core import budgets
 from rookery.core.asks.kept_asks import live
+from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Draft, Json
 from rookery.core.limits import Policy
-from rookery.core.view.fleet import is_hidden
 
 REASONS = {"archive": "archived", "snooze": "snoozed"}
 """Of a stop, by the command that wants it."""
@@ -34,7 +34,8 @@ def is_idle(header: Json) -> bool:
 def is_put_away(header: Json, now: int) -> bool:
     """Archived or snoozed, and no turn runs: what is queued waits in the log. `now`: in
     milliseconds of the epoch."""
-    return bool(is_hidden(header, now) and header["state"] == "idle" and not live(header))
+    hidden = header["archived"] or is_snoozed(header, now)
+    return bool(hidden and header["state"] == "idle" and not live(header))
 
 
 def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:

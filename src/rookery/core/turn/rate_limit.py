@@ -8,9 +8,9 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
+from rookery.core.clock_slip import CLOCK_SLIP
 from rookery.core.json import Json, lenient
 from rookery.core.limits import Policy
-from rookery.core.units import CLOCK_SLIP
 from rookery.core.vendors.errors import error_words
 
 ORIGIN = "auto_resume"

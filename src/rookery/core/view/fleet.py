@@ -5,10 +5,10 @@ from functools import cache
 
 from rookery.core import worktree
 from rookery.core.blocks import Block, make_block
+from rookery.core.clock_slip import CLOCK_SLIP, is_snoozed
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
-from rookery.core.units import CLOCK_SLIP
 
 ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
@@ -88,13 +88,6 @@ def bounded(head: Json, now: float) -> Json:
         return head
     found = head | {key: min(head[key], int(now)) for key in TIMES}
     return found if "snoozedAt" in head else found | {"snoozed": 0}
-
-
-def is_snoozed(head: Json, now: float) -> bool:
-    """Put away until a time, in milliseconds of the epoch: the reader compares. Not by a clock that
-    is ahead of this one."""
-    begun = lenient.integer(head, "snoozedAt") or 0  # the head of an earlier build has none
-    return bool(head.get("snoozed", 0) > now and begun <= now + CLOCK_SLIP)
 
 
 def is_hidden(head: Json, now: float) -> bool:

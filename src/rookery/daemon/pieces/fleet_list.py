@@ -8,11 +8,12 @@ from urllib.parse import urlencode
 
 from rookery.agents.registry import title_of
 from rookery.core import units, worktree
+from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
 from rookery.core.settings.sandbox import NONE
-from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, is_snoozed, state_of
+from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, state_of
 from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc_line, tag

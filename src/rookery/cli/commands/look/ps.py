@@ -10,11 +10,12 @@ from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.client.update.difference import of_daemon
 from rookery.client.update.workers import is_older
 from rookery.core import worktree
+from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.settings.sandbox import NONE
 from rookery.core.units import duration
-from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_parked, is_snoozed, state_of
+from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_parked, state_of
 from rookery.home import paths
 
 SHAPE = (

@@ -11,8 +11,8 @@ from rookery.cli.flags import sessions_argument
 from rookery.cli.output import standard
 from rookery.cli.output.units import AGE
 from rookery.cli.session.send import send
+from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json
-from rookery.core.view.fleet import is_snoozed
 
 
 @click.command()
