@@ -53,22 +53,16 @@ class Rejected(Exception):
         super().__init__(self.message)
 
 
-WAITS = "waits in the worker"
-
-
 class Trouble(Exception):
     """The worker cannot write; what it was told waits until it can."""
 
     @classmethod
     def about(cls, why: str, command: str) -> "Trouble":
         what = "prompt" if command == "prompt" else f"command ({command})"
-        words = f"The {what} {WAITS} and runs once it can write again; do not send it again."
-        return cls(f"The session's worker cannot write to its log: {why.rstrip('.')}. {words}")
-
-    @property
-    def why(self) -> str:
-        """Without what waits."""
-        return str(self).partition(". The ")[0] + "."
+        words = f"The {what} waits in the worker and runs once it can write again"
+        return cls(
+            f"The session's worker cannot write to its log: {why.rstrip('.')}. {words}; do not send it again."
+        )
 
 
 class Refused(Exception):

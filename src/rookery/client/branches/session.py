@@ -70,7 +70,7 @@ def merge_session(
         except Trouble as error:
             stops = "The session stops once its disk takes something."
             raise NoWorktree(
-                "disk_full", f"Nothing was merged. {error.why} {stops}", AGAIN
+                "disk_full", f"Nothing was merged. {_why(error)} {stops}", AGAIN
             ) from error
     with place.held(home, session):
         planned, commit = _merged(tree, how, message)
@@ -95,13 +95,18 @@ def _merged(tree: Json, how: str, message: str) -> tuple[merge.Plan, str]:
         raise NoWorktree("disk_full", words, f"{AGAIN} git said: {error}") from error
 
 
+def _why(error: Trouble) -> str:
+    """Without what waits: that is another command than the user's."""
+    return str(error).partition(". The ")[0] + "."
+
+
 def _note_merged(home: str, session: str, planned: merge.Plan, *, kept: bool) -> None:
     """Raises NoWorktree: it is merged, and its log does not say so."""
     done = f"The work was merged into {planned.branch or planned.top}"
     try:
         _note(home, session, worktree.MERGED, planned.tip, kept=kept)
     except Trouble as error:
-        words = f"{done}. {error.why} That it was merged waits in the worker to be noted."
+        words = f"{done}. {_why(error)} That it was merged waits in the worker to be noted."
         raise NoWorktree("disk_full", words, "Free some space. Do not merge again.") from error
     except StoreError as error:
         words = f"{done}, but the session's log could not be written. {error}"

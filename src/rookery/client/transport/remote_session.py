@@ -17,7 +17,7 @@ from rookery.client.daemon.errors import (
 )
 from rookery.client.daemon.local import Answer
 from rookery.client.daemon.remote import Door, attached, of_session, refusal
-from rookery.client.session import WAITS, Refused, Rejected, Trouble
+from rookery.client.session import Refused, Rejected, Trouble
 from rookery.client.start import StartError
 from rookery.client.transport.interface import Session
 from rookery.client.transport.remote_history import RemoteHistory
@@ -143,7 +143,9 @@ class RemoteSession(Session):
                 return _Silent()
             case 502 | 503, reason:
                 return StartError(reason, message)
-            case 507, _ if WAITS in message:  # an earlier daemon has one name for both
+            case 507, _ if (
+                "waits in the worker" in message
+            ):  # an earlier daemon has one name for both
                 return Trouble(message)
             case 507, _:
                 return Full(message)
