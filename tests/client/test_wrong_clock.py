@@ -12,7 +12,7 @@ from rookery.core.json.events import Draft, Event
 from rookery.core.limits import Policy
 from rookery.core.turn import idle, rate_limit
 from rookery.core.view.fleet import is_hidden
-from rookery.home import paths
+from rookery.home import paths, resting
 from rookery.log.store import Writer
 from rookery.usage.groups import grouped
 from rookery.usage.meter import Row
@@ -68,6 +68,8 @@ def test_a_snooze_of_that_clock_does_not_last_a_year(home: Path) -> None:
     found = {head["id"]: head for head in heads(str(home))}
     assert not is_hidden(found[glitched], now())
     assert is_snoozed(found[wanted], now()), "a long one that the user wants"
+    entry = resting.entry_of(str(home), found[glitched], "stamp")
+    assert entry.until == 0, "nor is it hidden as one at rest"
     directory = paths.session_dir(str(home), glitched)
     with Writer.open(directory) as log:
         assert not idle.is_put_away(log.header, now())

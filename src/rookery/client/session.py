@@ -59,10 +59,9 @@ class Trouble(Exception):
     @classmethod
     def about(cls, why: str, command: str) -> "Trouble":
         what = "prompt" if command == "prompt" else f"command ({command})"
-        words = f"The {what} waits in the worker and runs once it can write again"
-        return cls(
-            f"The session's worker cannot write to its log: {why.rstrip('.')}. {words}; do not send it again."
-        )
+        waits = f"The {what} waits in the worker and runs once it can write again; do not send it"
+        log = "The session's worker cannot write to its log"
+        return cls(f"{log}: {why.rstrip('.')}. {waits} again.")
 
 
 class Refused(Exception):
