@@ -175,3 +175,26 @@ def test_the_list_works_without_scripts_and_on_a_phone(site: Site) -> None:
     page.get_by_role("link", name="Group by directory").click()
     expect(page.get_by_role("link", name="Group by state")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_deleted_session_is_brought_back_by_undo_and_from_the_trash(site: Site) -> None:
+    session = site.session(QUICK, title="Kept words")
+    page = site.page("/")
+    row = page.locator("#list li", has_text="Kept words")
+    row.get_by_role("button", name="Actions").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(row).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(row).to_have_count(1)
+
+    page.goto(f"{site.served.address}/sessions/{session}")
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").last.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    page.goto(f"{site.served.address}/settings/trash")
+    page.get_by_role("button", name="Restore: Kept words").click()
+    expect(page.get_by_text("The trash is empty.")).to_be_visible()
+    page.goto(f"{site.served.address}/")
+    expect(row).to_have_count(1)

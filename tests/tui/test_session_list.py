@@ -115,7 +115,7 @@ FAILED = (("runs", "running", ""), ("failed", "idle", "failed"))
 
 
 @pytest.mark.long
-def test_I13_8_filter_and_delete_in_a_real_terminal(home: Path) -> None:
+def test_filter_delete_and_restore_in_a_real_terminal(home: Path) -> None:
     made({"text": "One."}, title="first thing")
     made({"text": "Two."}, title="second thing")
     with Tmux(home, size=(200, 60)) as screen:
@@ -136,5 +136,10 @@ def test_I13_8_filter_and_delete_in_a_real_terminal(home: Path) -> None:
         screen.press("D")
         screen.wait_for("Delete “second thing”?")
         screen.press("y")
-        screen.wait_without("second thing")
-    assert [head["title"] for head in heads(str(home))] == ["first thing"]
+        screen.wait_for("is in the trash")
+        assert [head["title"] for head in heads(str(home))] == ["first thing"]
+        screen.type("U")
+        screen.wait_for("Restore from the trash", "kept until")
+        screen.press("Enter")
+        screen.wait_for("Restored.", "Two.")
+    assert {head["title"] for head in heads(str(home))} == {"first thing", "second thing"}

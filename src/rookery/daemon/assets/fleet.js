@@ -173,6 +173,11 @@ if (screen && kept.get("group") === "directory" && !location.search) {
   soon(0);
 }
 
+try {
+  const gone = JSON.parse(sessionStorage.getItem("removed"));
+  sessionStorage.removeItem("removed");
+  if (gone) import("./row_menu.js").then((menu) => menu.removed(gone.id, gone.title, () => soon(0)));
+} catch { /* no storage */ }
 when("row", async (button) => (await import("./row_menu.js")).open(button, soon));
 
 // --- begin ---------------------------------------------------------------------------------------

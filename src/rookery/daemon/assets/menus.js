@@ -211,6 +211,11 @@ export const deeds = {
     if (await sure("End the turn by force?", lines, "Force end")) await command({ do: "force_end" });
   },
   rename: () => $("#bar [data-do=rename]")?.click(),
+  remove: async () => {
+    const { remove, leave } = await import("./row_menu.js");
+    const title = $("#bar [data-do=rename]")?.textContent.trim() || "The session";
+    await remove(session, title, () => leave(session, title));
+  },
   merge: async () => (await import("./branch.js")).merge(session),
   drop: async () => (await import("./branch.js")).drop(session),
 };
@@ -228,6 +233,7 @@ acts.more = (button) => {
     row("Start over", "the agent forgets the conversation", deeds.clear),
     row("Put to sleep", "the next prompt wakes it", deeds.stop),
     row(now.archived ? "Unarchive" : "Archive", "", deeds.archive),
+    row("Delete", "to the trash, for 14 days", deeds.remove, "bad"),
     { label: "Timeline", does: "timeline" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent, () => chip.click())),
     { heading: "Download the transcript" },

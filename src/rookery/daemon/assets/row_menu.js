@@ -63,8 +63,20 @@ function deeds(row) {
   if (hidden === "archived") found.push(["Unarchive", () => change({ archived: false })]);
   else found.push(["Archive", () => away({ archived: true }, { archived: false }, "Archived.")]);
   if (status !== "asleep") found.push(["Stop", async () => { await api("POST", `/api/sessions/${id}/commands`, { do: "stop" }); soon(0); }]);
-  found.push(["Delete", () => remove(id, title), "danger"]);
+  found.push(["Delete", () => remove(id, title, () => gone(id, title)), "danger"]);
   return found;
+}
+
+/** Where the deleted session is open, the list says so once it is shown. */
+function gone(id, title) {
+  if (document.body.dataset.session === id) return leave(id, title);
+  removed(id, title, () => soon(0));
+  soon(0);
+}
+
+export function leave(id, title) {
+  try { sessionStorage.setItem("removed", JSON.stringify({ id, title })); } catch { /* no storage */ }
+  location.assign("/");
 }
 
 function tomorrow() {
@@ -93,11 +105,27 @@ async function rename(title, change) {
   if (await asked("Rename the session", [field], "Rename", "primary") && field.value.trim()) await change({ title: field.value.trim() });
 }
 
-async function remove(id, title) {
-  const words = element("p", {}, `“${title}” and everything said in it are permanently deleted. Files in its directory stay.`);
+/** To the trash; `after` follows, with the words to say and how to undo it. */
+export async function remove(id, title, after) {
+  const words = element("p", {}, `“${title}” goes to the trash and can be restored for 14 days. Files in its directory stay.`);
   if (!await asked("Delete the session?", [words], "Delete", "danger")) return;
-  const { kept: left } = await api("DELETE", `/api/sessions/${id}`);
-  toast(left.length ? left.join(" ") : "Deleted.");
-  if (document.body.dataset.session === id) location.assign("/");
-  soon(0);
+  try {
+    await api("DELETE", `/api/sessions/${id}`);
+  } catch (error) {
+    if (error.error !== "unmerged_work") throw error;
+    const lines = [element("p", {}, error.message), element("p", {}, "Its worktree and branch go to the trash with it.")];
+    if (!await asked("Delete it with unmerged work?", lines, "Delete", "danger")) return;
+    await api("DELETE", `/api/sessions/${id}?force=true`);
+  }
+  after();
+}
+
+/** Says that it is in the trash, with the button that brings it back. */
+export function removed(id, title, back) {
+  const undo = async () => {
+    const { missing } = await api("POST", `/api/trash/${id}/restore`);
+    toast(missing ? `Restored. ${missing}` : "Restored.");
+    back();
+  };
+  toast(`“${title}” is in the trash.`, { remedy: "Settings › Trash keeps it for 14 days.", action: { label: "Undo", run: undo } });
 }

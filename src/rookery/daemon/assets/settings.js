@@ -152,6 +152,27 @@ when("revoke", async (button) => {
   await api("DELETE", `/api/devices/${encodeURIComponent(button.dataset.device)}`);
   away(location.href, "The device is logged out.");
 });
+when("restore", async (button) => {
+  const { missing } = await api("POST", `/api/trash/${button.dataset.id}/restore`);
+  away(location.href, missing ? `Restored. ${missing}` : "Restored.");
+});
+when("erase", async (button) => {
+  const lines = [`“${button.dataset.title}” cannot be restored after that.`];
+  if (!(await sure("Delete it permanently?", lines, "Delete", { danger: true }))) return;
+  const { kept: left } = await api("DELETE", `/api/trash/${button.dataset.id}`);
+  away(location.href, left.join(" ") || "Deleted permanently.");
+});
+when("empty-trash", async (button) => {
+  const count = Number(button.dataset.count), what = count === 1 ? "One session" : `${count} sessions`;
+  if (!(await sure("Empty the trash?", [`${what} cannot be restored after that.`], "Empty", { danger: true }))) return;
+  const { kept: left } = await api("DELETE", "/api/trash");
+  away(location.href, left.join(" ") || "The trash is empty.");
+});
+for (const day of $$("time[data-day]")) {
+  const at = new Date(Number(day.dataset.day));
+  day.dateTime = at.toISOString();
+  day.textContent = at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}
 when("new-link", async () => {
   const text = await api("POST", "/settings/devices/link", undefined, { headers: { Accept: "text/html" } });
   $("#link").replaceChildren(html(text));

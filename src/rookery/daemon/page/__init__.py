@@ -13,9 +13,11 @@ from rookery.daemon.page import (
     session,
     settings,
     timeline,
+    trash,
     usage,
 )
 
+# `settings` takes every address below /settings that none before it takes.
 ROUTERS = (
     changes.router,
     files.router,
@@ -25,6 +27,7 @@ ROUTERS = (
     new.router,
     race.router,
     saved.router,
+    trash.router,
     search.router,
     session.router,
     settings.router,

@@ -39,7 +39,7 @@ NOTIFY = "notify.js"
 def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
     """A section of the settings. `inner` is HTML, `title` plain text."""
     rows = [("", "This page"), *catalog.LISTS.items(), *catalog.SETTINGS.items()]
-    rows.append(("devices", "Devices"))
+    rows += [("devices", "Devices"), ("trash", "Trash")]
     links = "".join(
         f'<a href="/settings{f"/{name}" if name else ""}"'
         f"{' aria-current="page"' if name == section else ''}>{words}</a>"

@@ -29,6 +29,10 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         from rookery.tui.actions import importing
 
         importing.choose(app, rest)
+    elif name == "restore":
+        from rookery.tui.actions import restoring
+
+        restoring.restore(app, rest)
     elif name == "race":
         from rookery.tui.actions import racing
 

@@ -21,7 +21,6 @@ BEHIND = frozenset(
 )
 """Actions of the screen below a window."""
 
-DELETED = "It goes to the trash: rookery restore brings it back, for 14 days."
 STOPPED = "The running turn ends now. The next prompt wakes the session."
 
 
@@ -183,32 +182,15 @@ class Windows(Parts):
             case "stop":
                 self.send({"do": "stop"}, session)
             case "delete":
-                screen = SureScreen(f"Delete “{title}”?", DELETED)
-                self.ask(screen, lambda _: self._delete(session))
+                from rookery.tui.actions import restoring
 
-    def _delete(self, session: str) -> None:
-        rookery = self.reader.rookery
+                restoring.ask_to_delete(self, session, title)
 
-        def remove() -> str:
-            from rookery.client import fleet
-            from rookery.client.daemon.errors import RemoteError
-            from rookery.client.trash.store import TrashError
-            from rookery.client.worktrees.repository import NoWorktree
+    def action_restore(self) -> None:
+        """Choose the session to bring back from the trash."""
+        from rookery.tui.actions import restoring
 
-            try:
-                rookery.remove(session)
-            except (OSError, fleet.StillAlive, NoWorktree, TrashError, RemoteError) as error:
-                return str(error)
-            return ""
-
-        def removed(why: str) -> None:
-            if why:
-                self.notify(f"Not deleted: {why}", severity="error", markup=False)
-            self.reader.glance()
-
-        if self.session == session:
-            self.open_session("")
-        self.reader.fetch(remove, removed)
+        restoring.choose(self)
 
     # --- choices of a session ------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ OURS = (
     Command("race", "race agents in worktrees, or compare and pick", "agents task"),
     Command("recap", "put a recap of the session into the composer"),
     Command("rename", "set the session's title", "title"),
+    Command("restore", "bring a deleted session back from the trash", "session", "restore"),
     Command("rewind", "go back to a turn: files and conversation", "turn or undo", "rewind"),
     Command("sandbox", "start a session in a sandbox", "none, bwrap or container"),
     Command("settings", "model, key and other settings", action="settings"),

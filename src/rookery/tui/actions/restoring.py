@@ -1,0 +1,109 @@
+"""Deleting a session, and bringing it back from the trash."""
+
+import time
+
+from rookery.core import units
+from rookery.core.json import Json
+from rookery.forms.lists import Row
+from rookery.tui.look.runs import clean_line
+from rookery.tui.shell import Shell
+
+DELETED = "It goes to the trash: U in the list, or /restore, brings it back, for 14 days."
+UNMERGED = "Its worktree and branch go to the trash with it; U or /restore brings them back."
+
+
+def ask_to_delete(app: Shell, session: str, title: str) -> None:
+    from rookery.tui.windows.parts.modals import SureScreen
+
+    app.ask(SureScreen(f"Delete “{title}”?", DELETED), lambda _: _delete(app, session, title))
+
+
+def _delete(app: Shell, session: str, title: str, *, force: bool = False) -> None:
+    rookery = app.reader.rookery
+
+    def remove() -> tuple[str, str]:
+        """Why it was not deleted, in words, and by which name; both "": it was."""
+        from rookery.client import fleet
+        from rookery.client.daemon.errors import Denied, RemoteError
+        from rookery.client.trash.store import TrashError
+        from rookery.client.worktrees.repository import NoWorktree
+
+        try:
+            rookery.remove(session, force=force)
+        except (NoWorktree, TrashError, Denied) as error:
+            return str(error), error.name
+        except (OSError, fleet.StillAlive, RemoteError) as error:
+            return str(error), "failed"
+        return "", ""
+
+    def removed(outcome: tuple[str, str]) -> None:
+        why, name = outcome
+        if name == "unmerged_work" and not force:
+            _ask_about_work(app, session, title, why)
+        elif name:
+            app.notify(f"Not deleted: {why}", severity="error", markup=False)
+        else:
+            app.notify(f"“{title}” is in the trash. To bring it back: U, or /restore", markup=False)
+            if app.session == session:
+                app.open_session("")
+        app.reader.glance()
+
+    app.reader.fetch(remove, removed)
+
+
+def _ask_about_work(app: Shell, session: str, title: str, why: str) -> None:
+    from rookery.tui.windows.parts.modals import SureScreen
+
+    screen = SureScreen(f"Delete “{title}” with unmerged work?", f"{why} {UNMERGED}")
+    app.ask(screen, lambda _: _delete(app, session, title, force=True))
+
+
+def choose(app: Shell) -> None:
+    """From the list of what is in the trash, newest first."""
+    rookery = app.reader.rookery
+    app.reader.fetch(rookery.trash, lambda rows: _choose(app, rows))
+
+
+def _choose(app: Shell, rows: list[Json]) -> None:
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    if not rows:
+        app.notify("The trash is empty.")
+        return
+    screen = ChoiceScreen("Restore from the trash", [_row(each) for each in rows])
+    app.ask(screen, lambda name: restore(app, name))
+
+
+def _row(about: Json) -> Row:
+    title = clean_line(about["title"], 60) or "(no title)"
+    until = time.strftime("%d %b", time.localtime(about["until"] / 1000))
+    note = f"{units.size(about['bytes'])}, kept until {until}"
+    return Row(about["id"], title, note)
+
+
+def restore(app: Shell, name: str) -> None:
+    """Restore a session, by its id or title, and open it."""
+    rookery = app.reader.rookery
+
+    def bring_back() -> tuple[str, str]:
+        """Its id, "" if it was not restored; and what there is to say."""
+        from rookery.client.daemon.errors import RemoteError
+        from rookery.client.fleet import Ambiguous
+        from rookery.client.guard import FromAgent
+        from rookery.client.trash.store import TrashError
+
+        try:
+            return rookery.restore(name)
+        except (TrashError, Ambiguous, FromAgent, RemoteError, OSError) as error:
+            return "", f"Not restored: {error}"
+
+    def restored(outcome: tuple[str, str]) -> None:
+        session, words = outcome
+        if session:
+            app.reader.glance()
+            app.open_session(session)
+            app.notify(f"Restored. {words}".strip(), markup=False)
+        else:
+            app.notify(words, severity="warning", markup=False)
+
+    app.reader.fetch(bring_back, restored)
