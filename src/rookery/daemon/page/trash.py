@@ -50,7 +50,8 @@ def _row(about: Json, *, read_only: bool) -> str:
         f'aria-label="Delete permanently: {title}">Delete</button>'
     )
     return (
-        f'<li><div class="what"><p class="row-name"><span dir="auto">{title}</span></p>'
+        '<li><span class="sign off" aria-hidden="true">○</span>'
+        f'<div class="what"><p class="row-name"><span dir="auto">{title}</span></p>'
         f'<p class="row-more">{more} · kept until {until}</p></div>'
         f'<div class="deeds">{deeds}</div></li>'
     )
