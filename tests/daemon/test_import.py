@@ -21,7 +21,7 @@ def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
     place.mkdir()
     theirs = elsewhere(words, place, play({"text": "a kingfisher"}))
     path = "/api/agents/mine/sessions"
-    listed = served.ask("GET", f"{path}?cwd={place}").json()["sessions"]
+    listed = served.ask("POST", f"{path}/list", {"cwd": str(place)}).json()["sessions"]
     assert [(each["id"], each["cwd"], each["here"]) for each in listed] == [
         (theirs, str(place), "")
     ]
@@ -38,5 +38,8 @@ def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
     assert (again.code, "is already imported" in again.err) == (0, True)
     lost = served.ask("POST", path, body | {"id": "other", "cwd": str(tmp_path / "no")})
     assert (lost.status, lost.json()["error"]) == (409, "cannot_import")
-    assert served.ask("GET", "/api/agents/nobody/sessions").json()["error"] == "unknown_agent"
+    refused = served.ask("GET", f"{path}?cwd={place}")  # it would start the agent
+    assert (refused.status, refused.json()["error"]) == (409, "starts_agent")
+    nobody = served.ask("POST", "/api/agents/nobody/sessions/list", {})
+    assert nobody.json()["error"] == "unknown_agent"
     assert 'data-agent="mine"' in served.ask("GET", "/new").body.decode()

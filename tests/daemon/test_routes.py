@@ -3,7 +3,7 @@ tomorrow is tried, too."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,19 +30,19 @@ class Address(NamedTuple):
 @cache
 def addresses() -> list[Address]:
     """All that the application answers to."""
-    return sorted(_found(build_api().routes))
+    return sorted(found(build_api().routes, _filled))
 
 
-def _found(routes: Iterable[BaseRoute]) -> Iterator[Address]:
+def found(routes: Iterable[BaseRoute], filled: Callable[[str], str]) -> Iterator[Address]:
     for route in routes:
         if (included := getattr(route, "original_router", None)) is not None:
-            yield from _found(included.routes)
+            yield from found(included.routes, filled)
         elif isinstance(route, WebSocketRoute):
-            yield Address(WEBSOCKET, _filled(route.path))
+            yield Address(WEBSOCKET, filled(route.path))
         else:
             assert isinstance(route, Route), f"{route}: what kind of route is this?"
             for method in route.methods or ():
-                yield Address(method, _filled(route.path))
+                yield Address(method, filled(route.path))
 
 
 def _filled(path: str) -> str:

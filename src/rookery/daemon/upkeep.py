@@ -41,8 +41,10 @@ SLICE = 1.0
 
 
 class Upkeep:
-    def __init__(self, home: str, fleet: Fleet, notifier: Notifier) -> None:
+    def __init__(self, home: str, fleet: Fleet, notifier: Notifier, *, read_only: bool) -> None:
+        """`read_only`: it starts no process, and neither wakes, puts to sleep nor deletes."""
         self._home = home
+        self._read_only = read_only
         self._fleet = fleet
         self._notifier = notifier
         self._seen: dict[str, Json] = {}
@@ -69,11 +71,13 @@ class Upkeep:
         if heads is not self._heads or now - self._woken >= WAKING:
             self._heads, self._woken = heads, now
             self._try("leftovers", self._end_what_is_left, heads)
-            self._try("waking", waking.look_after, self._home, heads)
-            self._try("older workers", self._replace_older, heads)
+            if not self._read_only:
+                self._try("waking", waking.look_after, self._home, heads)
+                self._try("older workers", self._replace_older, heads)
         self._try("notifications", self._notifier.round, heads)
-        self._try("warm agent", self._keep_warm)
-        self._try("trash", self._empty_trash)
+        if not self._read_only:
+            self._try("warm agent", self._keep_warm)
+            self._try("trash", self._empty_trash)
         self._try("search index", self._index)
 
     def _try[*Given](self, name: str, step: Callable[[*Given], object], *given: *Given) -> None:

@@ -96,8 +96,7 @@ class _There(Source):
 
     @override
     async def find(self, cwd: str) -> list[Found]:
-        query = {"cwd": cwd} if cwd else {}
-        said = await asyncio.to_thread(self._door.json, "GET", self._path, query=query)
+        said = await asyncio.to_thread(self._door.json, "POST", f"{self._path}/list", {"cwd": cwd})
         return [Found(self.agent, _listed(row), str(row["here"])) for row in said["sessions"]]
 
     @override

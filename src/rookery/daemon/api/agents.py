@@ -90,20 +90,31 @@ def _agent(daemon: State, name: str, cwd: str) -> tuple[registry.Agent, Config]:
     return agent, settings
 
 
-@router.get("/api/agents/{agent}/sessions", responses=WRITES)
-async def list_elsewhere(
-    daemon: Daemon,
-    agent: Agent,
-    cwd: Annotated[str, Query(max_length=4096, description="A directory; empty: all.")] = "",
-) -> Listing:
+class Of(Strict):
+    cwd: str = Field("", max_length=4096, description="A directory; empty: all.")
+
+
+@router.post("/api/agents/{agent}/sessions/list", responses=WRITES)
+async def list_elsewhere(daemon: Daemon, agent: Agent, given: Of) -> Listing:
     """The sessions that you began with the agent without Rookery. The agent is started for it."""
-    place = os.path.expanduser(cwd)
+    place = os.path.expanduser(given.cwd)
     known, settings = await asyncio.to_thread(_agent, daemon, agent, place)
     try:
         rows = await importing.find(daemon.home, known, settings, os.environ, place)
     except CannotImport as error:
         raise Problem(409, "cannot_import", str(error)) from None
     return Listing(sessions=[Elsewhere(**row.session._asdict(), here=row.here) for row in rows])
+
+
+@router.get("/api/agents/{agent}/sessions", include_in_schema=False)
+async def refuse_listing(agent: Agent) -> None:
+    """Clients of earlier builds list them so; but a GET starts no agent."""
+    raise Problem(
+        409,
+        "starts_agent",
+        f"Listing the sessions of {agent} starts it, and a GET request starts nothing.",
+        "Update this client, or reload the page. In a script: POST /api/agents/NAME/sessions/list",
+    )
 
 
 @router.post("/api/agents/{agent}/sessions", responses=WRITES)

@@ -69,7 +69,7 @@ function begin() {
     const list = $("#elsewhere");
     list.replaceChildren(element("li", {}, `${button.textContent} lists its sessions …`));
     const place = `/api/agents/${encodeURIComponent(agent)}/sessions`;
-    const asked = api("GET", `${place}?${new URLSearchParams({ cwd: cwd.value.trim() })}`);
+    const asked = api("POST", `${place}/list`, { cwd: cwd.value.trim() });
     const { sessions } = await asked.catch((error) => { list.replaceChildren(); throw error; });
     const rows = sessions.map((each) => {
       const go = element("button", { type: "button" }, each.here ? "Open" : "Import");

@@ -28,8 +28,12 @@ _log = logging.getLogger("rookery.daemon")
 
 
 class Notifier:
-    def __init__(self, home: str, subscriptions: Subscriptions, devices: Devices) -> None:
+    def __init__(
+        self, home: str, subscriptions: Subscriptions, devices: Devices, *, starts: bool = True
+    ) -> None:
+        """`starts`: it may start a program, which the desktop's own notifications need."""
         self._home = home
+        self._starts = starts
         self._subscriptions = subscriptions
         self._devices = devices
         self._watch = events.Watch(time.time_ns() // 1_000_000)
@@ -60,7 +64,7 @@ class Notifier:
         return self._last
 
     def _tell(self, news: News, settings: Notify) -> None:
-        if settings.desktop:
+        if settings.desktop and self._starts:
             self._desktop.put(news, settings)
         if settings.webhook:
             self._webhook.put(news, settings)

@@ -53,7 +53,8 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
                 home, options, sockets.path, sockets.control, background=background
             )
             _announce(state, written, say, background=background)
-            upkeep = Upkeep(home, fleet, Notifier(home, Subscriptions(home), state.devices))
+            notifier = Notifier(home, Subscriptions(home), state.devices, starts=not read_only)
+            upkeep = Upkeep(home, fleet, notifier, read_only=read_only)
             watching = group.create_task(hub.watch_fleet(), name="fleet")
             keeping = group.create_task(upkeep.run(), name="upkeep")
             own = group.create_task(_keep_files(home, written, lock), name="files")
