@@ -156,6 +156,7 @@ def test_a_bad_edit_keeps_the_old_file_and_what_was_written(
         "config.toml.rejected",
         "format",
         "sessions",
+        "trash",
     ]
 
 

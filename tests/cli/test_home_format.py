@@ -88,13 +88,13 @@ def test_two_that_write_it_at_once_never_replace_a_newer_one(tmp_path: Path) -> 
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(os.listdir(home)) == [paths.FORMAT, "sessions"]
+    assert sorted(os.listdir(home)) == [paths.FORMAT, "sessions", "trash"]
     number(tmp_path / "home").write_text("2\n")
     with pytest.raises(paths.PathError, match="home format 2"):
         paths.ensure_home(home)
     paths._write_format(home)  # it looked just before the newer one wrote
     assert number(tmp_path / "home").read_text() == "2\n"
-    assert sorted(os.listdir(home)) == [paths.FORMAT, "sessions"]
+    assert sorted(os.listdir(home)) == [paths.FORMAT, "sessions", "trash"]
 
 
 def test_a_process_that_ran_before_writes_nothing_after(home: Path, tmp_path: Path) -> None:
