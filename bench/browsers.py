@@ -8,7 +8,7 @@ from time import monotonic
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from bench.daemons import Place
-from rookery.daemon.access.gate import COOKIE
+from rookery.client.daemon import local
 
 FLAGS = (
     "--disable-gpu",
@@ -30,10 +30,18 @@ def browser(place: Place) -> Iterator[BrowserContext]:
         running = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         context = running.new_context(viewport={"width": 1440, "height": 900})
         context.set_default_timeout(PATIENCE)
-        cookie = {"name": COOKIE, "value": place.token, "url": place.address}
-        context.add_cookies([{**cookie, "httpOnly": True, "sameSite": "Strict"}])  # type: ignore[list-item]
+        log_in(context, place.roost.home)
         yield context
         running.close()
+
+
+def log_in(context: BrowserContext, home: str) -> None:
+    """By a one-time link of the daemon that serves this home."""
+    page = context.new_page()
+    page.goto(local.request(home, "POST", "/api/devices/link", {}).json()["link"])
+    with page.expect_navigation():
+        page.get_by_role("button", name="Log in on this device").click()
+    page.close()
 
 
 def clock_offset(page: Page) -> float:

@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,6 +12,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from rookery.daemon.access.gate import LOGIN, PUBLIC, READING, is_public
 from rookery.daemon.app import build_api
+from tests.conftest import temporary_home
 from tests.daemon.handshake import upgrade
 from tests.daemon.served import Answer, Served, serve
 
@@ -50,10 +50,13 @@ def _filled(path: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def read_only(module_home: Path) -> Iterator[Served]:
-    served = serve(module_home, read_only=True)
-    yield served
-    served.stop()
+def read_only() -> Iterator[Served]:
+    """Of a home of its own, beside the daemon of the others."""
+    with pytest.MonkeyPatch.context() as patch:
+        for home in temporary_home(patch):
+            served = serve(home, read_only=True)
+            yield served
+            served.stop()
 
 
 def ask(served: Served, each: Address, *, token: str | None = None, **headers: str) -> Answer:
@@ -77,7 +80,7 @@ GUARDED = pytest.mark.parametrize(
 
 def test_I14_little_can_be_read_without_a_token() -> None:
     icons = {"/favicon.svg", "/apple-touch-icon.png", "/icon-512.png", "/manifest.webmanifest"}
-    assert {"/login", "/style.css", "/sw.js"} | icons == PUBLIC
+    assert {"/login", "/offline", "/style.css", "/sw.js"} | icons == PUBLIC
     assert is_public("/assets/x/main.js")
     assert not is_public("/assets")
 

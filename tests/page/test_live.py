@@ -17,10 +17,11 @@ from rookery.log.store import Writer
 from tests.daemon.served import awaited, serve
 from tests.export.sessions import chunk, prompt, session, turn
 from tests.export.test_hostile_html import WORDS, everywhere
-from tests.page.conftest import PATIENCE, PHONE, Site
+from tests.page.conftest import ASK, PATIENCE, PHONE, Site
 
 SAME = """
 async () => {
+  ASK
   const bare = (node) => {
     const copy = node.cloneNode(true);
     for (const each of copy.querySelectorAll(".tools")) each.remove();
@@ -30,13 +31,13 @@ async () => {
     const units = [...copy.querySelectorAll(":scope > .block")];
     return units.map((each) => [each.id, each.innerHTML.replace(/\\s+/g, " ")]);
   };
-  const text = await (await fetch(location.pathname)).text();
+  const text = await (await ask(location.pathname, { headers: { Accept: "text/html" } })).text();
   const there = new DOMParser().parseFromString(text, "text/html");
   const anew = bare(there.querySelector("#transcript"));
   const here = bare(document.querySelector("#transcript"));
   return anew.length > 0 && JSON.stringify(here.slice(-anew.length)) === JSON.stringify(anew);
 }
-"""
+""".replace("ASK", ASK)
 """Whether the end of the transcript is what the daemon would render now."""
 
 expect.set_options(timeout=PATIENCE)

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.client.test_import import elsewhere, play
 from tests.client.work_tree.trees import WHO, Tree
 from tests.daemon.served import Served
-from tests.page.conftest import PATIENCE, PHONE, Site
+from tests.page.conftest import ASK, PATIENCE, PHONE, Site
 from tests.page.test_access import complaints
 from tests.rigs.player import player
 
@@ -37,8 +37,8 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     page.get_by_label("When it asks").select_option("plan")
     prompt.press("Enter")
     page.wait_for_url("**/sessions/*")
-    ask = "fetch('/api' + location.pathname + '/header').then((answer) => answer.json())"
-    assert "'mode': 'plan'" in str(page.evaluate(ask))
+    read = "(await ask('/api' + location.pathname + '/header')).json()"
+    assert "'mode': 'plan'" in str(page.evaluate(f"async () => {{ {ASK} return {read}; }}"))
     expect(page.locator("#transcript .answer").last).to_contain_text("It works.")
     expect(page.locator("#bar")).to_contain_text("ready")
     again = site.page("/new")

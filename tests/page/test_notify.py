@@ -13,7 +13,6 @@ from typing import ClassVar
 import pytest
 from playwright.sync_api import Page, expect
 
-from rookery.daemon.access.gate import COOKIE
 from rookery.daemon.notify import push
 from rookery.daemon.notify.subscriptions import Subscriptions
 from tests.daemon.served import Served, awaited, serve
@@ -192,9 +191,8 @@ def test_a_browser_subscribes_to_web_push_and_leaves(site: Site, tmp_path: Path)
         permissions=["notifications"],
     )
     try:
-        token = {"name": COOKIE, "value": site.served.token, "url": site.served.address}
-        context.add_cookies([{**token, "httpOnly": True, "sameSite": "Strict"}])  # type: ignore[list-item]
         page = context.new_page()
+        site.log_in(page)
         page.goto(f"{site.served.address}/settings")
         page.get_by_role("button", name="Notify me here").click()
         expect(page.locator("#notify-here")).to_contain_text("Even while this page is closed.")

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Route, expect
 
-from rookery.daemon.access.gate import COOKIE
 from tests.daemon.served import awaited
 from tests.page.conftest import Site
 
@@ -96,10 +95,9 @@ def test_V11_who_was_logged_out_meanwhile_is_led_to_the_login(site: Site) -> Non
     session = site.session()
     page = site.page(f"/sessions/{session}")
     page.get_by_label("Prompt", exact=True).fill("half a prompt")
-    page.context.clear_cookies()
-    page.evaluate("dispatchEvent(new Event('online'))")
+    for each in site.served.own("GET", "/api/devices").json():
+        site.served.own("DELETE", f"/api/devices/{each['id']}")
     page.wait_for_url(f"**/login?next=%2Fsessions%2F{session}")
-    token = {"name": COOKIE, "value": site.served.token, "url": site.served.address}
-    page.context.add_cookies([{**token, "httpOnly": True, "sameSite": "Strict"}])
+    site.log_in(page)
     page.goto(f"{site.served.address}/sessions/{session}")
     expect(page.get_by_label("Prompt", exact=True)).to_have_value("half a prompt")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from rookery.daemon.access.gate import COOKIE
+from bench.browsers import log_in
 from tests.conftest import end_all
 from tests.daemon.served import Served, serve
 from tools.pictures.drawing import animation
@@ -95,7 +95,7 @@ def window(browser: Browser, served: Served, width: int, theme: str) -> Page:
         reduced_motion="reduce",
     )
     context.set_default_timeout(PATIENCE)
-    context.add_cookies([{"name": COOKIE, "value": served.token, "url": served.address}])
+    log_in(context, served.home)
     return context.new_page()
 
 

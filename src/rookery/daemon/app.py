@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 
 from rookery.build import build
 from rookery.daemon import acp, errors
-from rookery.daemon.access.gate import COOKIE, App, Gate
+from rookery.daemon.access.gate import App, Gate
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.branches import api as branches
 from rookery.daemon.page import ROUTERS as SCREENS
@@ -16,8 +16,8 @@ from rookery.daemon.setup import routes as setup
 from rookery.daemon.state import State
 
 DESCRIPTION = (
-    "All sessions of one Rookery. Log in first: send a token as `Authorization: Bearer`, or the "
-    "cookie that a one-time link sets. Every error has `error`, `message` and `remedy`."
+    "All sessions of one Rookery. Log in first, and send the token as `Authorization: Bearer`. "
+    "Every error has `error`, `message` and `remedy`."
 )
 TAGS = {
     "sessions": "Listed, created, changed, deleted.",
@@ -36,7 +36,6 @@ PARAMETERS = 100
 """Of a query."""
 SECURITY: dict[str, Any] = {
     "token": {"type": "http", "scheme": "bearer"},
-    "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE},
 }
 
 

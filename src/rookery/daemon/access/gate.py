@@ -7,19 +7,24 @@ asked.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any
-from urllib.parse import urlencode
 
-from starlette.responses import RedirectResponse
+from starlette.responses import HTMLResponse
 
-from rookery.daemon.access.devices import Device, Devices
+from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.hosts import Hosts
 from rookery.daemon.access.peers import Peer
-from rookery.daemon.errors import Problem, wants_page
+from rookery.daemon.access.recognition import (
+    Recognition,
+    Sender,
+    bad_token,
+    earlier_token,
+)
+from rookery.daemon.errors import Problem
 from rookery.daemon.options import NONE, Options
+from rookery.daemon.pieces.document import shell
 
 type Scope = MutableMapping[str, Any]
 type Message = MutableMapping[str, Any]
@@ -29,7 +34,9 @@ type App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PEER = "rookery.peer"
 DEVICE = "rookery.device"
-COOKIE = "rookery"
+TAB = "rookery.tab"
+EARLIER = "rookery.earlier"
+"""The request brought a cookie of an earlier build."""
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 LOGIN = "/login"
 LINK = "/api/devices/link"
@@ -43,6 +50,7 @@ PUBLIC = frozenset(
         "/apple-touch-icon.png",
         "/icon-512.png",
         "/manifest.webmanifest",
+        "/offline",
         "/sw.js",
     }
 )
@@ -63,7 +71,8 @@ DRAINED, DRAIN_SECONDS = 64 * 1024, 1.0
 HEADERS = (
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        b"default-src 'none'; script-src 'self'; style-src 'self'; "
+        b"img-src 'self' data: blob:; "
         b"connect-src 'self'; font-src 'self'; manifest-src 'self'; worker-src 'self'; "
         b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
@@ -84,41 +93,51 @@ class Gate:
         self._control = control
         """The name of the socket that no confined agent reaches; "": there is none here."""
         self._hosts = Hosts(options)
+        self._recognition = Recognition(devices, needed=options.auth != NONE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        send = _with_headers(send, scope["type"])
+        own: list[tuple[bytes, bytes]] = []
+        send = _with_headers(send, scope["type"], own)
         headers = _read(scope["headers"])
+        scope["headers"] = [each for each in scope["headers"] if each[0] != b"cookie"]
         try:
             self._check_place(scope, headers)
-            self._recognise(scope, headers)
+            await self._end_earlier(scope, headers)
+            sender = self._recognise(scope, headers)
+            if sender.tab and sender.proved:
+                own.append((b"rookery-tab", sender.tab.token.encode()))
             await self._check_write(scope)
             limit = UPLOAD_BYTES if scope["path"].startswith("/api/sessions") else BODY_BYTES
             _check_size(headers, limit)
         except Problem as problem:
             if problem.status == 401 and _goes_there(scope, headers):
-                await _to_login(scope, receive, send)
+                page = HTMLResponse(shell(self._recognition.challenge()))
+                await page(scope, receive, send)
                 return
             await _refuse(problem, scope, receive, send)
             return
         if scope["type"] == "http":
             receive = _bounded(receive, limit)
-        device: Device | None = scope[DEVICE]
         lasts = scope["type"] == "websocket" or _only_reads(scope)
-        if device is None or not lasts:
+        if sender.device is None or not lasts:
             await self._app(scope, receive, send)
             return
-        await self._let_stay(device, scope, receive, send)
+        await self._let_stay(sender, scope, receive, send)
 
-    async def _let_stay(self, device: Device, scope: Scope, receive: Receive, send: Send) -> None:
-        """As long as the device is logged in."""
-        if not self._devices.knows(device.id):  # it was revoked a moment ago
-            await _refuse(_bad_token(), scope, receive, send)
+    async def _let_stay(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
+        """As long as the device is logged in, and its tab open: which a WebSocket keeps."""
+        device, tab, talks = sender.device, sender.tab, scope["type"] == "websocket"
+        assert device is not None
+        if not self._devices.find(device.id):  # it was revoked a moment ago
+            await _refuse(bad_token(), scope, receive, send)
             return
         work = self._app(scope, receive, send)
-        if not await self._devices.visits.run(device.id, work) and scope["type"] == "websocket":
+        with self._devices.tabs.stream(tab) if tab and talks else nullcontext():
+            stayed = await self._devices.visits.run(device.id, work, tab.token if tab else "")
+        if talks and not stayed:
             with suppress(OSError, RuntimeError):  # it is closed already
                 await send({"type": "websocket.close", "code": LOGGED_OUT, "reason": "logged out"})
 
@@ -151,33 +170,25 @@ class Gate:
         if origin is None and site == "cross-site" and not _only_reads(scope):
             raise Problem(403, "foreign_origin", "Another site's page may not use this Rookery.")
 
-    def _recognise(self, scope: Scope, headers: Mapping[str, str]) -> None:
+    async def _end_earlier(self, scope: Scope, headers: Mapping[str, str]) -> None:
+        """A token that a cookie brought went to every port of this host: it is none any more."""
+        token = earlier_token(headers)
+        scope[EARLIER] = bool(token)
+        if token and (device := self._devices.holder(token)):
+            await asyncio.to_thread(self._devices.revoke, device.id)
+            self._devices.end_visits(device.id)
+
+    def _recognise(self, scope: Scope, headers: Mapping[str, str]) -> Sender:
         """Who sends it; scope[DEVICE] is None for the owner of the home."""
         peer: Peer = scope[PEER]
-        scope[DEVICE] = None
-        if peer.local or is_public(scope["path"]):
-            return
-        token = _token(headers)
-        if token:
-            scope[DEVICE] = self._holder(token, peer.address)
-        elif self._options.auth != NONE:
-            raise Problem(
-                401,
-                "no_token",
-                "Log in first.",
-                "Open a one-time link (rookery serve --link prints one), or send a token as "
-                "Authorization: Bearer.",
-                WWW_Authenticate="Bearer",
-            )
-
-    def _holder(self, token: str, address: str) -> Device:
-        """A wrong token locks nobody out: 256 bits are not guessed, and a revoked device that comes
-        again and again would shut out all others behind its address."""
-        device = self._devices.holder(token)
-        if device is None:
-            raise _bad_token()
-        self._devices.note_use(device, address)
-        return device
+        public = peer.local or is_public(scope["path"])
+        sender = Sender() if public else self._recognition.sender(headers)
+        if scope["type"] == "websocket" and sender.tab and scope["path"] == ACP:
+            raise Problem(403, "not_for_pages", "A page cannot use this.", "Log in as a program.")
+        scope[DEVICE], scope[TAB] = sender.device, sender.tab
+        if sender.device:
+            self._devices.note_use(sender.device, peer.address)
+        return sender
 
     async def _check_write(self, scope: Scope) -> None:
         if _only_reads(scope):
@@ -216,25 +227,13 @@ def _only_reads(scope: Scope) -> bool:
 
 
 def _goes_there(scope: Scope, headers: Mapping[str, str]) -> bool:
-    """Whether a person's browser does."""
-    going = scope["type"] == "http" and scope["method"] == "GET"
-    return going and wants_page(scope["path"], headers.get("accept", ""))
-
-
-async def _to_login(scope: Scope, receive: Receive, send: Send) -> None:
-    query = scope.get("query_string", b"").decode("latin-1")
-    place = scope["path"] + (f"?{query}" if query else "")
-    known = "" if place == "/" else "?" + urlencode({"next": place[:1000]})
-    await RedirectResponse(f"{LOGIN}{known}", 303)(scope, receive, send)
-
-
-def _bad_token() -> Problem:
-    return Problem(
-        401,
-        "bad_token",
-        "This token is not known, or was revoked.",
-        "Log in again: rookery serve --link prints a one-time link.",
-        WWW_Authenticate="Bearer",
+    """Whether a person's browser does: its page says who it is once it is there."""
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "GET"
+        and "authorization" not in headers
+        and "text/html" in headers.get("accept", "")
+        and headers.get("sec-fetch-mode", "navigate") == "navigate"
     )
 
 
@@ -247,18 +246,6 @@ def locked_out(left: float) -> Problem:
         "Wait, or log in by a link: rookery serve --link",
         Retry_After=str(int(left) + 1),
     )
-
-
-def _token(headers: Mapping[str, str]) -> str:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return token.strip()
-    jar = SimpleCookie()
-    try:
-        jar.load(headers.get("cookie", ""))
-    except CookieError:
-        return ""
-    return jar[COOKIE].value if COOKIE in jar else ""
 
 
 def _read(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -308,7 +295,8 @@ def _bounded(receive: Receive, limit: int) -> Receive:
     return bounded
 
 
-def _with_headers(send: Send, kind: str) -> Send:
+def _with_headers(send: Send, kind: str, own: Sequence[tuple[bytes, bytes]]) -> Send:
+    """Those of every answer, and its own, which may still come."""
     starts = "http.response.start" if kind == "http" else "websocket.http.response.start"
 
     async def with_headers(message: Message) -> None:
@@ -318,6 +306,7 @@ def _with_headers(send: Send, kind: str) -> Send:
             message["headers"] = [
                 *message.get("headers", ()),
                 *(each for each in more if each[0] not in given),
+                *own,
             ]
         await send(message)
 

@@ -1,5 +1,5 @@
 """What devices have open: WebSockets, and answers that are still being sent. A device that is
-logged out loses them at once."""
+logged out loses them at once, a tab that is closed soon."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -11,11 +11,12 @@ class Visits:
     def __init__(self) -> None:
         self._open: dict[str, set[_Visit]] = {}
 
-    async def run(self, device: str, work: Awaitable[None]) -> bool:
-        """Until it is done. False: the device was logged out, and the work was cancelled."""
+    async def run(self, device: str, work: Awaitable[None], tab: str = "") -> bool:
+        """Until it is done. False: the device was logged out, or its tab is gone, and the work was
+        cancelled."""
         task = asyncio.current_task()
         assert task is not None
-        visit = _Visit(task)
+        visit = _Visit(task, tab)
         visits = self._open.setdefault(device, set())
         visits.add(visit)
         try:
@@ -29,13 +30,16 @@ class Visits:
                 self._open.pop(device, None)
         return not visit.ended
 
-    def end(self, device: str) -> None:
+    def end(self, device: str, tab: str | None = None) -> None:
+        """All of a device, or what one of its tabs has open."""
         for visit in self._open.get(device, ()):
-            visit.ended = True
-            visit.task.cancel()
+            if tab in (None, visit.tab):
+                visit.ended = True
+                visit.task.cancel()
 
 
 class _Visit:
-    def __init__(self, task: "asyncio.Task[object]") -> None:
+    def __init__(self, task: "asyncio.Task[object]", tab: str) -> None:
         self.task = task
+        self.tab = tab
         self.ended = False

@@ -25,6 +25,7 @@ class Listed(BaseModel):
     created: int
     used: int = Field(description="When it was last here, to the minute.")
     address: str
+    kind: str = Field(description="`browser`: it has a key of its own. `token`: a program.")
 
 
 class Link(BaseModel):
@@ -37,7 +38,8 @@ class Done(BaseModel):
 
 @router.get("/api/devices", responses=READS)
 async def list_devices(daemon: Daemon) -> list[Listed]:
-    """Every device that is logged in. Tokens are not kept, only their hashes."""
+    """Every device that is logged in. No token is kept, only its hash; no key, only its public
+    half."""
     return [Listed(**device.shown()) for device in daemon.devices.all()]
 
 
@@ -54,7 +56,7 @@ async def revoke_device(daemon: Daemon, device: Annotated[str, Path(max_length=1
         raise Problem(
             404, "unknown_device", f"There is no device {device!r}.", "GET /api/devices lists them."
         )
-    daemon.devices.visits.end(device)
+    daemon.devices.end_visits(device)
     return Done()
 
 

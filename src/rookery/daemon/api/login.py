@@ -1,24 +1,32 @@
-"""Logging in: a one-time link or the passphrase makes a device, which gets its token once."""
+"""Logging in: by a one-time link or the passphrase a browser leaves its public key here, and a
+program gets its token once."""
 
 import asyncio
+import re
 import time
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from rookery.daemon.access.gate import COOKIE, PEER
+from rookery.daemon.access import p256
+from rookery.daemon.access.gate import EARLIER, PEER
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PASSPHRASE
-from rookery.daemon.pieces.document import alone
+from rookery.daemon.pieces.document import NEEDS_SCRIPT, alone
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc
 
 router = APIRouter(tags=["devices"])
 
-YEAR = 365 * 24 * 3600
+KEY = re.compile(f"[0-9a-f]{{{2 * p256.KEY_BYTES}}}")
+EARLIER_COOKIE = "rookery"
+UPDATED = (
+    '<p class="note">Rookery was updated, and browsers log in in a safer way now. Log in once more '
+    "on this device.</p>"
+)
 Code = Annotated[str, Query(max_length=200)]
 MOST = 10_000
 """Characters of a form."""
@@ -28,33 +36,42 @@ Next = Annotated[str, Query(max_length=1000)]
 
 
 @router.get("/login", include_in_schema=False)
-async def ask(daemon: Daemon, code: Code = "", next: Next = "") -> HTMLResponse:  # noqa: A002
+async def ask(
+    daemon: Daemon,
+    request: Request,
+    code: Code = "",
+    next: Next = "",  # noqa: A002
+) -> HTMLResponse:
     """The page behind a link: nothing is used up until its button is pressed."""
-    return HTMLResponse(_page(daemon, code, next))
+    earlier: bool = request.scope[EARLIER]
+    page = HTMLResponse(_page(daemon, code, next, earlier=earlier))
+    if earlier:
+        page.delete_cookie(EARLIER_COOKIE)
+    return page
 
 
 @router.post("/login", include_in_schema=False)
-async def log_in(
-    daemon: Daemon,
-    request: Request,
-) -> Response:
+async def log_in(daemon: Daemon, request: Request) -> Response:
+    """A browser brings its key and learns its name; a program gets a token."""
     given = _read(await request.body())
-    code, name = given.get("code", ""), given.get("name", "")
+    code, key = given.get("code", ""), given.get("key", "")
     peer: Peer = request.scope[PEER]
+    if not key and "text/html" in request.headers.get("accept", ""):
+        raise Problem(400, "needs_script", NEEDS_SCRIPT)
+    if key and not (KEY.fullmatch(key) and p256.is_key(bytes.fromhex(key))):
+        raise Problem(422, "bad_key", "This is no public key of the curve P-256.", "Reload.")
     if code:  # 192 bits are not guessed
         if not daemon.devices.redeem(code, time.monotonic()):
             remedy = "Get a new link: rookery serve --link"
             raise Problem(401, "not_let_in", "This link has expired or was used.", remedy)
     else:
         await _check_passphrase(daemon, request, given.get("passphrase", ""))
-    name = name or request.headers.get("user-agent", "")
+    name = given.get("name", "") or request.headers.get("user-agent", "")
+    if key:
+        public = bytes.fromhex(key)
+        device = await asyncio.to_thread(daemon.devices.add_browser, name, peer.address, public)
+        return JSONResponse({"device": device.id})
     _, token = await asyncio.to_thread(daemon.devices.add, name, peer.address)
-    if "text/html" in request.headers.get("accept", ""):
-        response: Response = RedirectResponse(_own(given.get("next", "")), 303)
-        secure = daemon.options.scheme == "https" or daemon.options.behind_proxy
-        kept: dict[str, Any] = {"httponly": True, "samesite": "strict", "secure": secure}
-        response.set_cookie(COOKIE, token, max_age=YEAR, path="/", **kept)
-        return response
     return JSONResponse({"token": token})
 
 
@@ -84,10 +101,11 @@ def _own(place: str) -> str:
     return place if is_own else "/"
 
 
-def _page(daemon: State, code: str, next_: str) -> str:
+def _page(daemon: State, code: str, next_: str, *, earlier: bool) -> str:
+    told = UPDATED if earlier else ""
     if not code and daemon.options.auth != PASSPHRASE:
         words = "<p>Open a one-time link to log in. This command prints one:</p>"
-        return alone("Log in", words + '<pre class="out">rookery serve --link</pre>')
+        return alone("Log in", told + words + '<pre class="out">rookery serve --link</pre>')
     field = (
         f'<input type="hidden" name="code" value="{esc(code)}">'
         if code
@@ -95,6 +113,8 @@ def _page(daemon: State, code: str, next_: str) -> str:
         'autocomplete="current-password"></label>'
     )
     field += f'<input type="hidden" name="next" value="{esc(_own(next_))}">'
-    form = f'<form method="post" action="/login">{field}'
-    form += '<button class="primary">Log in on this device</button></form>'
-    return alone("Log in", form)
+    form = f"<noscript><p>{NEEDS_SCRIPT}</p></noscript>"
+    form += f'<form id="login" method="post" action="/login">{field}'
+    form += '<button class="primary" disabled>Log in on this device</button></form>'
+    form += '<p id="wrong" role="alert" hidden></p>'
+    return alone("Log in", told + form, modules=("login.js",))

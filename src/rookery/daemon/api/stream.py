@@ -1,15 +1,17 @@
 """News as they come: one WebSocket for any number of topics, or server-sent events for scripts.
 
-client to daemon   subscribe {topic, after, form, epoch}, unsubscribe {topic}
+client to daemon   subscribe {topic, after, form, epoch}, unsubscribe {topic}; of a browser's tab
+                   also proof {signature}
 daemon to client   snapshot {topic, seq, …}, then ops {topic, seq, ops}, events {topic, seq,
                    events} or page {topic, seq, ops}, as `form` says; lagged {topic}: too much
                    waited, subscribe again from your seq; ended {topic, message};
-                   error {error, message, remedy}
+                   error {error, message, remedy}; to a tab also prove {challenge}
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, WebSocket, WebSocketDisconnect
@@ -17,6 +19,10 @@ from fastapi.responses import Response, StreamingResponse
 
 from rookery.client.fleet import UnknownSession, head_of_session
 from rookery.core.json import Json, dumps, lenient, loads
+from rookery.daemon.access import tabs
+from rookery.daemon.access.gate import LOGGED_OUT, TAB
+from rookery.daemon.access.recognition import SUBPROTOCOL
+from rookery.daemon.access.tabs import Tab
 from rookery.daemon.api.answers import sends
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.fleet import FLEET
@@ -36,16 +42,21 @@ PING = 30.0
 @router.websocket("/api/stream")
 async def stream(socket: WebSocket) -> None:
     daemon: State = socket.app.state.rookery
-    await socket.accept()
+    tab: Tab | None = socket.scope[TAB]
+    await socket.accept(SUBPROTOCOL if tab else None)
     watcher = daemon.hub.enter()
     sending = asyncio.create_task(_send(socket, watcher), name="stream")
+    proofs = asyncio.Queue[str](1)
+    proving = asyncio.create_task(_prove(socket, watcher, proofs), name="proofs") if tab else None
     try:
         while True:
-            await _take(daemon, watcher, await socket.receive_text())
+            await _take(daemon, watcher, await socket.receive_text(), proofs)
     except (WebSocketDisconnect, KeyError):
         pass
     finally:
         sending.cancel()
+        if proving:
+            proving.cancel()
         await daemon.hub.leave(watcher)
 
 
@@ -54,9 +65,31 @@ async def _send(socket: WebSocket, watcher: Watcher) -> None:
         await socket.send_text(message)
 
 
-async def _take(daemon: State, watcher: Watcher, text: str) -> None:
+async def _prove(socket: WebSocket, watcher: Watcher, proofs: asyncio.Queue[str]) -> None:
+    """Ask the tab now and then to sign with its key; without that, the stream ends."""
+    devices, tab = socket.app.state.rookery.devices, socket.scope[TAB]
+    while True:
+        await asyncio.sleep(tabs.PROOF_SECONDS)
+        challenge = devices.tabs.challenge(time.monotonic())
+        watcher.insist(dumps({"prove": {"challenge": challenge}}))
+        signature = ""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(tabs.CHALLENGE_SECONDS):
+                signature = await proofs.get()
+        device = devices.find(tab.device)
+        now = time.monotonic()
+        if not device or not devices.tabs.accepts(device.key, challenge, signature, now):
+            await socket.close(LOGGED_OUT, "not proved")
+            return
+
+
+async def _take(daemon: State, watcher: Watcher, text: str, proofs: asyncio.Queue[str]) -> None:
     try:
         kind, body = frames.kind_and_body(loads(text))
+        if kind == "proof":
+            with suppress(asyncio.QueueFull):
+                proofs.put_nowait(lenient.text(body, "signature"))
+            return
         await _do(daemon, watcher, kind, body if isinstance(body, dict) else {})
     except ValueError:
         problem = Problem(400, "bad_frame", "A frame must be JSON.", "See /api/docs.")

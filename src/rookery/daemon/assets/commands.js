@@ -51,7 +51,7 @@ export async function carryOut(name, value) {
     case "rename": return value ? command({ do: "rename", title: value }) : deeds.rename();
     case "attach": return void $("#picker").click();
     case "changes": return void $("#bar [data-do=changes]")?.click();
-    case "export": return void location.assign(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
+    case "export": return (await import("./save.js")).download(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);
     case "help": return void help();
     case "new": return void location.assign("/new");
     case "recap": return putRecap();

@@ -1,4 +1,5 @@
 // What every screen uses: what buttons do, requests, messages.
+import { ask } from "./device.js";
 
 export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -8,7 +9,27 @@ export const readOnly = document.body.dataset.readOnly === "1";
 export function html(text) {
   const template = document.createElement("template");
   template.innerHTML = text;
+  if (text.includes("data-src=")) fill(template.content);
   return template.content;
+}
+
+const pictures = new Map(); // by path: the address in this tab; "" until it is fetched
+
+/** Pictures of the daemon's: a plain address would say nothing of who asks. */
+function fill(root) {
+  for (const image of $$("img[data-src]", root)) {
+    const path = image.dataset.src, known = pictures.get(path);
+    if (known) image.src = known;
+    else if (known === undefined) fetchPicture(path).catch(() => pictures.delete(path));
+  }
+}
+
+async function fetchPicture(path) {
+  pictures.set(path, "");
+  const answer = await ask(path);
+  if (!answer.ok) throw new Error(answer.statusText);
+  pictures.set(path, URL.createObjectURL(await answer.blob()));
+  fill(document);
 }
 
 export function element(name, attributes = {}, ...inner) {
@@ -41,7 +62,7 @@ export async function api(method, path, body, more = {}) {
   };
   let answer;
   try {
-    answer = await fetch(path, { method, ...sent, ...more, headers: { ...sent.headers, ...more.headers } });
+    answer = await ask(path, { method, ...sent, ...more, headers: { ...sent.headers, ...more.headers } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, { error: "unreachable", message: "Rookery cannot be reached.", remedy: "Is it still running?" });
@@ -87,6 +108,12 @@ export function told(error) {
 }
 
 document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[download]");
+  if (link) {
+    event.preventDefault();
+    import("./save.js").then(({ download }) => download(link.getAttribute("href"))).catch(told);
+    return;
+  }
   const node = event.target.closest?.("[data-do]");
   if (node && node.localName !== "form" && !node.disabled) act(node, event);
 });
@@ -144,4 +171,5 @@ export const kept = {
   },
 };
 
+fill(document);
 when("column", () => document.body.toggleAttribute("data-column"));

@@ -1,5 +1,6 @@
 // One WebSocket for all topics of this page. After a break it comes back by itself and goes on from
 // the seq that each topic has.
+import { own, protocols, signature } from "./device.js";
 import { $, api } from "./main.js";
 
 const topics = new Map();
@@ -9,6 +10,7 @@ const PATIENCE = 15000; // for a connection: a browser alone waits minutes for a
 let socket = null;
 let tries = 0;
 let timer = 0;
+let turns = 0;
 let state = "trying";
 
 /** `on(kind, body)`: snapshot, ops, page, events, ended, error. The seq is kept here. */
@@ -50,10 +52,26 @@ function ask(topic, { form, seq, epoch }) {
   send({ subscribe: { topic, ...(topic === "fleet" ? {} : { form }), ...(seq == null ? {} : { after: seq }), ...(epoch ? { epoch } : {}) } });
 }
 
-function open() {
+/** After a break the tab proves itself again, and who is logged out is led to the login. */
+async function open() {
   clearTimeout(timer);
   if (socket && socket.readyState < 2) return;
-  const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/stream`);
+  const turn = ++turns;
+  if (turn > 1) {
+    try { await api("GET", "/api/about", undefined, { signal: AbortSignal.timeout(PATIENCE) }); } catch { if (turn === turns) later(); return; }
+    if (turn !== turns) return;
+  }
+  connect();
+}
+
+function later() {
+  become(tries > 0 || !navigator.onLine ? "lost" : "trying");
+  const wait = WAITS[Math.min(tries++, WAITS.length - 1)];
+  timer = setTimeout(open, wait * (0.75 + Math.random() / 2));
+}
+
+function connect() {
+  const made = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/stream`, protocols());
   socket = made;
   const late = setTimeout(() => made.close(), PATIENCE);
   made.onopen = () => {
@@ -63,19 +81,22 @@ function open() {
     for (const [topic, entry] of topics) ask(topic, entry);
   };
   made.onmessage = ({ data }) => take(JSON.parse(data));
-  made.onclose = ({ code }) => {
+  made.onclose = () => {
     clearTimeout(late);
     if (socket !== made) return;
     socket = null;
-    if (code === 1008 || tries) api("GET", "/api/about").catch(() => {}); // who is logged out is led to the login
-    become(tries > 0 || !navigator.onLine ? "lost" : "trying");
-    const wait = WAITS[Math.min(tries++, WAITS.length - 1)];
-    timer = setTimeout(open, wait * (0.75 + Math.random() / 2));
+    later();
   };
+}
+
+/** The key is still here. */
+async function prove({ challenge }) {
+  send({ proof: { signature: await signature(challenge, await own()) } });
 }
 
 function take(frame) {
   for (const [kind, body] of Object.entries(frame)) {
+    if (kind === "prove") { prove(body).catch(() => socket?.close()); continue; }
     const entry = topics.get(body.topic);
     if (kind === "lagged") { if (entry) ask(body.topic, entry); continue; }
     if (!entry) continue;

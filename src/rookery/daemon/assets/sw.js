@@ -8,7 +8,7 @@ addEventListener("activate", (event) => event.waitUntil(keep().then(() => client
 async function keep() {
   try {
     await registration.navigationPreload?.enable();
-    const page = await fetch("/offline", { cache: "no-store" });
+    const page = await fetch("/offline", { cache: "no-store", credentials: "omit" });
     if (!page.ok || page.redirected) return;
     const text = await page.clone().text();
     await (await caches.open(SHELL)).put("/offline", page);
@@ -63,15 +63,15 @@ async function looking(session) {
 /** The two plain ways of the only open ask; null: it is destructive, a form, or one of several. */
 async function answersTo(session) {
   try {
-    const answer = await fetch(`/api/sessions/${session}/header`);
+    const answer = await ask(`/api/sessions/${session}/header`);
     const asks = Object.entries((await answer.json()).header.asks);
-    const [id, ask] = asks[0] ?? [];
-    if (asks.length !== 1 || ask.danger || ask.kind !== "permission") return null;
+    const [id, open] = asks[0] ?? [];
+    if (asks.length !== 1 || open.danger || open.kind !== "permission") return null;
     const ways = ["allow_once", "reject_once"].flatMap((kind) => {
-      const option = ask.options.find((each) => each.kind === kind);
+      const option = open.options.find((each) => each.kind === kind);
       return option ? [{ way: option.optionId, name: option.name || option.optionId }] : [];
     });
-    return ways.length ? { ask: id, nonce: ask.nonce, ways } : null;
+    return ways.length ? { ask: id, nonce: open.nonce, ways } : null;
   } catch {
     return null;
   }
@@ -83,7 +83,7 @@ addEventListener("notificationclick", (event) => {
 });
 
 async function answer({ action, notification: { data, title } }) {
-  const sent = await fetch(`/api/sessions/${data.session}/answer`, {
+  const sent = await ask(`/api/sessions/${data.session}/answer`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ask: data.ask, nonce: data.nonce, option: action }),

@@ -166,7 +166,7 @@ async def devices(daemon: Daemon, request: Request) -> HTMLResponse:
         else '<p><button class="primary" data-do="new-link">Log in another device</button></p>'
         '<div id="link" aria-live="polite"></div>'
     )
-    words = "Each has a token of its own. Revoking one logs it out at once."
+    words = "Each has a key or a token of its own. Revoking one logs it out at once."
     return frame(daemon, "devices", "Devices", tag("p", words, "soft") + listed + add)
 
 

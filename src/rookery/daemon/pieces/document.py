@@ -18,6 +18,7 @@ def document(
     attributes: str = "",
     modules: Sequence[str] = (),
     styles: Sequence[str] = (),
+    meta: str = "",
 ) -> str:
     """`title` is plain text, `body` HTML, `attributes` those of the body element."""
     sheets = "".join(
@@ -31,7 +32,7 @@ def document(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="{VIEWPORT}">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{esc_line(title)}</title>\n"
+        f"{meta}<title>{esc_line(title)}</title>\n"
         '<link rel="icon" href="/favicon.svg" type="image/svg+xml">\n'
         '<link rel="apple-touch-icon" href="/apple-touch-icon.png">\n'
         '<link rel="manifest" href="/manifest.webmanifest">\n'
@@ -41,11 +42,26 @@ def document(
     )
 
 
-def alone(title: str, inner: str, heading: str = "") -> str:
+_BRAND = f'<p class="brand">{MARK}<span>Rookery</span></p>'
+NEEDS_SCRIPT = (
+    "Rookery's page needs JavaScript: with it, this browser proves that it is logged in. "
+    "Turn it on, or use Rookery in a terminal."
+)
+
+
+def shell(challenge: str) -> str:
+    """What a browser gets before it has proved itself: it tells nothing, and fetches the page."""
+    inner = f"{_BRAND}<h1>JavaScript is off</h1><p>{NEEDS_SCRIPT}</p>"
+    body = f'<noscript><main class="alone">{inner}</main></noscript>'
+    meta = f'<meta name="challenge" content="{esc_line(challenge)}">\n'
+    return document("Rookery", body, meta=meta, modules=("enter.js",))
+
+
+def alone(title: str, inner: str, heading: str = "", modules: Sequence[str] = ()) -> str:
     """A page with one thing to say or to ask."""
-    head = tag("p", f"{MARK}<span>Rookery</span>", "brand")
-    body = f'<main class="alone">{head}<h1>{esc_line(heading or title)}</h1>{inner}</main>'
-    return document(f"{title} · Rookery" if title != "Rookery" else title, body)
+    body = f'<main class="alone">{_BRAND}<h1>{esc_line(heading or title)}</h1>{inner}</main>'
+    whole = f"{title} · Rookery" if title != "Rookery" else title
+    return document(whole, body, modules=modules)
 
 
 def trouble(status: int, message: str, remedy: str) -> str:

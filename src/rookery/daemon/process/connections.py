@@ -24,7 +24,9 @@ from rookery.daemon.process.room import Guest, Room
 
 HEADER_SECONDS = 10.0
 """For the header of a request to arrive."""
-HEADER_BYTES = 64 * 1024
+HEADER_BYTES = 1024 * 1024
+"""Another server on this host may have filled the browser's jar with cookies, 180 of 4 KiB, and the
+page has to come all the same."""
 GOING_AWAY = 1001
 GUEST, ROOM = "rookery.guest", "rookery.room"
 """What uvicorn passes on from a connection to the WebSocket that it becomes."""
@@ -79,7 +81,7 @@ class Http(_Served, H11Protocol):
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.conn = Parser(h11.SERVER, self.config.h11_max_incomplete_event_size or HEADER_BYTES)
+        self.conn = Parser(h11.SERVER, HEADER_BYTES)
         try:
             self.app = self._enter(self.app, self.app_state, transport)
         except OSError:
@@ -138,6 +140,8 @@ class Http(_Served, H11Protocol):
     @override
     def handle_websocket_upgrade(self, event: Any) -> None:
         self._has_header()
+        # Cookies tell us nothing, and a jar that is full would end the handshake.
+        self.headers = [each for each in self.headers if each[0] != b"cookie"]
         super().handle_websocket_upgrade(event)
 
     @override

@@ -79,7 +79,9 @@ def _image(part: Part, view: View) -> str:
     said = [name or "image", lenient.text(part, "mime"), units.size(size) if size else ""]
     words = esc_line(" · ".join(each for each in said if each))
     if address := view.image(part):
-        shown = f'<img src="{esc_line(address, len(address))}" alt="{esc_line(name or "image")}">'
+        source = "data-src" if address.startswith("/") else "src"  # the page fetches its own
+        place = esc_line(address, len(address))
+        shown = f'<img {source}="{place}" alt="{esc_line(name or "image")}">'
         return tag("figure", f"{shown}<figcaption>{words}</figcaption>")
     return tag("p", f"▣ {words}", "attached")
 
