@@ -1,5 +1,6 @@
 """A new session: its directory, its first event, and the environment that its agent will get."""
 
+import fcntl
 import os
 import shutil
 import time
@@ -26,6 +27,8 @@ from rookery.log.place import check_home
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 
+MAKING = "making"
+"""The file that is locked in a session's directory until it is complete."""
 FORGOTTEN = 3600.0
 """Seconds after which a session that was not finished counts as abandoned."""
 ENDING = 2.0
@@ -66,11 +69,9 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     check_home(home)
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
     _check_person(home, {"budget": budget, "mode": picks.get("mode")})
-    _sweep(home)
-    session, directory = begin(home, session)
+    sweep(home)
     with ExitStack() as undo:
-        kept = undo.enter_context(ExitStack())
-        kept.callback(shutil.rmtree, directory, ignore_errors=True)
+        session, directory = undo.enter_context(begun(home, session))
         client_environment.keep(directory, environment, own=_is_own(agent, argv))
         cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, told))
         update: Json = {
@@ -89,8 +90,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         update |= {key: value for key, value in {**said, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
         _write(directory, [*_first_events(home, update, confirm, order), *history])
-        os.rename(directory, paths.session_dir(home, session))
-        kept.pop_all()
+        complete(home, session, directory)
     return session
 
 
@@ -113,14 +113,35 @@ def _check_person(home: str, given: Mapping[str, object]) -> None:
             guard.require_person(home, f"choose a {what}")
 
 
-def begin(home: str, session: str) -> tuple[str, str]:
-    """Its id and its directory: under another name until it is whole, so that no reader meets half
-    of one, nor what a full disk left."""
-    begun = os.path.join(paths.sessions(home), paths.UNFINISHED)
+@contextmanager
+def begun(home: str, session: str) -> Iterator[tuple[str, str]]:
+    """Its id and its directory: under another name until it is `complete`, so that no reader meets
+    half of one, nor what a full disk left. Locked meanwhile, and removed if that fails."""
+    session, directory = _begin(home, session)
+    try:
+        making = os.path.join(directory, MAKING)
+        file = os.open(f"{making}.tmp", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            os.rename(f"{making}.tmp", making)  # locked before anybody can find it
+            yield session, directory
+        finally:
+            os.close(file)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def complete(home: str, session: str, directory: str) -> None:
+    os.unlink(os.path.join(directory, MAKING))
+    os.rename(directory, paths.session_dir(home, session))
+
+
+def _begin(home: str, session: str) -> tuple[str, str]:
+    place = os.path.join(paths.sessions(home), paths.UNFINISHED)
     if session:
-        shutil.rmtree(begun + session, ignore_errors=True)
+        shutil.rmtree(place + session, ignore_errors=True)
     session = paths.claim_session(home, paths.UNFINISHED, session)
-    return session, begun + session
+    return session, place + session
 
 
 def _write(directory: str, drafts: list[Draft]) -> None:
@@ -174,15 +195,30 @@ def _first_events(home: str, update: Json, confirm: str, order: Order | None) ->
     return [Draft(update), *told]
 
 
-def _sweep(home: str) -> None:
-    """Remove what was begun long ago by a process that was killed at it."""
+def sweep(home: str) -> None:
+    """Remove what a process was killed at. One that is still at work holds a lock; of an earlier
+    build's, only the time tells."""
     place = paths.sessions(home)
     for name in os.listdir(place):
         if name.startswith(paths.UNFINISHED):
             left = os.path.join(place, name)
             with suppress(OSError):
-                if abs(time.time() - os.stat(left).st_mtime) > FORGOTTEN:
+                if _is_left(left):
                     shutil.rmtree(left)
+
+
+def _is_left(directory: str) -> bool:
+    try:
+        file = os.open(os.path.join(directory, MAKING), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return abs(time.time() - os.stat(directory).st_mtime) > FORGOTTEN
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+    return True
 
 
 def default_confirm(home: str) -> Json:

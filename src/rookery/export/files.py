@@ -8,6 +8,7 @@ from contextlib import suppress
 from rookery.export.session import ALL, FORMATS, Turns, pieces
 from rookery.home.paths import session_dir
 from rookery.log.reader import Reader
+from rookery.processes import tree
 from rookery.render.plain import clean_line
 
 LONGEST_NAME = 60
@@ -79,10 +80,10 @@ def keep(path: str, data: Callable[[], Iterable[bytes]], *, force: bool) -> None
     is whole; one that came meanwhile is not replaced, either."""
     if not force and os.path.lexists(path):
         raise Exists(f"{path} exists")
+    _sweep(path)
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        file = os.open(temporary, flags, 0o600)
+        file, nameless = _opened(temporary)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None
     try:
@@ -91,6 +92,9 @@ def keep(path: str, data: Callable[[], Iterable[bytes]], *, force: bool) -> None
                 out.write(piece)
             out.flush()
             os.fsync(out.fileno())
+            if nameless:
+                # `src_dir_fd` is not used for a whole path, and has the link followed.
+                os.link(f"/proc/self/fd/{file}", temporary, src_dir_fd=file, follow_symlinks=True)
         if force:
             os.replace(temporary, path)
         else:
@@ -98,6 +102,27 @@ def keep(path: str, data: Callable[[], Iterable[bytes]], *, force: bool) -> None
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _opened(temporary: str) -> tuple[int, bool]:
+    """A file to write to, and whether it has no name yet: then nothing is left of it if this
+    process is killed."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with suppress(OSError):  # not every file system can
+            place = os.path.dirname(temporary) or "."
+            return os.open(place, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, 0o600), True
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(temporary, flags, 0o600), False
+
+
+def _sweep(path: str) -> None:
+    """Remove what an export to the same path left that was killed."""
+    place, name = os.path.split(path)
+    left = re.compile(re.escape(name) + r"\.(\d{1,10})\.[0-9a-f]{8}\.tmp")
+    with suppress(OSError):
+        for each in os.listdir(place or "."):
+            if (found := left.fullmatch(each)) and tree.start_time(int(found[1])) is None:
+                os.unlink(os.path.join(place, each))
 
 
 def _place(temporary: str, path: str) -> None:

@@ -94,3 +94,14 @@ def test_V6_no_repository_is_told(tmp_path: Path) -> None:
     with pytest.raises(NoDiff) as caught:
         changes(str(tmp_path))
     assert caught.value.name == "no_git"
+
+
+@pytest.mark.parametrize("kind", ["blob", "tree", "commit"])
+def test_a_repository_that_lacks_objects_is_said_to(tmp_path: Path, kind: str) -> None:
+    tree = Tree(tmp_path / "tree", a__txt="one\n")
+    named = {"blob": "HEAD:a.txt", "tree": "HEAD^{tree}", "commit": "HEAD"}[kind]
+    name = tree.git("rev-parse", named).strip()
+    (tree.place / "a.txt").write_text("two\n")
+    (tree.place / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    with pytest.raises(NoDiff, match=f"lacks objects that its commit needs, such as {name[:12]}"):
+        changes(tree.cwd)

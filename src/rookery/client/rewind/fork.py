@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 from rookery.client import guard
-from rookery.client.create import begin, default_confirm, own_worktree, write_head
+from rookery.client.create import begun, complete, default_confirm, own_worktree, sweep, write_head
 from rookery.client.rewind.preview import preview
 from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core.agent.opening import can
@@ -57,12 +57,12 @@ def fork(
     paths.ensure_home(home)
     check_home(home)
     source = paths.session_dir(home, session)
-    with Reader.open(source) as log, ExitStack() as trees, ExitStack() as undo:
+    sweep(home)
+    with Reader.open(source) as log, ExitStack() as trees:
         header = log.header()
         turn = _checked(header, turn)
         then = log.header_before(turn + 1)
-        name, directory = begin(home, name)
-        undo.callback(shutil.rmtree, directory, ignore_errors=True)
+        name, directory = trees.enter_context(begun(home, name))
         kept = os.path.join(directory, paths.ENVIRONMENT)
         shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)
         os.chmod(kept, 0o600)
@@ -76,8 +76,7 @@ def fork(
             _write(log, writer, about, header, then, turn)
             write_head(directory, writer.header, writer.last_seq, writer.last_at)
         share(os.path.join(source, FOLDER), os.path.join(directory, FOLDER))
-        os.rename(directory, paths.session_dir(home, name))
-        undo.pop_all()
+        complete(home, name, directory)
     if worktree is not None:
         _fill(home, name, turn, told)
     return name

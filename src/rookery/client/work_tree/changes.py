@@ -112,9 +112,30 @@ def commit_of(cwd: str, base: str) -> str:
         raise NoDiff("bad_base", f"{base[:100]!r} is not a commit, branch or tag.")
     words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{base or 'HEAD'}^{{commit}}"]
     found = git.run(cwd, words)
+    if found is None:
+        plain = [*words[:-1], base or "HEAD"]
+        if (named := git.run(cwd, plain)) is not None:
+            _check_objects(cwd, named.data.decode("ascii", "replace").strip())
     if found is None and base:
         raise NoDiff("unknown_base", f"There is no commit, branch or tag {base!r}.")
     return found.data.decode("ascii", "replace").strip() if found else ""
+
+
+def _check_objects(cwd: str, commit: str) -> None:
+    """Raises NoDiff: the repository lacks some that the commit needs."""
+    if git.run(cwd, ["cat-file", "-e", commit]) is None:
+        missing = commit
+    else:
+        words = ["rev-list", "--objects", "--no-walk", "--missing=print", commit]
+        said = git.run(cwd, words, most=NAME_BYTES)
+        lines = said.data.decode("ascii", "replace").splitlines() if said else []
+        missing = next((line[1:] for line in lines if line.startswith("?")), "")
+    if missing:
+        raise NoDiff(
+            "missing_objects",
+            f"The repository lacks objects that its commit needs, such as {missing[:12]}, so its "
+            "files cannot be compared. Fetch them again, or look for them: git fsck",
+        )
 
 
 def commit_at(cwd: str, seconds: int) -> str:
@@ -148,6 +169,7 @@ def _read(cwd: str, against: str) -> Changes:
     words = [*DIFF, "-M", "--relative", "-z", "--raw", "--numstat", "--patch", against, "--", "."]
     output = git.run(cwd, words, most=NAME_BYTES + PATCH_BYTES)
     if output is None:
+        _check_objects(cwd, against)
         raise NoDiff("no_diff", "git could not compare the files in time.")
     files, patch, cut = _files_of(output.data, cut=output.cut)
     unmerged = _unmerged(cwd)
