@@ -16,7 +16,8 @@ import pytest
 
 from rookery.client.daemon import local
 from rookery.daemon import options
-from rookery.daemon.access.hosts import address_for_others
+from rookery.daemon.access import addresses
+from rookery.daemon.access.hosts import Hosts
 from rookery.daemon.options import Options, Refusal, chosen
 from rookery.daemon.process import lifecycle
 from rookery.daemon.process.server import Sockets
@@ -107,11 +108,54 @@ def test_the_link_for_a_phone_leads_to_this_machine(home: Path) -> None:
     assert rookery("serve", "--stop").returncode == 0
 
 
-def test_the_link_has_the_name_of_the_certificate() -> None:
-    every = Options(EVERY, tls_cert="cert.pem", allowed_hosts=("box.example.org",))
-    assert address_for_others(every) == "https://box.example.org:7433"
-    assert address_for_others(every._replace(behind_proxy=True)) == every.address
-    assert address_for_others(Options()) == "http://127.0.0.1:7433"
+BOX = ("box.example.org", "other.example.org")
+
+
+@pytest.mark.parametrize(
+    ("options", "address"),
+    [
+        (Options(EVERY, tls_cert="cert.pem", allowed_hosts=BOX), "https://box.example.org:7433"),
+        (Options(behind_proxy=True, allowed_hosts=BOX), "https://box.example.org"),
+        (Options(behind_proxy=True, allowed_hosts=("b.org:8443",)), "https://b.org:8443"),
+        (Options(allowed_hosts=("localhost", *BOX)), "http://box.example.org:7433"),
+        (Options(EVERY, 443, tls_cert="cert.pem", allowed_hosts=BOX), "https://box.example.org"),
+        (Options("fd00::7", 80), "http://[fd00::7]"),
+        (Options("fd00::7"), "http://[fd00::7]:7433"),
+        (Options(EVERY, allowed_hosts=("fd00::7",)), "http://[fd00::7]:7433"),
+        (Options(allowed_hosts=("rookery.localhost",)), ""),
+        (Options("::1"), ""),
+        (Options(), ""),
+    ],
+)
+def test_links_name_an_address_that_others_can_open(options: Options, address: str) -> None:
+    assert addresses.for_others(options) == address
+    assert addresses.for_links(options) == (address or options.address)
+    assert bool(addresses.why_only_here(options)) == (address == "")
+
+
+def test_a_port_of_an_allowed_host_is_not_part_of_its_name() -> None:
+    hosts = Hosts(Options(behind_proxy=True, allowed_hosts=("b.org:8443", "fd00::7")))
+    assert [*map(hosts.knows, ("b.org", "b.org:8443", "[fd00::7]:80"))] == [True] * 3
+    assert [*map(hosts.knows, ("c.org", "[b.org", "x.b.org:8443", "localhost"))] == [False] * 4
+
+
+def test_without_an_address_for_a_phone_there_is_no_qr_code(home: Path) -> None:
+    started = rookery("serve", "--background", "--port", "0", "--qr")
+    assert "█" not in started.stdout
+    assert addresses.ONLY_HERE in started.stdout
+    assert addresses.ONLY_HERE in rookery("serve", "--link", "--qr").stdout
+    page = local.request(str(home), "POST", "/settings/devices/link", {})
+    assert rookery("serve", "--stop").returncode == 0
+    assert (page.status, b"<svg" in page.body) == (200, False)
+
+
+def test_behind_a_proxy_links_and_qr_codes_name_the_proxy(home: Path) -> None:
+    words = ("--behind-proxy", "--allowed-host", "box.example.org", "--port", "0", "--qr")
+    started = rookery("serve", "--background", *words)
+    assert "https://box.example.org/login?code=" in started.stdout
+    assert "█" in started.stdout
+    assert rookery("serve", "--link").stdout.startswith("https://box.example.org/login?code=")
+    assert rookery("serve", "--stop").returncode == 0
 
 
 def test_D1_in_the_foreground_it_prints_a_link_and_ctrl_c_ends_it(home: Path) -> None:

@@ -9,6 +9,8 @@ from rookery.core.json import Json
 from rookery.daemon import passphrase
 
 HOST, PORT = "127.0.0.1", 7433
+EVERY = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+PORTS = {"http": 80, "https": 443}
 TOKEN, PASSPHRASE, NONE = "token", "passphrase", "none"
 AUTHS = (TOKEN, PASSPHRASE, NONE)
 
@@ -41,9 +43,7 @@ class Options(NamedTuple):
     @property
     def address(self) -> str:
         """As a browser on this machine writes it."""
-        every = self.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
-        host = HOST if every else self.host
-        return f"{self.scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        return url(self.scheme, HOST if self.host in EVERY else self.host, self.port)
 
     def json(self) -> Json:
         return self._asdict()
@@ -99,6 +99,11 @@ def check(options: Options) -> None:
             "no_allowed_host",
             "--behind-proxy needs --allowed-host NAME: the name under which the proxy is reached.",
         )
+    for name in options.allowed_hosts:
+        if not name or "/" in name or not split_host(name)[0]:
+            raise Refusal(
+                "bad_host", f"{name!r} is not a host's name. One looks like box.example.org."
+            )
     _check_origins(options.allowed_origins)
     _check_tls(options)
 
@@ -118,6 +123,22 @@ def _check_tls(options: Options) -> None:
     for path in (options.tls_cert, options.tls_key):
         if path and not os.access(path, os.R_OK):
             raise Refusal("no_file", f"{path} cannot be read.")
+
+
+def url(scheme: str, host: str, port: int) -> str:
+    """An address without a path: IPv6 in brackets, and no port where it is the scheme's own."""
+    name = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    return f"{scheme}://{name}" + (f":{port}" if port != PORTS[scheme] else "")
+
+
+def split_host(name: str) -> tuple[str, int]:
+    """A host as a user or a browser writes it: its name, IPv6 without brackets; its port, or 0."""
+    if name.count(":") > 1 and not name.startswith("["):
+        return name, 0
+    host, _, port = name.rpartition(":") if not name.endswith("]") else (name, "", "")
+    host, port = (host, port) if host else (port, "")
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    return host, int(port) if port.isdecimal() else 0
 
 
 def is_loopback(host: str) -> bool:

@@ -6,9 +6,9 @@ from typing import Annotated, NamedTuple
 from fastapi import Depends, Path, Request
 
 from rookery.client import fleet as sessions
+from rookery.daemon.access.addresses import for_links
 from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.guesses import Guesses
-from rookery.daemon.access.hosts import address_for_others
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
 from rookery.daemon.idempotency import Results
@@ -30,7 +30,7 @@ class State(NamedTuple):
     def login_link(self) -> str:
         """Good once, for ten minutes; the page asks before it is used up."""
         code = self.devices.new_code(time.monotonic())
-        return f"{address_for_others(self.options)}/login?code={code}"
+        return f"{for_links(self.options)}/login?code={code}"
 
 
 def _of(request: Request) -> State:

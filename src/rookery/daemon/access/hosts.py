@@ -1,23 +1,21 @@
 """Under which names the daemon answers, and which pages may speak to it: no DNS rebinding, no
 cross-site request."""
 
-import socket
 from collections.abc import Sequence
 
-from rookery.daemon.options import Options, is_loopback
+from rookery.daemon.options import EVERY, Options, is_loopback, split_host
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-EVERY = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 
 
 class Hosts:
     def __init__(self, options: Options) -> None:
-        self._names = {*map(str.lower, options.allowed_hosts)}
+        self._names = {_name(name.lower()) for name in options.allowed_hosts}
         if not options.behind_proxy:
             self._names |= {*LOOPBACK}
         host = options.host.lower()
         if host not in EVERY and not is_loopback(host):
-            self._names.add(f"[{host}]" if ":" in host else host)
+            self._names.add(_name(host))
         self._any_address = host in EVERY
         """Bound to every address: each of them is a name, since an address cannot be rebound."""
         self._origins = {*map(str.lower, options.allowed_origins)}
@@ -38,30 +36,10 @@ class Hosts:
         return sorted(self._names)
 
 
-def address_for_others(options: Options) -> str:
-    """The address as another device, such as a phone, has to write it."""
-    if options.host not in EVERY or options.behind_proxy:
-        return options.address
-    name = next(iter(options.allowed_hosts), "") or _in_the_network(options.host)
-    return options._replace(host=name).address
-
-
-def _in_the_network(host: str) -> str:
-    """This machine's own address on the way out; nothing is sent to find it."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as way:
-        try:
-            way.connect(("2001:db8::1" if ":" in host else "192.0.2.1", 9))
-        except OSError:  # no network
-            return host
-        return str(way.getsockname()[0])
-
-
 def _name(host: str) -> str:
-    """Without the port."""
-    if host.startswith("["):
-        return host.partition("]")[0] + "]"
-    return host.partition(":")[0]
+    """Without the port; IPv6 in brackets."""
+    name = split_host(host)[0]
+    return f"[{name}]" if ":" in name else name
 
 
 def is_address(name: str) -> bool:

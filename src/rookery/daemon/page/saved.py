@@ -5,16 +5,16 @@ import asyncio
 import time
 from collections.abc import Container
 from typing import Annotated
-from urllib.parse import urlencode, urlsplit
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from rookery.daemon.access.addresses import for_links, is_here, why_only_here
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.drawing import qr
 from rookery.daemon.errors import Problem
-from rookery.daemon.options import is_loopback
+from rookery.daemon.options import PORTS, split_host, url
 from rookery.daemon.page.settings import buttons, frame, named
 from rookery.daemon.pieces import forms
 from rookery.daemon.pieces.fleet_list import age
@@ -196,24 +196,24 @@ def _device(daemon: State, device: Device, here: Device | None, now: float) -> s
 
 @router.post("/settings/devices/link")
 async def link(daemon: Daemon, request: Request) -> HTMLResponse:
-    """A one-time link at the address by which this page was reached, with its QR code."""
-    code = daemon.login_link().rpartition("code=")[2]
-    host = request.headers.get("host", "")
-    secure = daemon.options.scheme == "https" or daemon.options.behind_proxy
-    address = f"{'https' if secure else 'http'}://{host}/login?{urlencode({'code': code})}"
-    near = (
-        '<p class="note">This address works on this machine only. For a phone, start Rookery with '
-        "<code>--host 0.0.0.0</code>, or put it behind a proxy.</p>"
-        if is_loopback(urlsplit(f"//{host}").hostname or "")
-        else ""
-    )
+    """A one-time link at the address by which this page was reached, or where that is this
+    machine's own, at the one that others reach; with its QR code, if there is one."""
+    options, link = daemon.options, daemon.login_link()
+    host, port = split_host(request.headers.get("host", ""))
+    why = ""
+    if is_here(host):
+        why = why_only_here(options)
+    else:
+        scheme = "https" if options.behind_proxy else options.scheme
+        link = url(scheme, host, port or PORTS[scheme]) + link.removeprefix(for_links(options))
+    near = tag("p", esc_line(why), "note") if why else ""
     inner = (
         f"{near}<p>Open this on the other device. It works once, within ten minutes:</p>"
-        f'<p class="install"><code class="address">{esc_line(address)}</code> '
-        f'<button class="quiet" data-do="copy-line" data-text="{esc_line(address)}">Copy</button>'
+        f'<p class="install"><code class="address">{esc_line(link)}</code> '
+        f'<button class="quiet" data-do="copy-line" data-text="{esc_line(link)}">Copy</button>'
         "</p>"
     )
-    return HTMLResponse(f"<div>{inner}{_qr(address)}</div>")
+    return HTMLResponse(f"<div>{inner}{'' if why else _qr(link)}</div>")
 
 
 def _qr(text: str) -> str:

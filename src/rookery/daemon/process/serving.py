@@ -84,4 +84,5 @@ def _announce(state: State, written: Json, say: Json, *, background: bool) -> No
     told = partial(print, flush=True)
     address = welcome.announce(state.home, state.options, state.login_link, told)
     told("Ctrl-C stops it; sessions keep running.")
-    welcome.show(address, told, qr=bool(say.get("qr")), browser=bool(say.get("open")))
+    shown = {"qr": bool(say.get("qr")), "browser": bool(say.get("open"))}
+    welcome.show(state.options, address, told, **shown)

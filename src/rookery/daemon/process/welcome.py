@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from rookery.daemon.access import addresses
 from rookery.daemon.options import NONE, PASSPHRASE, Options
 
 type Say = Callable[[str], object]
@@ -9,9 +10,11 @@ type Say = Callable[[str], object]
 
 def announce(home: str, options: Options, new_link: Callable[[], str], say: Say) -> str:
     """Where it is, and how to log in. What a browser is to open: the link, or the address."""
-    say(f"Rookery serves {home} at {options.address}")
+    others = addresses.for_links(options)
+    here = "" if others == options.address else f" (here: {options.address})"
+    say(f"Rookery serves {home} at {others}{here}")
     if options.auth == NONE:
-        return options.address
+        return others
     link = new_link()
     by = "with the passphrase, or by" if options.auth == PASSPHRASE else "by"
     say(f"Log in {by} this link (once, within 10 minutes):")
@@ -19,13 +22,13 @@ def announce(home: str, options: Options, new_link: Callable[[], str], say: Say)
     return link
 
 
-def show(address: str, say: Say, *, qr: bool, browser: bool) -> None:
+def show(options: Options, link: str, say: Say, *, qr: bool, browser: bool) -> None:
     """As a QR code for a phone, and in a browser here, if that is wanted."""
     if qr:
         from rookery.daemon.drawing.qr import drawn
 
-        say(drawn(address))
+        say(addresses.why_only_here(options) or drawn(link))
     if browser:
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(addresses.for_browser(options, link))

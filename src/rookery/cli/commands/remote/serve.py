@@ -10,7 +10,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.output.screen import Screen, standard
 from rookery.client.daemon import local as daemon
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.daemon import options
 from rookery.daemon.options import Options, Refusal
@@ -88,7 +88,7 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
             _tell(screen, lifecycle.restart(home), given)
         case "link":
             screen.line(link := new_link(home))
-            welcome.show(link, screen.line, qr=given["qr"], browser=given["open_"])
+            _show(screen, daemon.record(home) or {}, link, given)
         case "install":
             from rookery.daemon.process import units
 
@@ -127,8 +127,13 @@ def new_link(home: str) -> str:
 def _tell(screen: Screen, record: Json, given: dict[str, Any]) -> None:
     home, used = paths.home(), options.from_json(record["options"])
     address = welcome.announce(home, used, partial(new_link, home), screen.line)
-    welcome.show(address, screen.line, qr=given["qr"], browser=given["open_"])
+    _show(screen, record, address, given)
     screen.note("To stop it: rookery serve --stop")
+
+
+def _show(screen: Screen, record: Json, link: str, given: dict[str, Any]) -> None:
+    used = options.from_json(lenient.mapping(record, "options"))
+    welcome.show(used, link, screen.line, qr=given["qr"], browser=given["open_"])
 
 
 def _status(screen: Screen, home: str, *, as_json: bool) -> int:
