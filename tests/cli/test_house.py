@@ -190,10 +190,10 @@ def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     rookery("archive", old)
     until_asleep(home, old)
     shown = rookery("prune", "--archived")
-    assert shown.code == 0
+    assert shown.code == 2, "--yes is missing"
     assert "old one" in shown.out
     assert "1 session, " in shown.out
-    assert "Nothing was deleted" in shown.err
+    assert "Dry run" in shown.err
     assert old in listed("--all")
     every = rookery("prune", "--older-than", "0s", "--json")
     assert [json.loads(line)["id"] for line in every.out.splitlines()] == [old]
@@ -201,7 +201,7 @@ def test_H1_prune_shows_first_and_deletes_when_told(home: Path) -> None:
     assert rookery("prune", "--older-than", "1h").out == ""
     assert rookery("prune", "--larger-than", "1G").out == ""
     done = rookery("prune", "--older-than", "0s", "--larger-than", "1K", "--yes")
-    assert "Deleted 1 session" in done.err
+    assert "Moved 1 session to the trash" in done.err
     assert list(listed("--all")) == [awake]
 
 
@@ -210,11 +210,11 @@ def test_H1_prune_asks_in_a_terminal(home: Path) -> None:
     session = made(HELLO)
     rookery("archive", session)
     until_asleep(home, session)
-    for key, left in (("n", True), ("y", False)):
+    for key, left, code in (("n", True, 130), ("y", False, 0)):
         with Terminal("prune", "--archived") as terminal:
-            terminal.read_until("Permanently delete")
+            terminal.read_until("Move this session to the trash?")
             terminal.type(f"{key}\n")
-            assert terminal.end().code == 0
+            assert terminal.end().code == code
         assert (session in listed("--all")) == left
 
 
@@ -255,10 +255,10 @@ def test_H6_uninstall_says_and_removes_only_when_told(
     mcp.add(str(home), "a", {"command": "x"})
     (home / "diary.txt").write_text("mine")
     said = rookery("uninstall")
-    assert said.code == 0
+    assert said.code == 2, "--yes is missing"
     for words in (str(home), "1 session", session, "mcp.json", "~/.bashrc, line 2", "diary.txt"):
         assert words in said.out, words
-    assert "Nothing was removed" in said.err
+    assert "Dry run" in said.err
     assert "to remove it: " in said.out
     told = json.loads(rookery("uninstall", "--json").out)
     assert (told["sessions"], told["awake"], told["leaves"]) == (1, [session], ["diary.txt"])
@@ -266,7 +266,7 @@ def test_H6_uninstall_says_and_removes_only_when_told(
     kept = rookery("uninstall", "--keep-sessions", "--yes")
     assert "The sessions are kept" in kept.err
     assert not Path(f"/proc/{pid}").exists()
-    assert {file.name for file in home.iterdir()} == {"sessions", "diary.txt"}
+    assert {file.name for file in home.iterdir()} == {"sessions", "trash", "format", "diary.txt"}
     assert "hello" in rookery("show", session).out
     assert rookery("uninstall", "--yes").code == 0
     assert [file.name for file in home.iterdir()] == ["diary.txt"]
