@@ -17,7 +17,7 @@ FILES = (
     "many_sessions",
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
-    *("sandbox_start", "snapshot"),
+    *("sandbox_start", "snapshot", "rewind"),
     "search",
     *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption", "daemon_requests"),
     *("web_open", "web_stream", "web_markdown"),

@@ -14,7 +14,7 @@ from rookery.snapshots.scope import Unfit
 from rookery.snapshots.store import NAMED, Store
 
 GENTLE = 10
-"""How far it steps back behind what else runs."""
+"""How far it steps back behind what else runs, where nobody waits for it."""
 
 type Json = dict[str, Any]
 
@@ -65,16 +65,17 @@ def _restored(store: Store, given: Json) -> Json:
     only = None if given.get("paths") is None else {*given["paths"]}
     outcome = restore.restore(store, given["present"], given["target"], only)
     after = store.take(given["most"])
-    rest = restore.changes(store, after.id, given["target"])
-    same = not [each for each in rest if only is None or each.path in only]
+    same = not outcome.kept
     done = [*restore.named(outcome.done)]
     return {"changes": done, "kept": outcome.kept, "same": same, "id": after.id}
 
 
 def main() -> int:
-    os.nice(GENTLE)
+    given = json.loads(sys.stdin.buffer.read())
+    if given["do"] in ("take", "tidy"):
+        os.nice(GENTLE)
     try:
-        said = work(json.loads(sys.stdin.buffer.read()))
+        said = work(given)
     except Unfit as error:
         said = {"refused": error.reason, "message": str(error)}
     except OSError as error:

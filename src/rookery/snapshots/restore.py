@@ -8,8 +8,10 @@ left alone, and so are repositories in it.
 import hashlib
 import os
 import subprocess
-from collections.abc import Collection, Iterable, Iterator
-from typing import IO, NamedTuple
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 from rookery.snapshots import folders, place
 from rookery.snapshots.meta import USUAL
@@ -128,7 +130,9 @@ def restore(
     rest = [each for each in wanted if each not in rules]
     removed = [each for each in rest if each.kind == "removed"]
     written = [each for each in rest if each.kind != "removed"]
+    written.sort(key=lambda each: each.is_folder)
     with work.blobs:
+        work.blobs.ask([each.now_blob for each in (*rules, *written) if each.now_blob != ABSENT])
         for each in sorted(rules, key=lambda each: each.kind != "removed"):
             work.apply(each)
         standing = [each for each in removed if _stands(store.scope.top, each)]
@@ -138,7 +142,7 @@ def restore(
                 work.kept |= {} if each.is_folder else {each.path: spared[each.path]}
             else:
                 work.apply(each)
-        for each in sorted(written, key=lambda each: each.is_folder):
+        for each in written:
             work.apply(each)
     return Outcome(work.done, work.kept)
 
@@ -186,8 +190,10 @@ class _Work:
                 place.write(self._top, path, NOTHING)
                 self._drop_empty(os.path.dirname(path))
             else:
-                _make_room(self._top, path)
-                place.write(self._top, path, self._content(change))
+                if change.was_blob == ABSENT:
+                    _make_room(self._top, path)
+                # Not durable, as git does not: the store has both contents.
+                place.write(self._top, path, self._content(change), durable=False)
             self.done.append(change)
         except (Outside, OSError) as error:
             self.kept[path] = str(getattr(error, "strerror", "") or error)
@@ -249,33 +255,49 @@ class _Blobs:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._process: subprocess.Popen[bytes] | None = None
+        self._asking = threading.Thread()
 
     def __enter__(self) -> "_Blobs":
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
-            self._process.communicate()
+            self._process.kill()
+            self._asking.join()
+            for pipe in (self._process.stdout, self._process.stderr):
+                assert pipe is not None
+                pipe.close()
+            self._process.wait()
+
+    def ask(self, names: Sequence[str]) -> None:
+        """For all that is read, in this order: to ask for each would wait for each."""
+        if not names:
+            return
+        self._process = self._store.start("cat-file", "--batch", stdin=subprocess.PIPE)
+        given = self._process.stdin
+        assert given is not None
+
+        def write() -> None:
+            with suppress(OSError), given:
+                given.write("".join(f"{name}\n" for name in names).encode())
+
+        self._asking = threading.Thread(target=write, daemon=True)
+        self._asking.start()
 
     def read(self, name: str) -> bytes:
-        """Raises Unfit."""
-        if self._process is None:
-            self._process = self._store.start("cat-file", "--batch", stdin=subprocess.PIPE)
-        given, said = self._pipes()
-        given.write(f"{name}\n".encode())
-        given.flush()
-        about = said.readline().split()
-        if len(about) != 3:
-            raise Unfit("damaged", f"{name} is missing from the snapshot and cannot be restored.")
-        data = said.read(int(about[2]))
-        said.read(1)
-        return data
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Those asked for before it are passed by. Raises Unfit."""
         assert self._process is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        return self._process.stdin, self._process.stdout
+        said = self._process.stdout
+        assert said is not None
+        while True:
+            about = said.readline().decode().split()
+            if len(about) != 3:
+                words = f"{name} is missing from the snapshot and cannot be restored."
+                raise Unfit("damaged", words)
+            data = said.read(int(about[2]))
+            said.read(1)
+            if about[0] == name:
+                return data
 
 
 def named(changes: list[Change]) -> Iterator[tuple[str, str]]:

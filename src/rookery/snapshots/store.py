@@ -59,6 +59,7 @@ class Store:
         self._git = git
         self.environment = env
         self.scope: Scope = scopes.find(root, env, home)
+        self._metas: dict[str, dict[str, Any]] = {}
 
     @classmethod
     @contextmanager
@@ -347,9 +348,11 @@ class Store:
         """What the message of a snapshot says. Raises Unfit."""
         if commit == EMPTY:
             return Meta().of_commit()
-        said = self.git("cat-file", "commit", commit).partition(b"\n\n")[2]
-        found = json.loads(said)
-        return found if isinstance(found, dict) else {}
+        if commit not in self._metas:
+            said = self.git("cat-file", "commit", commit).partition(b"\n\n")[2]
+            found = json.loads(said)
+            self._metas[commit] = found if isinstance(found, dict) else {}
+        return self._metas[commit]
 
     def tree(self, commit: str) -> str:
         return NO_FILES if commit == EMPTY else f"{commit}^{{tree}}"
