@@ -41,6 +41,7 @@ SCREENS = (
     "/settings/interface",
     "/settings/notify",
     "/settings/devices",
+    "/settings/trash",
     "/api/docs",
     "/api/docs",
 )
