@@ -26,6 +26,7 @@ from rookery.processes import tree
 from tests.daemon.served import Served, awaited
 
 EVERY = "0.0.0.0"  # noqa: S104 - checked, not bound
+PROXY = {"behind_proxy": True, "allowed_hosts": ["a.org"]}
 
 
 def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -44,6 +45,10 @@ def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     [
         ({"auth": "none", "host": EVERY}, "", "exposed"),
         ({"auth": "none", "host": "192.168.1.5"}, "", "exposed"),
+        ({"auth": "none", **PROXY, "host": EVERY}, "", "unknown_peers"),
+        ({"auth": "none", **PROXY}, "", "no_proxy_user"),
+        ({"auth": "none", **PROXY, "proxy_user": "no such"}, "", "unknown_user"),
+        ({"proxy_user": "0"}, "", "no_proxy"),
         ({"host": EVERY}, "long enough", "exposed"),
         ({"auth": "passphrase"}, "", "no_passphrase"),
         ({}, "short", "short_passphrase"),
@@ -68,7 +73,7 @@ def test_D2_what_cannot_be_served_is_refused_by_name(
         ({"auth": "none"}, ""),
         ({"auth": "none", "host": "::1"}, ""),
         ({"host": EVERY}, ""),
-        ({"auth": "none", "host": EVERY, "behind_proxy": True, "allowed_hosts": ["a.org"]}, ""),
+        ({"auth": "none", "behind_proxy": True, "allowed_hosts": ["a.org"], "proxy_user": "0"}, ""),
         ({}, "long enough"),
     ],
 )

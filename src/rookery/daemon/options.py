@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import pwd
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,6 +36,15 @@ class Options(NamedTuple):
     behind_proxy: bool = False
     tls_cert: str = ""
     tls_key: str = ""
+    proxy_user: str = ""
+    """Whom the proxy runs as: a name, or a number."""
+
+    @property
+    def users(self) -> frozenset[int]:
+        """Who may connect without a login: by their numbers. Raises KeyError."""
+        proxy = self.proxy_user
+        number = int(proxy) if proxy.isdecimal() else pwd.getpwnam(proxy).pw_uid if proxy else None
+        return frozenset({os.geteuid()} if number is None else {os.geteuid(), number})
 
     @property
     def scheme(self) -> str:
@@ -99,6 +109,7 @@ def check(options: Options) -> None:
             "no_allowed_host",
             "--behind-proxy needs --allowed-host NAME: the name under which the proxy is reached.",
         )
+    _check_proxy_user(options)
     for name in options.allowed_hosts:
         if not name or "/" in name or not split_host(name)[0]:
             raise Refusal(
@@ -106,6 +117,34 @@ def check(options: Options) -> None:
             )
     _check_origins(options.allowed_origins)
     _check_tls(options)
+
+
+def _check_proxy_user(options: Options) -> None:
+    """Without a login, it is the user at the other end of a connection who counts."""
+    if options.proxy_user and not options.behind_proxy:
+        raise Refusal("no_proxy", "--proxy-user belongs to --behind-proxy.")
+    if options.auth != NONE or not options.behind_proxy:
+        return
+    if not is_loopback(options.host):
+        raise Refusal(
+            "unknown_peers",
+            f"--auth none on {options.host}: of a connection from another machine, the user cannot "
+            "be known, so anybody could come in past the proxy. Use --auth token, or let the proxy "
+            "run on this machine and leave --host out.",
+        )
+    if not options.proxy_user:
+        raise Refusal(
+            "no_proxy_user",
+            "--auth none with --behind-proxy lets in whoever comes from the proxy, which has to be "
+            "told from other users of this machine. Add whom it runs as (caddy, www-data, …), in a "
+            "service at the end of its ExecStart line: --proxy-user USER",
+        )
+    try:
+        _ = options.users
+    except KeyError:
+        raise Refusal(
+            "unknown_user", f"--proxy-user: this machine has no user {options.proxy_user!r}."
+        ) from None
 
 
 def _check_origins(origins: Sequence[str]) -> None:

@@ -93,6 +93,8 @@ class Gate:
         self._control = control
         """The name of the socket that no confined agent reaches; "": there is none here."""
         self._hosts = Hosts(options)
+        self._users = options.users if options.auth == NONE else None
+        """Who may connect without a login; None: whoever logs in."""
         self._recognition = Recognition(devices, needed=options.auth != NONE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,6 +107,7 @@ class Gate:
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"cookie"]
         try:
             self._check_place(scope, headers)
+            await self._check_user(scope)
             await self._end_earlier(scope, headers)
             sender = self._recognise(scope, headers)
             if sender.tab and sender.proved:
@@ -140,6 +143,19 @@ class Gate:
         if talks and not stayed:
             with suppress(OSError, RuntimeError):  # it is closed already
                 await send({"type": "websocket.close", "code": LOGGED_OUT, "reason": "logged out"})
+
+    async def _check_user(self, scope: Scope) -> None:
+        """Where nobody logs in, other users of this machine are kept out."""
+        peer: Peer = scope[PEER]
+        if peer.local or self._users is None:
+            return
+        if await asyncio.to_thread(peer.user) not in self._users:
+            raise Problem(
+                403,
+                "not_yours",
+                "This Rookery belongs to another user, and without a login it takes only its own.",
+                "Start it with --auth token. If you are its proxy: --proxy-user USER",
+            )
 
     def _check_place(self, scope: Scope, headers: Mapping[str, str]) -> None:
         """The daemon's own sockets have no name that could be mistaken."""

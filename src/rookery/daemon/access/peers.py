@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client import guard
+from rookery.daemon.options import NONE, Options, Refusal
 from rookery.processes import ancestry
 from rookery.processes.lineage import LINUX
 from rookery.wire.credentials import peer_of
@@ -36,6 +37,7 @@ class Peer:
         """By the one that no confined agent can reach."""
         self.own = self.local and peer_of(connection)[0] == os.geteuid()
         self._agents: bool | None = None
+        self._user: int | None = None
         self._ends: tuple[Address, Address] | None = None
         if self.local:
             # Now: when a request comes, the sender may be gone.
@@ -55,6 +57,13 @@ class Peer:
             assert self._ends is not None
             self._agents = self._look_up(*self._ends)
         return self._agents
+
+    def user(self) -> int | None:
+        """The number of the user at the other end; None: it cannot be known. Blocks for some
+        milliseconds; kept for the connection's life."""
+        if self._user is None and self._ends is not None:
+            self._user = _user(*self._ends)
+        return self._user
 
     def _look_up(self, there: Address, here: Address) -> bool:
         found = _owner(there, here) if LINUX else _listed(there, here)
@@ -83,15 +92,56 @@ def _plain(address: str) -> str:
     return str(mapped or found)
 
 
+def check_users_known(options: Options) -> None:
+    """Without a login, users have to be told apart. Raises Refusal where that is not possible."""
+    if options.auth != NONE:
+        return
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    with (
+        socket.create_server((options.host, 0), family=family) as server,
+        socket.create_connection(server.getsockname()[:2]) as client,
+    ):
+        name, there = client.getsockname(), server.getsockname()
+        known = _user((_plain(name[0]), name[1]), (_plain(there[0]), there[1]))
+    if known != os.geteuid():
+        where = "/proc/net/tcp" if LINUX else "lsof"
+        raise Refusal(
+            "unknown_peers",
+            f"--auth none: {where} does not tell here which user connects, so every user of this "
+            "machine could come in. Use --auth token.",
+        )
+    if not LINUX and len(options.users) > 1:
+        raise Refusal(
+            "unknown_peers",
+            "--auth none: this system does not tell which connections are the proxy's. Use --auth "
+            "token, or let the proxy run as your own user.",
+        )
+
+
+def _user(there: Address, here: Address) -> int | None:
+    if LINUX:
+        row = _row(there, here)
+        return row[0] if row else None
+    found = _listed(there, here)
+    return found.user if found else None
+
+
 def _owner(there: Address, here: Address) -> Owner | None:
     """Of the socket at the other end; None: it is not on this machine."""
+    row = _row(there, here)
+    return Owner(row[0], _holder(row[1])) if row else None
+
+
+def _row(there: Address, here: Address) -> tuple[int | None, str] | None:
+    """The user and the inode of a socket; of one that is closed already the user is not known: the
+    table says 0 then."""
     for path in TABLES:
         with suppress(OSError), open(path, encoding="ascii") as table:
             next(table)
             for line in table:
                 fields = line.split()
                 if _end(fields[1]) == there and _end(fields[2]) == here:
-                    return Owner(int(fields[7]), _holder(fields[9]))
+                    return int(fields[7]) if fields[9] != "0" else None, fields[9]
     return None
 
 
@@ -126,12 +176,14 @@ def _open_files(pid: int) -> Iterator[str]:
 def _listed(there: Address, here: Address) -> Owner | None:
     """As `lsof` tells it (macOS)."""
     with suppress(OSError, subprocess.TimeoutExpired):
-        words = ["lsof", "-nP", "-a", f"-iTCP@{here[0]}:{here[1]}", "-Fpn"]
+        words = ["lsof", "-nP", "-a", f"-iTCP@{here[0]}:{here[1]}", "-Fpun"]
         said = subprocess.run(words, capture_output=True, text=True, timeout=LISTED, check=False)
-        pid = 0
+        pid, user = 0, None
         for line in said.stdout.splitlines():
             if line[:1] == "p":
-                pid = int(line[1:])
+                pid, user = int(line[1:]), None
+            elif line[:1] == "u":
+                user = int(line[1:])
             elif line[:1] == "n" and line[1:].startswith(f"{there[0]}:{there[1]}->"):
-                return Owner(None, pid)
+                return Owner(user, pid)
     return None

@@ -18,6 +18,7 @@ from rookery.client.daemon import local as daemon
 from rookery.client.update.difference import between
 from rookery.core.json import Json, lenient
 from rookery.daemon.options import Options, Refusal, from_json
+from rookery.daemon.options import check as check_options
 from rookery.daemon.process.record import already_running
 from rookery.home import paths
 from rookery.home.log_rotation import turn_over
@@ -177,6 +178,7 @@ def restart(home: str) -> Json:
             "it runs, in its terminal or with systemctl or launchctl.",
         )
     options = from_json(lenient.mapping(found, "options"))
+    check_options(options)  # an earlier build may have taken what this one does not
     stop(home)
     return start(home, options)
 

@@ -12,6 +12,7 @@ from rookery.client.daemon.local import LOG
 from rookery.core.json import Json
 from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.guesses import Guesses
+from rookery.daemon.access.peers import check_users_known
 from rookery.daemon.app import build_app
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
@@ -34,6 +35,7 @@ from rookery.log.lock import Lock
 async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
     """Until it is told to stop. Raises Refusal."""
     guard.judge_others()
+    check_users_known(options)
     with record.only_one(home) as lock:
         sockets = Sockets(home, options)
         options = options._replace(port=sockets.port)

@@ -49,6 +49,7 @@ STOPPED = {
 @flags.several("--allowed-host", "allowed_hosts", metavar="NAME", help="Answer to this name, too.")
 @flags.several("--allowed-origin", "allowed_origins", metavar="ORIGIN", help="Let this page in.")
 @flags.flag("--behind-proxy", help="A proxy in front handles login and TLS.")
+@click.option("--proxy-user", default="", metavar="USER", help="Whom the proxy runs as.")
 @click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
 @click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
 @flags.as_json("With --status: as JSON.")
