@@ -8,6 +8,7 @@ SIGNS = {
     "done": ("✓", "ok"),
     "failed": ("✗", "!!"),
     "damaged": ("✗", "!!"),
+    "limited": ("▲", "!"),
     "needs-you": ("◆", "?"),
     "warn": ("▲", "!"),
     "note": ("i", "i"),

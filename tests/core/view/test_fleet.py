@@ -42,6 +42,7 @@ def test_a_head_says_what_a_list_needs() -> None:
         ([prompt(), running(), idle()], "idle", "asleep"),
         ([prompt(), running(), idle("cancelled")], "idle", "asleep"),
         ([prompt(), running(), idle("failed")], "failed", "failed"),
+        ([prompt(), running(), idle("rate_limited")], "limited", "limited"),
         ([prompt(), running(), idle("interrupted")], "failed", "failed"),
         ([prompt(), running(), idle("failed"), prompt(), running()], "running", "failed"),
     ],

@@ -21,6 +21,7 @@ COLOURS = {
     "damaged": "31",
     "running": "36",
     "needs-you": "33",
+    "limited": "33",
     "stopped": "33",
     "warn": "33",
     "faint": "2",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LATEST = "latest"
 PASSED, FAILED, RUNNING = "passed", "failed", "running"
-ENDED = frozenset({"idle", "asleep", "failed", "damaged"})
+ENDED = frozenset({"idle", "asleep", "failed", "limited", "damaged"})
 
 
 class NoRace(NoWorktree):

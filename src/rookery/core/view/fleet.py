@@ -10,12 +10,10 @@ from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
 
-ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "running": 2}
+ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "limited": 1, "running": 2}
 ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
 
-FAILED = frozenset(
-    {*("failed", "agent_exited", "unresponsive"), *("orphaned", "rate_limited", "interrupted")}
-)
+FAILED = frozenset({"failed", "agent_exited", "unresponsive", "orphaned", "interrupted"})
 """Reasons for which a turn ended."""
 
 NO_TITLE = "(no title)"
@@ -101,7 +99,8 @@ def is_unread(head: Json, seen: int) -> bool:
 
 
 def state_of(head: Json, *, awake: bool) -> str:
-    """One word for a list: needs-you, failed, running, waiting, idle or asleep; or damaged."""
+    """One word for a list: needs-you, failed, limited, running, waiting, idle or asleep; or
+    damaged."""
     if head.get("damaged"):  # of a stand-in: nothing else is known
         return "damaged"
     if head["asks"]:  # also asleep: an answer wakes it
@@ -114,6 +113,8 @@ def state_of(head: Json, *, awake: bool) -> str:
         return "waiting"
     if head["reason"] in FAILED or is_parked(head):
         return "failed"
+    if head["reason"] == "rate_limited":
+        return "limited"
     return "idle" if awake else "asleep"
 
 
@@ -159,5 +160,5 @@ def group_of(block: Block) -> str:
 
 
 def _rank(block: Block) -> int:
-    sinks = block["status"] == "failed" and not block["unread"]
+    sinks = block["status"] in ("failed", "limited") and not block["unread"]
     return ORDER["asleep"] if sinks else ORDER.get(block["status"], 9)

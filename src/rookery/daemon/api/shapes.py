@@ -39,9 +39,9 @@ class Session(Open):
     agent: str
     cwd: str
     roots: list[str] = Field(description="Further directories.")
-    status: Literal["needs-you", "failed", "running", "waiting", "idle", "asleep", "damaged"] = (
-        Field(description="The state, as one word.")
-    )
+    status: Literal[
+        "needs-you", "failed", "limited", "running", "waiting", "idle", "asleep", "damaged"
+    ] = Field(description="The state, as one word.")
     state: str = Field(description="The state of the turn.")
     reason: str | None = Field(description="Why the last turn ended.")
     last: str = Field(description="The last line of the agent's last answer.")

@@ -78,7 +78,7 @@ def _is_settled(head: Json) -> bool:
 def kind_of(head: Json) -> str:
     """Empty: it is not worth a notification."""
     match state_of(head, awake=head["awake"]):
-        case "needs-you":
+        case "needs-you" | "limited":
             return ASK
         case "failed":
             return FAILURE
@@ -119,7 +119,7 @@ def _words(kind: str, header: Json) -> str:
         words = lenient.text(ask, "message") or lenient.text(call, "title")
         if words or lenient.text(ask, "title"):
             return words or lenient.text(ask, "title")
-    return ""
+    return lenient.text(lenient.mapping(header, "error"), "message")
 
 
 def plain(text: str, longest: int) -> str:

@@ -83,7 +83,7 @@ def _group(status: str, *, unread: bool) -> str:
     match status:
         case "needs-you" | "damaged":
             return NEEDS
-        case "failed":
+        case "failed" | "limited":
             return NEEDS if unread else REST
         case "running" | "waiting":
             return RUNNING

@@ -95,7 +95,12 @@ class Look:
         """A sign and a style for each state, and for each kind of notice."""
         styles = {"running": self.accent, "done": self.done, "failed": self.failed}
         styles |= {"pending": self.faint, "asleep": self.faint, "needs-you": self.needs}
-        styles |= {"warn": self.needs, "note": self.accent, "damaged": self.failed}
+        styles |= {
+            "warn": self.needs,
+            "limited": self.needs,
+            "note": self.accent,
+            "damaged": self.failed,
+        }
         return {name: (sign, styles.get(name, self.soft)) for name, (sign, _) in SIGNS.items()}
 
     @cached_property

@@ -63,8 +63,8 @@ def _news(before: str, now: str) -> str:
         return "needs you"
     if before in ("running", "needs-you") and now in ("idle", "asleep"):
         return "is done"
-    if now == "failed" and before in ("running", "needs-you"):
-        return "failed"
+    if now in ("failed", "limited") and before in ("running", "needs-you"):
+        return "failed" if now == "failed" else "met a rate limit"
     return ""
 
 
