@@ -178,7 +178,7 @@ def said(session: str, state: str, header: Json) -> str:
         return "\n".join([words, "The prompt is kept and starts automatically.", tail])
     waits = len(header["queue"])
     held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
-    rest = {"failed": "failed", "limited": "met a rate limit", "asleep": "is asleep"}.get(
+    rest = {"failed": "failed", "limited": "hit a rate limit", "asleep": "is asleep"}.get(
         state, "is idle"
     )
     return f"Session {session} {rest}: rookery show {session}{held}"

@@ -64,7 +64,7 @@ def _news(before: str, now: str) -> str:
     if before in ("running", "needs-you") and now in ("idle", "asleep"):
         return "is done"
     if now in ("failed", "limited") and before in ("running", "needs-you"):
-        return "failed" if now == "failed" else "met a rate limit"
+        return "failed" if now == "failed" else "hit a rate limit"
     return ""
 
 
