@@ -233,8 +233,9 @@ def test_I10_10_a_damaged_log_is_found_told_and_removed(
     assert ("damaged" in listed.out) is not with_head
     checked = rookery("doctor")
     assert checked.code == 1
-    assert f"{session}: its log is damaged" in checked.out
-    assert ".recover" in checked.out
+    fault, remedy = ("it has no log", "") if how == "gone" else ("its log is damaged", ".recover")
+    assert f"{session}: {fault}" in checked.out
+    assert remedy in checked.out
     assert f"rookery remove {session}" in checked.out
     assert sound not in checked.out
     assert rookery("show", session).code == 1

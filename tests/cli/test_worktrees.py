@@ -180,8 +180,8 @@ def test_a_race_goes_on_without_the_one_who_started_it(home: Path, tree: Tree) -
     os.mkfifo(hold)
     racers(home, slow=[{"command": f"cat {shlex.quote(str(hold))} > a.txt"}])
     with Running("race", "--cwd", str(tree.place), "--agents", "slow,slow", "Be good") as started:
-        started.read_err_until("slow starts")
-        started.read_err_until("slow starts")
+        started.read_err_until("Started slow")
+        started.read_err_until("Started slow")
         started.signal()
         left = started.end()
     assert left.code == 130
