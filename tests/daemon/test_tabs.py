@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
@@ -197,6 +199,33 @@ async def test_a_stream_without_its_key_ends(impatient: Callable[..., Served]) -
     browser = await asyncio.to_thread(Browser, served)
     async with stream(served, await asyncio.to_thread(browser.token)) as link:
         await asyncio.wait_for(link.wait_closed(), PATIENCE)
+
+
+# --- senders whose descent cannot be known ---
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("behind_proxy", [False, True], ids=["direct", "behind a proxy"])
+def test_another_users_process_changes_something_only_with_a_browsers_key(
+    serving: Callable[..., Served], behind_proxy: bool
+) -> None:
+    """An agent that became another user is one; so is a container's. A declared proxy is none."""
+    names = {"allowed_hosts": ("127.0.0.1",), "behind_proxy": True} if behind_proxy else {}
+    served = serving(**names)
+    browser = Browser(served)
+
+    def status(method: str, path: str, token: str, *more: str) -> str:
+        words = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-X", method, *more]
+        words += ["-H", f"Authorization: Bearer {token}", served.address + path]
+        said = subprocess.run(words, user=65534, capture_output=True, text=True, check=True)
+        return said.stdout
+
+    rename = ("-H", "Content-Type: application/json", "-d", '{"title": "new"}')
+    place = f"/api/sessions/{served.create()}"
+    assert status("GET", place, served.token) == "200"
+    assert status("PATCH", place, served.token, *rename) == ("200" if behind_proxy else "403")
+    assert status("PATCH", place, browser.token(), *rename) == "200"
+    assert served.ask("PATCH", place, {"title": "mine"}).status == 200
 
 
 # --- cookies -------------------------------------------------------------------------------------

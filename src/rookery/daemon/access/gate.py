@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 
 from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.hosts import Hosts
-from rookery.daemon.access.peers import Peer
+from rookery.daemon.access.peers import Descent, Peer
 from rookery.daemon.access.recognition import (
     Recognition,
     Sender,
@@ -215,13 +215,23 @@ class Gate:
             raise Problem(
                 403, "read_only", "This Rookery is read-only.", "Start it without --read-only."
             )
-        if await asyncio.to_thread(peer.is_agents):
+        descent, bound = await asyncio.to_thread(peer.descent), scope[TAB] is not None
+        if descent is Descent.AGENTS or (descent is Descent.HIDDEN and not bound):
             raise Problem(
                 403,
                 "from_the_agent",
                 "An agent cannot change anything through the daemon; this came from an agent's "
                 "process, or from one that is gone.",
                 "Do it in a terminal of your own.",
+            )
+        foreign = descent is Descent.FOREIGN and not bound and scope["path"] != LOGIN
+        if foreign and not await asyncio.to_thread(self._is_proxy, peer):
+            raise Problem(
+                403,
+                "needs_key",
+                "This comes from another user's process on this machine, so it cannot be known "
+                "whether an agent sends it: a token is not enough for a change.",
+                "Use a browser that is logged in, or come from another machine.",
             )
         if peer.local and self._control and not peer.controls:
             raise Problem(
@@ -230,6 +240,11 @@ class Gate:
                 "The daemon takes changes only on its control socket.",
                 "Update this client, or use it outside of containers and network namespaces.",
             )
+
+    def _is_proxy(self, peer: Peer) -> bool:
+        """The declared one; of which user it is, may have been left unsaid."""
+        options = self._options
+        return options.behind_proxy and (not options.proxy_user or peer.user() in options.users)
 
 
 def is_public(path: str) -> bool:

@@ -2,7 +2,8 @@
 
 Over a Unix socket the kernel says who it is. Over TCP it is looked up where the peer is on this
 machine: the table of sockets names the other end's inode, and a process has that open. A local peer
-that cannot be named counts as an agent's: it went away in order not to be looked at.
+that cannot be named counts as an agent's, unless a browser's key speaks for it: it may have gone
+away in order not to be looked at.
 """
 
 import ipaddress
@@ -11,6 +12,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from enum import Enum
 from typing import NamedTuple
 
 from rookery.client import guard
@@ -26,6 +28,16 @@ LISTED = 5.0
 """Seconds for `lsof`, where there is no /proc."""
 
 
+class Descent(Enum):
+    OWN = "own"
+    """Of no agent: the user's, or on another machine."""
+    AGENTS = "agents"
+    HIDDEN = "hidden"
+    """Here, but no process that can be seen has it: it is gone, or in another PID namespace."""
+    FOREIGN = "foreign"
+    """Another user's: whose work it does cannot be known (setpriv, a container, a proxy)."""
+
+
 class Peer:
     """Made when the connection is; what costs time is found out when it is asked for."""
 
@@ -36,12 +48,13 @@ class Peer:
         self.controls = controls
         """By the one that no confined agent can reach."""
         self.own = self.local and peer_of(connection)[0] == os.geteuid()
-        self._agents: bool | None = None
+        self._descent: Descent | None = None
         self._user: int | None = None
         self._ends: tuple[Address, Address] | None = None
         if self.local:
             # Now: when a request comes, the sender may be gone.
-            self._agents = guard.peer_is_agents(connection, home)
+            found = guard.peer_is_agents(connection, home)
+            self._descent = Descent.AGENTS if found else Descent.OWN
         else:
             name, here = connection.getpeername(), connection.getsockname()
             self._ends = (_plain(name[0]), name[1]), (_plain(here[0]), here[1])
@@ -51,12 +64,12 @@ class Peer:
         """Of the other end; "": this machine, by a socket that has none."""
         return self._ends[0][0] if self._ends else ""
 
-    def is_agents(self) -> bool:
+    def descent(self) -> Descent:
         """Blocks for some milliseconds; the answer is kept for the connection's life."""
-        if self._agents is None:
+        if self._descent is None:
             assert self._ends is not None
-            self._agents = self._look_up(*self._ends)
-        return self._agents
+            self._descent = self._look_up(*self._ends)
+        return self._descent
 
     def user(self) -> int | None:
         """The number of the user at the other end; None: it cannot be known. Blocks for some
@@ -65,18 +78,20 @@ class Peer:
             self._user = _user(*self._ends)
         return self._user
 
-    def _look_up(self, there: Address, here: Address) -> bool:
+    def _look_up(self, there: Address, here: Address) -> Descent:
         found = _owner(there, here) if LINUX else _listed(there, here)
         if found is None:
-            return ipaddress.ip_address(there[0]).is_loopback or there[0] == here[0]
+            is_here = ipaddress.ip_address(there[0]).is_loopback or there[0] == here[0]
+            return Descent.HIDDEN if is_here else Descent.OWN
         if found.user not in (os.geteuid(), None):
-            return False  # an agent of this home runs as its user
+            return Descent.FOREIGN
         if not found.pid:
-            return True
+            return Descent.HIDDEN
         try:
-            return guard.is_agents(found.pid, self._home)
+            agents = guard.is_agents(found.pid, self._home)
         except (OSError, ancestry.Gone):
-            return True
+            return Descent.HIDDEN
+        return Descent.AGENTS if agents else Descent.OWN
 
 
 class Owner(NamedTuple):
