@@ -112,7 +112,7 @@ def test_V12_turns_have_their_words_bursts_asks_and_failures() -> None:
         ("tools", 7, 1),
         ("ask", 8, 1),
         ("steered", 10, 1),
-        ("failed", 11, 1),
+        ("limited", 11, 1),
     ]
     assert (first.seq, first.ended, second.ended) == (2, 11_000, 0)
     found = timeline.rendered(timeline.Page("s", [first, second], 12_345), side=True)

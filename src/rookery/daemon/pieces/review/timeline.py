@@ -26,7 +26,7 @@ type Row = tuple[int, int, str, int]
 
 class Mark(NamedTuple):
     kind: str
-    """tools, ask, steered or failed."""
+    """tools, ask, steered, limited or failed."""
     seq: int
     many: int = 1
     words: str = ""
@@ -89,14 +89,15 @@ def _state(turn: Turn, event: Event) -> Turn:
     if event.update.get("state") != "idle":
         return turn._replace(ended=0)
     reason = lenient.text(event.update, "reason")
-    if reason in FAILED:
-        turn.marks.append(Mark("failed", event.seq, words=ENDINGS.get(reason, reason)))
+    if reason in FAILED or reason == "rate_limited":
+        kind = "failed" if reason in FAILED else "limited"
+        turn.marks.append(Mark(kind, event.seq, words=ENDINGS.get(reason, reason)))
     return turn._replace(ended=event.at)
 
 
 # --- as HTML -------------------------------------------------------------------------------------
 
-LOOKS = {"tools": "▪", "ask": "◆", "steered": "▸", "failed": "▲"}
+LOOKS = {"tools": "▪", "ask": "◆", "steered": "▸", "limited": "▲", "failed": "▲"}
 
 
 def rendered(page: Page, *, side: bool) -> str:
