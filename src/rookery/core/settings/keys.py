@@ -55,6 +55,7 @@ form: form.send=ctrl+s form.next=tab form.back=shift+tab
 model: model.test=ctrl+t model.keep=ctrl+o
 models: models.edit=enter models.new=n models.default=d models.test=t models.remove=x
 choice: choice.take=enter
+preview: preview.pageup=pageup preview.pagedown=pagedown
 settings: settings.open=enter
 agents: agents.take=enter agents.default=d agents.copy=c
 servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x
@@ -62,6 +63,7 @@ rules: rules.edit=enter rules.new=n rules.earlier=K,shift+up rules.later=J,shift
     rules.remove=x
 """)
 WINDOWS["model"] |= WINDOWS["form"]
+WINDOWS["preview"] |= WINDOWS["choice"]
 PLACES = {
     **{place: {**OVER_WINDOWS, **EVERYWHERE, **keys} for place, keys in SCREEN.items()},
     **{place: {**OVER_WINDOWS, **WINDOW, **keys} for place, keys in WINDOWS.items()},

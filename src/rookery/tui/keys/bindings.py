@@ -198,9 +198,8 @@ MODELS: list[BindingType] = [
 ]
 CHOICE: list[BindingType] = [key("choice.take", "choose", "choose")]
 PREVIEW: list[BindingType] = [
-    *CHOICE,
-    key("whole.pageup", "page_up", "page up", first=True),
-    key("whole.pagedown", "page_down", "page down", first=True),
+    key("preview.pageup", "page_up", "page up", first=True),
+    key("preview.pagedown", "page_down", "page down", first=True),
 ]
 SETTINGS: list[BindingType] = [key("settings.open", "choose", "open")]
 AGENTS: list[BindingType] = [
@@ -243,6 +242,7 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In the list of MCP servers", SERVERS),
     ("In the list of rules", RULES),
     ("In a list to choose from", CHOICE),
+    ("Before a rewind", PREVIEW),
     ("In a form", form("send, or save")),
     ("In a line of text", LINE),
     ("When asked to confirm", SURE),
