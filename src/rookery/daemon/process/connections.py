@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, ClassVar, override
 
 import h11
+from starlette.requests import ClientDisconnect
 from starlette.websockets import WebSocketDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import ClientDisconnected
@@ -64,7 +65,7 @@ class _Served:
 
             try:
                 await app(scope, receive, sent)
-            except (ClientDisconnected, WebSocketDisconnect):
+            except (ClientDisconnect, ClientDisconnected, WebSocketDisconnect):
                 return
             except Exception as error:  # noqa: BLE001 - a bug: this request fails, no other
                 await BUGS.answer(error, None if begun else send)
