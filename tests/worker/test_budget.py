@@ -383,7 +383,8 @@ async def test_a_turn_that_ends_by_itself_while_it_stops_is_not_asked_about(
     configure(aviary, budget_turn="500 tokens")
     bird = aviary.hatch()
     call = {"tool": "Build", "toolCallId": "t1", "kind": "execute", "status": "in_progress"}
-    assert await bird.reason([call, {"usage": 900}, {"stop": "end_turn"}]) == "end_turn"
+    steps: list[Json] = [call, {"usage": 900}, {"wait": 1}, {"stop": "end_turn"}]
+    assert await bird.reason(steps) == "end_turn"
     assert stopping(bird)
     assert not bird.header()["asks"]
 
