@@ -79,7 +79,10 @@ def test_a_worktree_and_its_branch_come_back(
     session = rookery("new", "--agent", "demo", "--worktree=fix", cwd=tree.place).out.strip()
     work = Path(json.loads(rookery("ps", "--json").out)["cwd"])
     (work / "b.txt").write_text("new\n")
-    assert rookery("remove", "--yes", session).code == 2, "--force is missing"
+    assert "To remove it anyway: --force" in rookery("remove", "--yes", session).err
+    pruned = rookery("prune", "--larger-than", "0", "--yes")
+    assert f"{session} was kept." in pruned.err
+    assert "Deleted" not in pruned.err, "nothing was, nor would be"
     assert rookery("remove", "--yes", "--force", session).code == 0
     assert tree.git("branch", "--list", "rookery/*") == ""
     assert not work.exists()
@@ -102,6 +105,32 @@ def test_prune_moves_to_the_trash_and_says_when_it_is_freed(home: Path) -> None:
     assert rookery("restore", session, other).code == 0
     assert "freed." in rookery("prune", "--archived", "--yes", "--permanently").err
     assert trashed() == []
+
+
+def test_prune_goes_on_past_a_session_that_was_removed_while_it_asked(home: Path) -> None:
+    session, other = (rookery("new").out.strip() for _ in range(2))
+    rookery("archive", session, other)
+    with Terminal("prune", "--archived") as terminal:
+        terminal.read_until("Move these 2 sessions to the trash?")
+        assert rookery("remove", "--yes", session).code == 0
+        terminal.type("y\n")
+        pruned = terminal.end()
+    assert pruned.code == 0
+    assert f"{session} was removed in the meantime." in pruned.out
+    assert "Moved 1 session to the trash" in pruned.out
+    assert sorted(trashed()) == sorted([session, other])
+
+
+def test_what_went_to_the_trash_meanwhile_is_not_called_deleted(home: Path) -> None:
+    session = rookery("new").out.strip()
+    with Terminal("remove", "--permanently", session) as terminal:
+        terminal.read_until("Permanently delete this session?")
+        assert rookery("remove", "--yes", session).code == 0
+        terminal.type("y\n")
+        refused = terminal.end()
+    assert refused.code == 2
+    assert f"is in the trash. To restore it: rookery restore {session}" in refused.out
+    assert trashed() == [session]
 
 
 def test_uninstall_offers_an_export_and_leaves_nothing_in_repositories(

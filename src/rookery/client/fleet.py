@@ -264,7 +264,7 @@ def remove(
     """Delete a session and all that is kept of it. Its agent deletes it first, then its
     worker is ended, then the agents that it had before delete it. `stays` gets what could not be
     deleted. `force`: also a worktree with work that was not merged; else raises Unmerged. Raises
-    FromAgent.
+    FromAgent, UnknownSession.
 
     Returns what came of telling the agent ("": there was nothing to tell)."""
     from rookery.client import deletion
@@ -281,6 +281,8 @@ def remove(
     if said:
         becomes_free(directory, ENDS)  # it ends by itself now, and what it started with it
     kill(home, session)
+    if not os.path.lexists(directory):  # somebody moved it to the trash: it can be restored
+        raise UnknownSession(session)
     drop.refuse_loss(home, session, force=force)  # it may have worked on until it ended
     drop.drop_recorded(home, session)
     for words in deletion.forget(home, directory, kept):

@@ -146,6 +146,16 @@ def test_nothing_is_checked_out_without_the_filter_that_it_needs(enemy: Enemy, h
     assert not (enemy.place / ".git" / "worktrees").exists()
 
 
+def test_the_remedy_can_be_pasted_into_a_shell(tmp_path: Path, home: Path) -> None:
+    tree = Tree(tmp_path / "my work", a__bin="a\n", b__bin="b\n")
+    tree.put({".gitattributes": "*.bin filter=up\n"})
+    tree.save()
+    tree.git("config", "filter.up.clean", "cat")
+    with pytest.raises(NoWorktree, match="1 more file need a program") as refused:
+        made(tree, home)
+    assert f"trust-git '{tree.cwd}'." in refused.value.remedy
+
+
 @pytest.mark.parametrize("how", WAYS)
 def test_nothing_is_merged_without_the_filter_that_it_needs(
     tame: Enemy, home: Path, how: str

@@ -37,7 +37,8 @@ class Unmerged(NoWorktree):
 
     def __init__(self, session: str, work: Work) -> None:
         words = f"The worktree of session {session} has work that was not merged: {work}."
-        remedy = f"To keep it: rookery merge {session}. To delete it: --force"
+        keep = "" if work.unknown else f"To keep it: rookery merge {session}. "
+        remedy = f"{keep}To remove it anyway: --force"
         super().__init__("unmerged_work", words, remedy)
 
 

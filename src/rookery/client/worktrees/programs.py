@@ -2,6 +2,7 @@
 nothing is taken over without them, and none of them runs before the user trusts it."""
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterable, Sequence
 
@@ -22,8 +23,10 @@ class Untrusted(NoWorktree):
         self.place, self.chosen = git.place, chosen
         listed = "; ".join(f"{each.kind} {each.name} ({each})" for each in chosen)
         some = names[0] + (f" and {count(len(names) - 1, 'more file')}" if names[1:] else "")
-        words = f"{some} needs a program that only {git.place.shared} names: {listed}."
-        remedy = f"If you trust it: rookery config trust-git {git.place.top}. Nothing was changed."
+        need = "need" if names[1:] else "needs"
+        words = f"{some} {need} a program that only {git.place.shared} names: {listed}."
+        top = shlex.quote(git.place.top)
+        remedy = f"If you trust it: rookery config trust-git {top}. Nothing was changed."
         super().__init__(UNTRUSTED, words, remedy)
 
 

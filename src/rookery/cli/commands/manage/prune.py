@@ -135,13 +135,18 @@ def _remove(screen: Screen, home: str, meant: list[Json], *, permanently: bool) 
         except Unmerged as error:
             screen.note(f"{head['id']} was kept. {error}")
             continue
+        except fleet.UnknownSession:
+            screen.note(f"{head['id']} was removed in the meantime.")
+            continue
         except (LogError, OSError, TrashError, fleet.StillAlive) as error:
-            screen.note(f"{head['id']} could not be deleted: {clean_line(str(error))}")
+            screen.note(f"{head['id']} could not be removed: {clean_line(str(error))}")
             failed = True
             continue
         gone.append(head)
     these, size = count(len(gone), "session"), units.size(sum(head["bytes"] for head in gone))
-    if permanently or not gone:
+    if not gone:
+        screen.note("No session was removed.")
+    elif permanently:
         screen.note(f"Deleted {these}: {size} freed.")
         drop_deleted(home)
     else:
