@@ -4,10 +4,11 @@ import asyncio
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -19,8 +20,11 @@ from websockets.exceptions import ConnectionClosed
 
 from rookery.daemon.access import p256, tabs
 from rookery.daemon.access.devices import Devices
+from rookery.daemon.access.gate import PEER, Gate, Message, Receive, Scope, Send
+from rookery.daemon.access.peers import Peer
 from rookery.daemon.access.recognition import SUBPROTOCOL
 from rookery.daemon.access.tabs import Tabs
+from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
 from tests.daemon.browser import Browser, Key
 from tests.daemon.handshake import upgrade
@@ -153,6 +157,58 @@ async def test_a_token_that_no_stream_holds_ends_by_itself(monkeypatch: pytest.M
     assert made.find(tab.token) is tab
     assert await asyncio.wait_for(ended.get(), PATIENCE) == ("d1", tab.token)
     assert made.find(tab.token) is None
+
+
+@pytest.fixture
+def connection() -> Iterator[socket.socket]:
+    """As a daemon has one."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()),
+        server.accept()[0] as made,
+    ):
+        yield made
+
+
+async def test_a_slow_download_outlives_its_tabs_token_and_a_stream_does_not(
+    home: Path, connection: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabs, "UNHELD_SECONDS", 0.01)
+    devices, key = Devices(str(home)), Key()
+    device = devices.add_browser("phone", "192.168.1.7", key.public)
+    over = asyncio.Event()
+    sent: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await over.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    gate = Gate(app, Options(), devices, "")
+
+    def ask(path: str, authorization: str) -> asyncio.Task[None]:
+        headers = {"host": "127.0.0.1", "authorization": authorization}
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        peer = Peer(connection, str(home), controls=False)
+        scope = {"type": "http", "method": "GET", "path": path, "headers": raw, PEER: peer}
+        return asyncio.create_task(gate(scope, receive, send))
+
+    challenge = devices.tabs.challenge(time.monotonic())
+    proof = f"Rookery {device.id} {challenge} {key.answer(challenge)}"
+    download = ask("/api/sessions/s1/export", proof)
+    await asyncio.sleep(0)
+    (token,) = devices.tabs._open
+    events = ask("/api/events", f"Bearer {token}")
+    await asyncio.wait_for(events, PATIENCE)
+    assert not sent
+    over.set()
+    await asyncio.wait_for(download, PATIENCE)
+    assert [each["status"] for each in sent] == [200]
 
 
 IMPATIENT = """

@@ -57,6 +57,8 @@ PUBLIC = frozenset(
 """What can be read before logging in, beside the assets: it tells nothing."""
 ACP = "/acp"
 """A WebSocket that writes: all others only tell."""
+EVENTS = "/api/events"
+"""An answer that never ends."""
 
 LOGGED_OUT = 1008
 """The close code of a WebSocket whose device was revoked: policy."""
@@ -131,15 +133,17 @@ class Gate:
         await self._let_stay(sender, scope, receive, send)
 
     async def _let_stay(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
-        """As long as the device is logged in, and its tab open: which a WebSocket keeps."""
+        """As long as the device is logged in. What has no end of its own also needs its tab, which
+        a WebSocket keeps open; a page or a file may take its time on a slow network."""
         device, tab, talks = sender.device, sender.tab, scope["type"] == "websocket"
         assert device is not None
         if not self._devices.find(device.id):  # it was revoked a moment ago
             await _refuse(bad_token(), scope, receive, send)
             return
         work = self._app(scope, receive, send)
+        needed = tab.token if tab and (talks or scope["path"] == EVENTS) else ""
         with self._devices.tabs.stream(tab) if tab and talks else nullcontext():
-            stayed = await self._devices.visits.run(device.id, work, tab.token if tab else "")
+            stayed = await self._devices.visits.run(device.id, work, needed)
         if talks and not stayed:
             with suppress(OSError, RuntimeError):  # it is closed already
                 await send({"type": "websocket.close", "code": LOGGED_OUT, "reason": "logged out"})

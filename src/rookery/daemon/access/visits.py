@@ -1,5 +1,5 @@
 """What devices have open: WebSockets, and answers that are still being sent. A device that is
-logged out loses them at once, a tab that is closed soon."""
+logged out loses them at once, a tab that is closed its streams soon."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -31,7 +31,7 @@ class Visits:
         return not visit.ended
 
     def end(self, device: str, tab: str | None = None) -> None:
-        """All of a device, or what one of its tabs has open."""
+        """All of a device, or the streams of one of its tabs."""
         for visit in self._open.get(device, ()):
             if tab in (None, visit.tab):
                 visit.ended = True

@@ -8,13 +8,13 @@ from typing import Annotated
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from rookery.daemon.access import p256
 from rookery.daemon.access.gate import EARLIER, PEER
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
-from rookery.daemon.options import PASSPHRASE
+from rookery.daemon.options import NONE, PASSPHRASE
 from rookery.daemon.pieces.document import NEEDS_SCRIPT, alone
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc
@@ -41,8 +41,10 @@ async def ask(
     request: Request,
     code: Code = "",
     next: Next = "",  # noqa: A002
-) -> HTMLResponse:
+) -> Response:
     """The page behind a link: nothing is used up until its button is pressed."""
+    if daemon.options.auth == NONE:
+        return RedirectResponse(_own(next), 303)
     earlier: bool = request.scope[EARLIER]
     page = HTMLResponse(_page(daemon, code, next, earlier=earlier))
     if earlier:
@@ -103,18 +105,19 @@ def _own(place: str) -> str:
 
 def _page(daemon: State, code: str, next_: str, *, earlier: bool) -> str:
     told = UPDATED if earlier else ""
+    after = f'<input type="hidden" name="next" value="{esc(_own(next_))}">'
     if not code and daemon.options.auth != PASSPHRASE:
         words = "<p>Open a one-time link to log in. This command prints one:</p>"
-        return alone("Log in", told + words + '<pre class="out">rookery serve --link</pre>')
+        words += f'<pre class="out">rookery serve --link</pre>{after}'
+        return alone("Log in", told + words, modules=("login.js",))
     field = (
         f'<input type="hidden" name="code" value="{esc(code)}">'
         if code
         else '<label>Passphrase <input type="password" name="passphrase" required autofocus '
         'autocomplete="current-password"></label>'
     )
-    field += f'<input type="hidden" name="next" value="{esc(_own(next_))}">'
     form = f"<noscript><p>{NEEDS_SCRIPT}</p></noscript>"
-    form += f'<form id="login" method="post" action="/login">{field}'
+    form += f'<form id="login" method="post" action="/login">{field}{after}'
     form += '<button class="primary" disabled>Log in on this device</button></form>'
     form += '<p id="wrong" role="alert" hidden></p>'
     return alone("Log in", told + form, modules=("login.js",))

@@ -54,9 +54,10 @@ export async function signature(challenge, { key }) {
 /** What a WebSocket has to name. */
 export const protocols = () => (token ? ["rookery", token] : []);
 
+/** A header only where there is something to say: one that a proxy's own login needs stays free. */
 async function send(path, init, authorization) {
-  const headers = { ...init.headers, Authorization: authorization };
-  const answer = await fetch(path, { ...init, headers, credentials: "omit" });
+  const headers = { ...init.headers, ...(authorization && { Authorization: authorization }) };
+  const answer = await fetch(path, { ...init, headers });
   token = answer.headers.get("Rookery-Tab") ?? token;
   return answer;
 }
@@ -66,7 +67,7 @@ export async function ask(path, init = {}, challenge = "") {
   for (let tries = 0; ; tries++) {
     while (entering) await entering.catch(() => {});
     const before = token;
-    const answer = challenge ? null : await send(path, init, token ? `Bearer ${token}` : "Rookery");
+    const answer = challenge ? null : await send(path, init, token ? `Bearer ${token}` : (await own().catch(() => null)) && "Rookery");
     if (answer && answer.status !== 401) return answer;
     challenge ||= CHALLENGE.exec(answer.headers.get("WWW-Authenticate") ?? "")?.[1];
     if (!challenge || tries > 2) return answer;

@@ -2,7 +2,7 @@
 // page that was asked for in its place. Modules that are loaded stay, and so does the tab's token.
 import { ask, own } from "./device.js";
 
-const login = () => location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+const login = () => location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
 const challenge = document.querySelector("meta[name=challenge]").content;
 
 /** A file has no page: it is saved, or shown as what it is. */
@@ -24,6 +24,10 @@ async function page(answer) {
   for (let part; !(part = await reader.read()).done; ) document.write(words.decode(part.value, { stream: true }));
 }
 
+function place(name) {
+  try { return document.getElementById(decodeURIComponent(name)); } catch { return null; } // not an address of ours
+}
+
 async function enter() {
   document.open(); // at once: until it is closed, the page counts as loading
   if (!(await own().catch(() => null))) return login();
@@ -36,7 +40,7 @@ async function enter() {
     document.write("<!doctype html><meta name=color-scheme content='light dark'><p>Rookery cannot be reached. <a href=''>Try again</a></p>");
   }
   document.close();
-  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  if (location.hash) place(location.hash.slice(1))?.scrollIntoView();
 }
 
 enter();

@@ -1,6 +1,7 @@
 // Logs this browser in: it makes a key, and leaves the public half with the daemon.
-import { makeKey, remember, tryToKeep } from "./device.js";
+import { ask, makeKey, own, remember, tryToKeep } from "./device.js";
 
+const next = document.querySelector("[name=next]").value;
 const form = document.getElementById("login");
 const wrong = document.getElementById("wrong");
 const button = form?.querySelector("button");
@@ -15,13 +16,19 @@ async function logIn() {
   const { key, open } = await makeKey();
   const body = new URLSearchParams(new FormData(form));
   body.set("key", open);
-  const answer = await fetch("/login", { method: "POST", body, headers: { Accept: "application/json" }, credentials: "omit" });
+  const answer = await fetch("/login", { method: "POST", body, headers: { Accept: "application/json" } });
   const said = await answer.json();
   if (!answer.ok) throw new Error(`${said.message} ${said.remedy}`);
   await remember({ id: said.device, key });
-  location.replace(body.get("next"));
+  location.replace(next);
 }
 
+/** Whoever is logged in goes on: the link was opened before, or "back" led here. */
+async function goOn() {
+  if (await own() && (await ask("/api/about")).ok) location.replace(next);
+}
+
+goOn().catch(() => {});
 if (button) button.disabled = false; // which it is where no script runs
 form?.addEventListener("submit", async (event) => {
   event.preventDefault();

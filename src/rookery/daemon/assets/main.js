@@ -70,7 +70,7 @@ export async function api(method, path, body, more = {}) {
   const text = await answer.text();
   const json = (answer.headers.get("Content-Type") ?? "").includes("json");
   if (answer.ok) return json ? JSON.parse(text) : text;
-  if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
   throw new Problem(answer.status, json ? JSON.parse(text) : {});
 }
 

@@ -8,7 +8,7 @@ addEventListener("activate", (event) => event.waitUntil(keep().then(() => client
 async function keep() {
   try {
     await registration.navigationPreload?.enable();
-    const page = await fetch("/offline", { cache: "no-store", credentials: "omit" });
+    const page = await fetch("/offline", { cache: "no-store" });
     if (!page.ok || page.redirected) return;
     const text = await page.clone().text();
     await (await caches.open(SHELL)).put("/offline", page);
