@@ -28,6 +28,7 @@ ROWS: list[tuple[str, str, object, object, object]] = [
     ("T3", "queue_most", 100, 0, 1000),
     ("T3", "queue_bytes", 256 * 1024, 1024, 768 * 1024),
     ("T5", "cancel_grace", 10.0, 0.1, 600.0),
+    ("T12", "budget_grace", 60.0, 0.0, 24 * HOUR),
     ("T6", "force_end_after", 30.0, 0.0, 24 * HOUR),
     ("T7", "silent_after", 120.0, 0.0, 24 * HOUR),
     ("T7", "silent_after_cost", 20.0, 1.0, 24 * HOUR),

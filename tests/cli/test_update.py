@@ -22,7 +22,7 @@ from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
 from rookery.home import paths
 from rookery.installation.distribution import AUTHOR, NAME, Installation, Source
-from rookery.log.lock import becomes_free, is_locked
+from rookery.log.lock import Lock, becomes_free, is_locked
 from rookery.processes import tree
 from tests.cli.driving import made, rookery
 
@@ -234,9 +234,12 @@ def test_a_list_says_whether_the_daemon_or_the_command_is_newer(
 ) -> None:
     own = {"pid": os.getpid(), "start": tree.start_time(os.getpid())}
     write_record(home, **own, build=name, background=True)
+    assert words not in rookery("ps").err, "it runs no more"
+    held = Lock.acquire(str(home / daemon.LOCK))
     assert words in rookery("ps").err
     write_record(home, build=build())
     assert "build" not in rookery("ps").err
+    held.release()
 
 
 @pytest.mark.long

@@ -268,7 +268,8 @@ def test_I14_a_log_that_cannot_be_read_is_skipped_and_named(tmp_path: Path) -> N
 
 
 def test_I14_days_without_use_stand_between_the_others() -> None:
-    rows = [usage.Row(BEGAN + n * 24 * HOUR, "s", "a", "m", "", 1) for n in (0, 3)]
+    long_ago = BEGAN - 1000 * 24 * HOUR
+    rows = [usage.Row(long_ago + n * 24 * HOUR, "s", "a", "m", "", 1) for n in (0, 3)]
     assert [group.turns for group in grouped(rows, "day")] == [1, 0, 0, 1]
     assert BEGAN % STRETCH == 0
 
