@@ -122,6 +122,17 @@ async def test_S5_the_conversation_is_hidden_and_comes_back(aviary: Aviary) -> N
     assert ready.update["how"] in ("load", "resume"), "the agent remembers by itself"
 
 
+async def test_a_turn_that_a_rewind_hid_comes_back_as_it_was(aviary: Aviary) -> None:
+    bird, file = aviary.hatch(), aviary.work / "a"
+    for number in (1, 2, 3):
+        await turn(bird, [{"write": "a", "content": str(number)}], number)
+    await bird.send("rewind", turn=1)
+    await turn(bird, [{"write": "b", "content": "4"}], 4)
+    await bird.send("rewind", turn=3)
+    assert file.read_text() == "3"
+    assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [4]
+
+
 async def test_S5_only_the_files(aviary: Aviary) -> None:
     bird, file = aviary.hatch(), aviary.work / "a"
     for number in (1, 2):

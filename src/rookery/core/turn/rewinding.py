@@ -151,18 +151,21 @@ def snapshot_of(events: Iterable[Event], turn: int) -> str:
 
 def taken_after(events: Iterable[Event], turn: int) -> Event | None:
     """The snapshot of the files after a turn: as they were when the next one began, with what the
-    user changed in between, else when it ended."""
+    user changed in between, else when it ended. A rewind in between took back what the turn did."""
     events = list(events)
     ended: list[Event] = []
     began: list[Event] = []
+    rewound = False
     for event in events:
         about, when = lenient.integer(event.update, "turn"), event.update.get("when")
         if lenient.text(event.update, "id") and (about, when) == (turn, "end"):
             ended.append(event)
+        elif when == "rewind":
+            rewound = rewound or bool(ended and not began)
         elif lenient.text(event.update, "id") and (about, when) == (turn + 1, "prompt"):
             began.append(event)
     # A turn that waited for an answer ends twice, and goes on with another prompt.
-    found = [*began[:1], *ended[-1:]]
+    found = [*([] if rewound else began[:1]), *ended[-1:]]
     whole = [event for event in found if event.update.get("late") is not True]
     return next(iter([*whole, *filter(None, [_around(events, turn)]), *reversed(found)]), None)
 
