@@ -257,6 +257,14 @@ def test_D7_a_newer_build_on_disk_offers_a_restart(daemon: Served, home: Path) -
     assert "rookery serve --restart" in said.stderr
 
 
+@pytest.mark.parametrize("flags", [("--read-only",), ("--allowed-host", "a.org")])
+def test_a_restart_with_other_options_is_refused(daemon: Served, flags: tuple[str, ...]) -> None:
+    said = rookery("serve", "--restart", *flags)
+    assert said.returncode == 2
+    assert f"so {flags[0]} has no effect" in said.stderr
+    assert tree.alive(*daemon.process[:2])
+
+
 def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -> None:
     """A stand-in for an installation without it: its modules cannot be found."""
     (tmp_path / "sitecustomize.py").write_text(

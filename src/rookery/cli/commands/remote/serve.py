@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rookery.cli import exits, flags
 from rookery.cli.output.screen import Screen, standard
@@ -69,12 +70,26 @@ def serve(**given: Any) -> int:
     doing = [word for word in ("stop", "status", "restart", "link", "install") if given[word]]
     if len(doing) > 1:
         raise click.UsageError(f"--{doing[0]} and --{doing[1]} cannot be combined.")
+    if doing == ["restart"]:
+        _refuse_options()
     try:
         return _do(screen, doing[0] if doing else "", given)
     except Refusal as refusal:
         raise click.ClickException(str(refusal)) from refusal
     except daemon.NoDaemon as error:
         raise click.ClickException(str(error)) from error
+
+
+def _refuse_options() -> None:
+    """The daemon keeps its own: who asks for --read-only must not believe that it is on."""
+    context = click.get_current_context()
+    for name in Options._fields:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            flag = next(each.opts[0] for each in context.command.params if each.name == name)
+            raise click.UsageError(
+                f"--restart keeps the daemon's options, so {flag} has no effect. "
+                f"To change them: rookery serve --stop, then rookery serve --background {flag} …"
+            )
 
 
 def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
