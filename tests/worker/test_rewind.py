@@ -15,6 +15,7 @@ from rookery.client.rewind.preview import preview
 from rookery.client.rewind.turns import turns
 from rookery.client.session import Rejected
 from rookery.core.json.events import Event, kind_of
+from rookery.core.turn.rewind_preview import about_conversation
 from rookery.log.reader import Reader
 from rookery.processes import tree
 from rookery.search.query import query
@@ -127,7 +128,12 @@ async def test_a_turn_that_a_rewind_hid_comes_back_as_it_was(aviary: Aviary) -> 
     for number in (1, 2, 3):
         await turn(bird, [{"write": "a", "content": str(number)}], number)
     await bird.send("rewind", turn=1)
+    found = preview(aviary.home, bird.id, 3, files=False)
+    assert about_conversation(found) == "2 hidden turns come back."
     await turn(bird, [{"write": "b", "content": "4"}], 4)
+    found = preview(aviary.home, bird.id, 3, files=False)
+    hidden = "The later turn is hidden, not deleted."
+    assert about_conversation(found) == f"{hidden} 2 hidden turns come back."
     await bird.send("rewind", turn=3)
     assert file.read_text() == "3"
     assert [row["turn"] for row in turns(aviary.home, bird.id) if row["hidden"]] == [4]

@@ -4,7 +4,7 @@ the agent's memory of it."""
 
 from typing import NamedTuple
 
-from rookery.client.rewind.preview import Question, judged, question
+from rookery.client.rewind.preview import Question, header_after, judged, question
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Json, lenient
@@ -102,7 +102,7 @@ class Rewind:
             firsts = [log.first_seq(n) for n in range(1, last + 1)]
             events, began = log.of_kinds(*rewinding.MEMORY), log.spans(turn + 1)[0]
             memory = rewinding.memory_at(events, firsts, turn, header, began)
-            then = _header_after(log, turn)
+            then = header_after(log, turn)
             hidden = [*then["hidden"], *([[firsts[turn], log.last_seq()]] if turn < last else [])]
             last = str(then["last"])
             plan = plan._replace(hidden=rewinding.joined(hidden), memory=memory, last=last)
@@ -193,12 +193,3 @@ class Rewind:
             self._session.append(Draft(plan.update("failed", message=message)))
         refusal = Refusal(lenient.text(said, "refused") or "failed", message)
         self._session.reject(plan.command, refusal, plan.by)
-
-
-def _header_after(log: Reader, turn: int) -> Json:
-    """As the turn left it: before the next one, and before a rewind that hid it."""
-    first, after = log.first_seq(turn), log.first_seq(turn + 1)
-    for event in log.of_kinds(KIND):
-        if turn and event.seq > first and (not after or event.seq < after):
-            return log.header_at(event.seq - 1)
-    return log.header_before(turn + 1)

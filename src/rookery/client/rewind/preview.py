@@ -50,6 +50,7 @@ class Question(NamedTuple):
     """When the target was the present: milliseconds of the epoch."""
     acts: Sequence[Act]
     hides: int
+    shows: int
     notes: Sequence[str]
 
     def job(self) -> Json:
@@ -123,8 +124,26 @@ def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
         taken.at if taken else 0,
         later,
         len(hides),
+        0 if undo else _come_back(log, turn, hidden),
         [] if undo else _notes(events, taken, turn),
     )
+
+
+def header_after(log: Reader, turn: int) -> Json:
+    """As the turn left it: before the next one, and before a rewind that hid it."""
+    first, after = log.first_seq(turn), log.first_seq(turn + 1)
+    for event in log.of_kinds(rewinding.KIND):
+        if turn and event.seq > first and (not after or event.seq < after):
+            return log.header_at(event.seq - 1)
+    return log.header_before(turn + 1)
+
+
+def _come_back(log: Reader, turn: int, hidden: rewinding.Ranges) -> int:
+    """How many turns up to this one are hidden now and were not when it ended."""
+    then = header_after(log, turn)["hidden"] if hidden else []
+    firsts = [log.first_seq(n) for n in range(1, turn + 1)] if hidden else []
+    is_hidden = rewinding.is_hidden
+    return sum(is_hidden(hidden, seq) and not is_hidden(then, seq) for seq in firsts)
 
 
 def _kept(events: Sequence[Event], name: str) -> Event | None:
@@ -149,7 +168,7 @@ def unchanged(asked: Question) -> Preview:
     """Of a rewind without files."""
     made = fingerprint([asked.session, asked.turn, asked.undo, asked.last], [])
     known = Preview(asked.turn, asked.undo, asked.last, hides=asked.hides, notes=asked.notes)
-    return known._replace(own_fingerprint=made, fingerprint=made)
+    return known._replace(own_fingerprint=made, fingerprint=made, shows=asked.shows)
 
 
 # --- whose doing ---------------------------------------------------------------------------------
@@ -183,6 +202,7 @@ def judged(home: str, asked: Question, said: Json) -> Preview:
         [*asked.notes, *([UNKNOWN_COMMITS] if known is None else [])],
         fingerprint(about, own),
         fingerprint(about, list(states.values())),
+        asked.shows,
     )
 
 

@@ -82,6 +82,8 @@ class Preview(NamedTuple):
     own_fingerprint: str = ""
     fingerprint: str = ""
     """Of all changes."""
+    shows: int = 0
+    """Turns up to this one that an earlier rewind hid, and that come back."""
 
     @property
     def own(self) -> int:
@@ -137,10 +139,16 @@ def place(preview: Preview) -> str:
 def about_conversation(preview: Preview) -> str:
     if preview.undo:
         return "The conversation becomes what it was before the rewind."
-    if not preview.hides:
-        return "The conversation stays as it is: there is no later turn."
-    later = "The later turn is" if preview.hides == 1 else f"{preview.hides} later turns are"
-    return f"{later} hidden, not deleted."
+    words = []
+    if preview.hides:
+        later = "The later turn is" if preview.hides == 1 else f"{preview.hides} later turns are"
+        words.append(f"{later} hidden, not deleted.")
+    if preview.shows:
+        hidden = (
+            "A hidden turn comes" if preview.shows == 1 else f"{preview.shows} hidden turns come"
+        )
+        words.append(f"{hidden} back.")
+    return " ".join(words) or "The conversation stays as it is: there is no later turn."
 
 
 def about_files(preview: Preview, *, every: bool = False) -> str:

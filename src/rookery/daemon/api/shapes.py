@@ -207,6 +207,7 @@ class RewindPreview(BaseModel):
         "`spared`."
     )
     hides: int = Field(description="Turns that a rewind of the conversation hides.")
+    shows: int = Field(description="Hidden turns that it brings back.")
     notes: list[str]
     own_fingerprint: str = Field(description="A yes to the session's own files.")
     fingerprint: str = Field(description="A yes to all of them.")

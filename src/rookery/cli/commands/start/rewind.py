@@ -107,7 +107,7 @@ def _rewound(
 def _would_change(found: Preview, command: Json, *, every: bool) -> bool:
     if found.undo or (found.total if every else found.own):
         return True
-    return wants(command, "conversation") and found.hides > 0
+    return wants(command, "conversation") and (found.hides > 0 or found.shows > 0)
 
 
 def _question(found: Preview, command: Json, *, every: bool) -> str:
