@@ -14,11 +14,16 @@ from contextlib import suppress
 
 from rookery.client.fleet import heads
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.client.waking import LOCK, PIPE, is_limited, make_room, resumption
+from rookery.client.waking import (
+    LOCK,
+    PIPE,
+    is_limited,
+    make_room,
+    resumption,
+    run_detached,
+)
 from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
-from rookery.log.errors import Busy
-from rookery.log.lock import Lock
 
 LOOK = 1.0
 """Seconds between two looks for a place: nothing tells when one comes free."""
@@ -109,23 +114,5 @@ def _await_ring(bell: int, seconds: float) -> None:
             os.read(bell, 4096)
 
 
-def main(home: str) -> int:
-    if os.fork():
-        return 0
-    os.setsid()
-    try:
-        with suppress(FileExistsError):
-            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
-        lock = Lock.acquire(os.path.join(home, paths.SLOTS, LOCK))
-    except (Busy, OSError):  # another one is there, or the home is gone
-        return 0
-    try:
-        with suppress(OSError):
-            Clock(home).run()
-    finally:
-        lock.release()
-    return 0
-
-
 if __name__ == "__main__":
-    os._exit(main(sys.argv[1]))
+    os._exit(run_detached(sys.argv[1], LOCK, Clock(sys.argv[1]).run, wait=1.0))

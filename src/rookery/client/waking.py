@@ -6,15 +6,15 @@ import os
 import socket as sockets
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from rookery.build import build
 from rookery.core.json import Json, loads
 from rookery.core.view.fleet import is_hidden, is_judged, is_sound
 from rookery.home import paths
-from rookery.log.errors import LogError
-from rookery.log.lock import becomes_free, is_held, is_locked
+from rookery.log.errors import Busy, LogError
+from rookery.log.lock import Lock, becomes_free, is_held, is_locked
 from rookery.log.reader import Reader
 from rookery.processes.lineage import unmarked
 from rookery.wire import frames
@@ -112,6 +112,27 @@ def start_detached(module: str, home: str) -> None:
             env=unmarked(),
             check=False,
         )
+
+
+def run_detached(home: str, lock: str, work: Callable[[], object], *, wait: float = 0.0) -> int:
+    """The main function of a module that `start_detached` starts: fork, leave the terminal, and
+    work under a lock of the home. Ends at once if another process holds the lock after `wait`
+    seconds, or if the home is gone. Returns the exit code."""
+    if os.fork():
+        return 0
+    os.setsid()
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
+        held = Lock.acquire(os.path.join(home, paths.SLOTS, lock), wait)
+    except (Busy, OSError):
+        return 0
+    try:
+        with suppress(OSError, paths.PathError):
+            work()
+    finally:
+        held.release()
+    return 0
 
 
 ANSWERS = 3.0

@@ -13,8 +13,6 @@ from rookery.client.trash import moves, store
 from rookery.client.trash.store import Entry, TrashError
 from rookery.core.json import dumps, lenient
 from rookery.home import paths
-from rookery.log.errors import Busy
-from rookery.log.lock import Lock
 
 LOW = 100 * 1024 * 1024
 """Bytes; on a small disk, a twentieth of it."""
@@ -115,23 +113,5 @@ def _read(home: str) -> list[str]:
     return lenient.texts(paths.read_json(os.path.join(paths.trash(home), EARLY)), "said")
 
 
-def main(home: str) -> int:
-    if os.fork():
-        return 0
-    os.setsid()
-    try:
-        with suppress(FileExistsError):
-            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
-        lock = Lock.acquire(os.path.join(home, paths.SLOTS, LOCK), 0.0)
-    except (Busy, OSError):  # another one is there, or the home is gone
-        return 0
-    try:
-        with suppress(OSError, paths.PathError):
-            keep_in_order(home)
-    finally:
-        lock.release()
-    return 0
-
-
 if __name__ == "__main__":
-    os._exit(main(sys.argv[1]))
+    os._exit(waking.run_detached(sys.argv[1], LOCK, lambda: keep_in_order(sys.argv[1])))

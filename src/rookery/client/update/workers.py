@@ -20,8 +20,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.tools import terminals
 from rookery.core.turn import idle
 from rookery.home import paths
-from rookery.log.errors import Busy, LogError
-from rookery.log.lock import Lock
+from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.processes import tree
 
@@ -94,23 +93,5 @@ def _is_served(home: str) -> bool:
     return record is not None and compare(lenient.text(record, "build")) in (SAME, NEWER)
 
 
-def main(home: str) -> int:
-    if os.fork():
-        return 0
-    os.setsid()
-    try:
-        with suppress(FileExistsError):
-            os.mkdir(os.path.join(home, paths.SLOTS), 0o700)
-        lock = Lock.acquire(os.path.join(home, paths.SLOTS, LOCK), 0.0)
-    except (Busy, OSError):  # another one is there, or the home is gone
-        return 0
-    try:
-        with suppress(OSError, paths.PathError):
-            _wait(home)
-    finally:
-        lock.release()
-    return 0
-
-
 if __name__ == "__main__":
-    os._exit(main(sys.argv[1]))
+    os._exit(waking.run_detached(sys.argv[1], LOCK, lambda: _wait(sys.argv[1])))
