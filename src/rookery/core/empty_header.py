@@ -23,6 +23,7 @@ EMPTY: Json = {
     **_each("created snoozed turn since news recap", 0),
     **_each("archived pinned continues steers forksAt neverAsks decides _ran _dropped", False),
     **_each("error agentSession unattended rateLimit fold worktree _open _plan _thinking", None),
+    "_compaction": None,
     **_each("forkedFrom rewound rewinding", None),
     **_each("roots mcpServers argv commands options plan queue hidden _said _started", []),
     **_each("wanted titles capabilities info usage asks retry budget granted snapshot", {}),

@@ -107,7 +107,7 @@ def _prompt(header: Json, event: Event) -> Json:
     changes |= _brought_back(header, event.update)
     if not steered:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
-        changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools}
+        changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools, "_compaction": None}
         changes["_terminals"] = terminals.running(header["_terminals"])
     changes |= kept_asks.sent_again(header, event.update)
     if sent:
@@ -276,6 +276,16 @@ def _plan(header: Json, event: Event) -> Json:
     return changes
 
 
+def _compaction(header: Json, event: Event) -> Json:
+    """Updates and chunks of one compaction are one block, within a turn."""
+    key = lenient.text(event.update, "compactionId")[:200]
+    closed: Json = {"_open": None} if header["_open"] else {}
+    current = header.get("_compaction")  # unknown to earlier builds
+    if current and current[0] == key:
+        return closed
+    return closed | {"_compaction": [key, calls.block_id(header, event)]}
+
+
 def _ask(header: Json, event: Event) -> Json:
     update = event.update
     name = lenient.text(update, "id")
@@ -330,7 +340,8 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     "_settings": lambda header, event: {"settings": held.after(header, event)},
     # They stand below the message that goes on.
     **dict.fromkeys(("_done", "_notice", "_rejected", "notice"), lambda *_: {}),
-    **dict.fromkeys((*CHUNK_KINDS, "compaction_summary_chunk"), message_blocks.after),
+    **dict.fromkeys(CHUNK_KINDS, message_blocks.after),
+    **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),
     "tool_call": _tool,
     "tool_call_update": _tool,
     "plan": _plan,

@@ -32,7 +32,6 @@ THOUGHT = "agent_thought_chunk"
         ("user_message_chunk", "prompt"),
         ("agent_message_chunk", "answer"),
         ("agent_thought_chunk", "thought"),
-        ("compaction_summary_chunk", "divider"),
     ],
 )
 def test_each_kind_of_chunk_has_its_role_and_grows(kind: str, role: str) -> None:

@@ -14,10 +14,12 @@ from tests.core.making import (
     idle,
     log,
     look,
+    message,
     only,
     play,
     prompt,
     running,
+    text,
     update,
     watch,
 )
@@ -246,6 +248,28 @@ def test_a_changed_context_is_a_divider_with_its_reason_a5(state: str, title: st
 def test_a_compaction_is_a_divider(status: str) -> None:
     document = play(update("compaction_update", compactionId="c", status=status))
     assert "ompact" in only(document, "divider")["title"]
+
+
+def test_a_compaction_is_one_divider_with_its_summary() -> None:
+    def news(**fields: Any) -> Json:
+        return update("compaction_update", compactionId="c", **fields)
+
+    chunk = update("compaction_summary_chunk", compactionId="c", content=text("So "))
+    more = {**chunk, "content": text("far.")}
+    begun = [prompt("go"), message("a"), news(status="in_progress"), chunk, more]
+    block = only(play(*begun), "divider")
+    assert (block["title"], block["text"]) == ("Compacting the context", "So far.")
+    done = news(status="completed", summary=[text("All of it.")])
+    block = only(play(*begun, done, message("b")), "divider")
+    assert (block["title"], block["text"]) == ("Context compacted", "All of it.")
+    assert only(play(*begun, news(status="completed")), "divider")["text"] == "So far."
+    failed = only(play(*begun[:3], news(status="failed", error="no room")), "divider")
+    assert (failed["title"], failed["text"]) == ("Compaction failed", "no room")
+    later = play(*begun, prompt("again"), done)
+    assert [block["title"] for block in later.blocks.values() if block["role"] == "divider"] == [
+        "Compacting the context",
+        "Context compacted",
+    ]
 
 
 def test_a_notice_keeps_its_level_and_its_finished_actions() -> None:

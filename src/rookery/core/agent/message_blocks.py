@@ -43,8 +43,7 @@ def blocks_of(header: Json, update: Json) -> list[str]:
 
 
 def key_of(update: Json) -> list[str]:
-    name = lenient.text(update, "messageId") or lenient.text(update, "compactionId")
-    return [update["sessionUpdate"], name]
+    return [update["sessionUpdate"], lenient.text(update, "messageId")]
 
 
 def _of_turn(header: Json) -> list[list[str]]:

@@ -3,9 +3,10 @@
 from itertools import islice
 
 from rookery.core import budgets
+from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import parts
-from rookery.core.blocks.document import Block, Op, block_of_event, change, make_block, put
+from rookery.core.blocks.document import Block, Op, append, block_of_event, change, make_block, put
 from rookery.core.critic import state, verdicts
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
@@ -144,10 +145,28 @@ def context(before: Json, after: Json, event: Event) -> list[Op]:
     return put(block)
 
 
-def compaction(_before: Json, after: Json, event: Event) -> list[Op]:
-    titles = {"completed": "Context compacted", "failed": "Compaction failed"}
-    title = titles.get(lenient.text(event.update, "status"), "Compacting the context")
-    return put(block_of_event(after, event, "divider", title=title))
+_COMPACTING = "Compacting the context"
+_COMPACTIONS = {
+    "completed": "Context compacted",
+    "failed": "Compaction failed",
+    "cancelled": "Compaction cancelled",
+}
+
+
+def compaction(before: Json, after: Json, event: Event) -> list[Op]:
+    """The divider of a compaction, with the summary that replaces what was said before it."""
+    update, name = event.update, after["_compaction"][1]
+    is_known = before.get("_compaction") == after["_compaction"]
+    if kind_of(update) == "compaction_summary_chunk":
+        text = words_of([update.get("content")])
+        if is_known:
+            return append(name, text)
+        return put(make_block(name, "divider", title=_COMPACTING, text=text))
+    fields: Json = {"title": _COMPACTIONS.get(lenient.text(update, "status"), _COMPACTING)}
+    if "summary" in update or lenient.text(update, "error"):
+        summary = words_of(lenient.sequence(update, "summary"))
+        fields["text"] = "\n\n".join(filter(None, (lenient.text(update, "error"), summary)))
+    return change(name, **fields) if is_known else put(make_block(name, "divider", **fields))
 
 
 # --- the end of a turn ---------------------------------------------------------------------------

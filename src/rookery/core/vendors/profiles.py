@@ -209,10 +209,7 @@ def offers_of(profile: Profile) -> Json:
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,
         "elicitation": {"form": {}},
-        "session": {
-            "configOptions": {"boolean": {}},
-            **({"notices": {}} if profile.judged else {}),  # what ours would say as a thought
-        },
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {
             "rookery": {"judge": True, "hooks": True},  # core.policy: auto_answer, hook_asks

@@ -82,7 +82,6 @@ _ROLE = {
     "user_message_chunk": "prompt",
     "agent_message_chunk": "answer",
     "agent_thought_chunk": "thought",
-    "compaction_summary_chunk": "divider",
 }
 
 
@@ -331,7 +330,7 @@ _LOOKS: dict[str, Look] = {
     "tool_call_update": _tool,
     "plan": _plan,
     "notice": notices.notice,
-    "compaction_update": notices.compaction,
+    **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), notices.compaction),
     **dict.fromkeys(("_queue", "_done", rewinding.SNAPSHOT, turn_retries.KIND), _unseen),
     **dict.fromkeys(("available_commands_update", "current_mode_update"), _unseen),
     **dict.fromkeys(("config_option_update", "session_info_update", "usage_update"), _unseen),

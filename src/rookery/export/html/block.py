@@ -13,6 +13,8 @@ from rookery.render.signs import notice_state
 
 LONGEST_TEXT = 400_000
 """Characters shown of one text."""
+LONGEST_ASIDE = 400
+"""Characters of text below a divider: what is longer, such as a summary, is folded."""
 
 
 def rendered(block: Block, view: View, terminals: list[Block] | None = None, more: str = "") -> str:
@@ -87,6 +89,8 @@ def _divider(block: Block, view: View) -> str:
     text, more = _text(block)
     words = tag("span", esc_line(block["title"]))
     body = tag("div", markdown.rendered(text) + more, "prose soft") if text.strip() else ""
+    if len(text) > LONGEST_ASIDE:
+        body = f"<details><summary>Summary</summary>{body}</details>"
     return tag("div", words, "rule") + body + view.actions(block)
 
 
