@@ -85,10 +85,15 @@ OPTIONS = Options(
 
 @pytest.mark.skipif(not LINUX, reason="systemd is Linux's")
 def test_D1_the_unit_is_valid(tmp_path: Path) -> None:
-    text = units.systemd("/home/ann/my rookery", OPTIONS)
+    text = units.systemd("/home/ann/my $rookery", OPTIONS)
     assert "KillMode=process" in text  # sessions live on
     assert "--allowed-host" in text
     assert "passphrase" not in text
+    assert '"ROOKERY_HOME=/home/ann/my $rookery" "PATH=/' in text
+    settings = {line.partition("=")[0] for line in text.splitlines() if line[:1] not in ("#", "[")}
+    bind = ("Private", "Protect", "Restrict", "SystemCall", "NoNew", "Memory", "Limit", "Capab")
+    assert not [name for name in settings if name.startswith(bind)], "agents inherit it"
+    assert {"OOMPolicy", "TasksMax"} <= settings
     if shutil.which("systemd-analyze") is None:
         pytest.fail("systemd-analyze is missing: scripts/tools installs it")
     path = tmp_path / units.UNIT

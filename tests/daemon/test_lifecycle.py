@@ -57,6 +57,7 @@ def rookery(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
         ({"tls_cert": "/nowhere", "tls_key": "/nowhere"}, "", "no_file"),
         ({"allowed_origins": ["example.org"]}, "", "bad_origin"),
         ({"port": 70000}, "", "bad_port"),
+        ({"hsts": True}, "", "no_https"),
     ],
 )
 def test_D2_what_cannot_be_served_is_refused_by_name(
@@ -262,6 +263,26 @@ def test_a_restart_with_other_options_is_refused(daemon: Served, flags: tuple[st
     said = rookery("serve", "--restart", *flags)
     assert said.returncode == 2
     assert f"so {flags[0]} has no effect" in said.stderr
+    assert tree.alive(*daemon.process[:2])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--stop", "--read-only"),
+        ("--status", "--port=7500"),
+        ("--link", "--auth=none"),
+        ("--install", "--background"),
+        ("--restart", "--json"),
+        ("--stop", "--qr"),
+    ],
+)
+def test_an_option_that_an_action_would_ignore_is_refused(
+    daemon: Served, flags: tuple[str, str]
+) -> None:
+    said = rookery("serve", *flags)
+    assert said.returncode == 2
+    assert f"{flags[1].partition('=')[0]} has no effect with {flags[0]}." in said.stderr
     assert tree.alive(*daemon.process[:2])
 
 

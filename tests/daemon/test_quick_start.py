@@ -27,3 +27,4 @@ def test_I14_the_document_is_the_same_and_nothing_is_built_before_it_is_used() -
     assert document == json.loads(json.dumps(build_api().openapi()))
     assert fields > 100, "FastAPI keeps them elsewhere"
     assert (early, left) == (0, [])
+    assert done.stderr == b"", "the daemon's log would have it"

@@ -47,6 +47,10 @@ async def acp(socket: WebSocket) -> None:
         connections.left(connection, turn, code)
 
 
+def count(app: FastAPI) -> int:
+    return len(_connections(app))
+
+
 def _connections(app: FastAPI) -> Connections:
     daemon: State = app.state.rookery
     if not hasattr(app.state, "acp"):

@@ -2,6 +2,7 @@
 each form, for all who watch it."""
 
 import asyncio
+import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, aclosing, closing, suppress
 
@@ -11,6 +12,7 @@ from rookery.core.blocks.document import Document, Op
 from rookery.core.json import Event, Json, dumps
 from rookery.core.json.secrets import encoded
 from rookery.core.view.reduce import step
+from rookery.daemon.metrics.measures import LAGS, STREAM_DELAY
 from rookery.daemon.pieces.live import Live
 from rookery.daemon.tail import tail
 from rookery.daemon.watcher import MOST_WAITING, Ticker, Watcher
@@ -99,6 +101,8 @@ class Followed:
         if not events:
             return
         self._told = self.seq
+        if self.watchers:
+            STREAM_DELAY.observe(time.time() - events[0].at / 1000)
         if PAGE not in self.watchers.values():
             self._live = None
         messages: dict[str, str] = {}
@@ -110,6 +114,7 @@ class Followed:
             if messages[form] and not watcher.send(messages[form], self._session):
                 del self.watchers[watcher]
                 watcher.lags(self._session)
+                LAGS.add()
 
     def _message(self, form: str, ops: list[Op], events: list[Event]) -> str:
         """Nothing: the page is being opened, or shows nothing of it."""

@@ -2,11 +2,13 @@
 
 import asyncio
 import os
-from contextlib import AsyncExitStack, suppress
+import time
+from contextlib import AsyncExitStack
 
 from rookery.core.json.secrets import encoded
 from rookery.daemon.fleet import FLEET, Fleet
 from rookery.daemon.followed import OPS, Followed, PageOf
+from rookery.daemon.metrics.measures import LAGS, LOOK_SECONDS, LOOP_DELAY
 from rookery.daemon.trouble import Trouble
 from rookery.daemon.watcher import Ticker, Watcher
 
@@ -26,6 +28,16 @@ class Hub:
         self._listed: dict[Watcher, None] = {}
         self._watchers: dict[Watcher, None] = {}
         self._wanted = asyncio.Event()
+        self.looked = time.monotonic()
+        """When it last looked at the sessions, and nothing failed."""
+
+    @property
+    def watchers(self) -> int:
+        return len(self._watchers)
+
+    @property
+    def followed(self) -> int:
+        return len(self._followed)
 
     def enter(self) -> Watcher:
         watcher = Watcher()
@@ -102,13 +114,19 @@ class Hub:
             with trouble.survived():
                 await self.look()
             self._wanted.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(WATCHED_LOOKS if self._listed else LOOKS):
+            due = time.monotonic() + (WATCHED_LOOKS if self._listed else LOOKS)
+            try:
+                async with asyncio.timeout(due - time.monotonic()):
                     await self._wanted.wait()
+            except TimeoutError:
+                LOOP_DELAY.observe(time.monotonic() - due)
 
     async def look(self) -> None:
         """Look at the sessions now."""
+        began = time.monotonic()
         news = await asyncio.to_thread(self._fleet.look)
+        self.looked = time.monotonic()
+        LOOK_SECONDS.observe(self.looked - began)
         if news is None:
             return
         for gone in [op[1] for op in news["ops"] if op[0] == "drop"]:
@@ -121,6 +139,7 @@ class Hub:
             if not watcher.send(message, FLEET):
                 del self._listed[watcher]
                 watcher.lags(FLEET)
+                LAGS.add()
 
     async def close(self) -> None:
         for watcher in list(self._watchers):

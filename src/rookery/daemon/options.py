@@ -38,6 +38,8 @@ class Options(NamedTuple):
     tls_key: str = ""
     proxy_user: str = ""
     """Whom the proxy runs as: a name, or a number."""
+    hsts: bool = False
+    """Browsers are told to use https alone for this host name."""
 
     @property
     def users(self) -> frozenset[int]:
@@ -117,6 +119,12 @@ def check(options: Options) -> None:
             )
     _check_origins(options.allowed_origins)
     _check_tls(options)
+    if options.hsts and not options.tls_cert and not options.behind_proxy:
+        raise Refusal(
+            "no_https",
+            "--hsts makes browsers use https alone, which this daemon would not speak: add "
+            "--tls-cert and --tls-key, or --behind-proxy for a proxy that does TLS.",
+        )
 
 
 def _check_proxy_user(options: Options) -> None:

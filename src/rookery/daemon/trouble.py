@@ -4,6 +4,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rookery.daemon.metrics.measures import FAILURES
+
 _log = logging.getLogger("rookery.daemon")
 
 
@@ -24,6 +26,8 @@ class Trouble:
             self.note(None)
 
     def note(self, error: Exception | None) -> None:
+        if error is not None:
+            FAILURES.add(self._doing)
         text = "" if error is None else f"{type(error).__name__}: {error}"
         if error is not None and text != self._logged:
             bug = None if isinstance(error, OSError) else error

@@ -84,6 +84,12 @@ def unanswered(header: Json) -> int:
     return sum(map(is_waiting, header["asks"].values()))
 
 
+def oldest(header: Json) -> int:
+    """When the first of those was asked, in milliseconds since the epoch; 0: there is none."""
+    waiting = filter(is_waiting, header["asks"].values())
+    return min((lenient.integer(ask, "at") or 0 for ask in waiting), default=0)
+
+
 def is_waiting(ask: Json) -> bool:
     """For the user, not for the agent."""
     return bool(ask.get("decide")) or not (ask.get("given") or ask.get("sent"))

@@ -21,7 +21,17 @@ NO_TITLE = "(no title)"
 TIMES = ("at", "since", "created")
 """Of a head: times of events."""
 
-LATER = ("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden", "snoozedAt")
+LATER = (
+    "waiting",
+    "doing",
+    "sandbox",
+    "worktree",
+    "race",
+    "paused",
+    "hidden",
+    "snoozedAt",
+    "asked",
+)
 """Of a head: what workers of earlier builds do not write."""
 
 STATE_WORDS = {"needs-you": "needs you"}
@@ -41,7 +51,7 @@ SHOWN = (
 def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""
     from rookery.core import budgets  # whoever only lists does without these
-    from rookery.core.asks.kept_asks import unanswered
+    from rookery.core.asks.kept_asks import oldest, unanswered
     from rookery.core.view.doing import standing
 
     plan, process, queue = header["plan"], header["process"], header["queue"]
@@ -52,6 +62,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "sandbox": lenient.text(header, "sandbox") or NONE,
         "process": process["state"],
         "asks": unanswered(header),
+        "asked": oldest(header),
         "doing": standing(header),
         "queue": len(queue),
         "paused": budgets.scope_of(budgets.open_ask(header)),

@@ -13,6 +13,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
+from rookery.daemon.access.addresses import is_here
 from rookery.daemon.access.devices import Devices
 from rookery.daemon.access.hosts import Hosts
 from rookery.daemon.access.peers import Descent, Peer
@@ -23,7 +24,8 @@ from rookery.daemon.access.recognition import (
     earlier_token,
 )
 from rookery.daemon.errors import Problem
-from rookery.daemon.options import NONE, Options
+from rookery.daemon.metrics.measures import RESPONSE_DELAY, RESPONSES
+from rookery.daemon.options import NONE, Options, split_host
 from rookery.daemon.pieces.document import shell
 
 type Scope = MutableMapping[str, Any]
@@ -41,10 +43,13 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 LOGIN = "/login"
 LINK = "/api/devices/link"
 """Without it, nobody could log in to a daemon that only shows: its owner may have one."""
+HEALTH = "/healthz"
+"""Who asks for it may call the daemon by any name, as any user: it tells nothing."""
 ASSETS = "/assets/"
 PUBLIC = frozenset(
     {
         LOGIN,
+        HEALTH,
         "/style.css",
         "/favicon.svg",
         "/apple-touch-icon.png",
@@ -85,6 +90,7 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 NOT_KEPT = (b"cache-control", b"no-store")
+HSTS = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Gate:
@@ -103,9 +109,9 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        own: list[tuple[bytes, bytes]] = []
-        send = _with_headers(send, scope["type"], own)
         headers = _read(scope["headers"])
+        own = [HSTS] if self._options.hsts and _is_pinned(headers.get("host", "")) else []
+        send = _with_headers(send, scope["type"], own)
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"cookie"]
         try:
             self._check_place(scope, headers)
@@ -151,7 +157,7 @@ class Gate:
     async def _check_user(self, scope: Scope) -> None:
         """Where nobody logs in, other users of this machine are kept out."""
         peer: Peer = scope[PEER]
-        if peer.local or self._users is None:
+        if peer.local or self._users is None or scope["path"] == HEALTH:
             return
         if await asyncio.to_thread(peer.user) not in self._users:
             raise Problem(
@@ -171,7 +177,7 @@ class Gate:
                 raise Problem(403, "foreign_origin", "This socket is not for pages.")
             return
         host = headers.get("host", "")
-        if not self._hosts.knows(host):
+        if not self._hosts.knows(host) and scope["path"] != HEALTH:
             raise Problem(
                 421,
                 "foreign_host",
@@ -255,6 +261,11 @@ def is_public(path: str) -> bool:
     return path in PUBLIC or path.startswith(ASSETS)
 
 
+def _is_pinned(host: str) -> bool:
+    """To https. Not localhost: a browser would hold every other server there to it, too."""
+    return not is_here(split_host(host.lower())[0])
+
+
 def _only_reads(scope: Scope) -> bool:
     if scope["type"] == "websocket":
         return bool(scope["path"] != ACP)
@@ -333,9 +344,12 @@ def _bounded(receive: Receive, limit: int) -> Receive:
 def _with_headers(send: Send, kind: str, own: Sequence[tuple[bytes, bytes]]) -> Send:
     """Those of every answer, and its own, which may still come."""
     starts = "http.response.start" if kind == "http" else "websocket.http.response.start"
+    began = time.monotonic()
 
     async def with_headers(message: Message) -> None:
         if message["type"] == starts:
+            RESPONSES.add(str(message["status"]))
+            RESPONSE_DELAY.observe(time.monotonic() - began)
             given = {name for name, _ in message.get("headers", ())}
             more = [*HEADERS, *([] if NOT_KEPT[0] in given else [NOT_KEPT])]
             message["headers"] = [

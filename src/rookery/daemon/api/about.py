@@ -1,23 +1,32 @@
-"""What this daemon is, and the page that explains the API."""
+"""What this daemon is, how it fares, and the page that explains the API."""
 
+import asyncio
 import os
+import time
+from itertools import chain
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from pydantic import BaseModel, Field
 
 from rookery.build import build
+from rookery.daemon import acp
 from rookery.daemon.access.devices import Device
-from rookery.daemon.access.gate import DEVICE
-from rookery.daemon.api.answers import READS
+from rookery.daemon.access.gate import DEVICE, HEALTH
+from rookery.daemon.api.answers import READS, faults, sends
 from rookery.daemon.api.documentation import page
+from rookery.daemon.errors import Problem
+from rookery.daemon.metrics import exposition
+from rookery.daemon.metrics.exposition import gauge
 from rookery.daemon.state import Daemon
 from rookery.export.html.page import colours
 
 router = APIRouter(tags=["daemon"])
 
 STYLE = os.path.join(os.path.dirname(__file__), "style.css")
+STALE_SECONDS = 60.0
+"""Without a good look at the sessions, after which the daemon does not call itself well."""
 
 
 class About(BaseModel):
@@ -46,6 +55,43 @@ async def read_about(daemon: Daemon, request: Request) -> About:
         sessions=len(heads),
         awake=sum(bool(head["awake"]) for head in heads),
     )
+
+
+@router.head(HEALTH, include_in_schema=False)
+@router.get(
+    HEALTH,
+    response_class=PlainTextResponse,
+    responses=faults(503),
+    openapi_extra={"security": []},
+)
+async def read_health(daemon: Daemon) -> PlainTextResponse:
+    """Whether the daemon is well; needs no login and tells nothing else."""
+    if time.monotonic() - daemon.hub.looked > STALE_SECONDS:
+        raise Problem(
+            503,
+            "unwell",
+            "The daemon cannot look at its sessions.",
+            "run/daemon.log of Rookery's home says why.",
+        )
+    return PlainTextResponse("ok\n")
+
+
+@router.get("/metrics", responses=sends("text/plain"), response_class=PlainTextResponse)
+async def read_metrics(daemon: Daemon, request: Request) -> Response:
+    """Prometheus' text format: sessions by state, open asks, streams, delays, errors and memory.
+    No title, path or other text of a session."""
+    heads, hub = daemon.fleet.heads, daemon.hub
+    memory = await asyncio.to_thread(lambda: list(exposition.sessions_memory(heads)))
+    lines = chain(
+        exposition.process(daemon.since),
+        exposition.sessions(heads),
+        memory,
+        gauge("rookery_streams", "Clients that watch by WebSocket or events.", hub.watchers),
+        gauge("rookery_sessions_followed", "Sessions that are watched.", hub.followed),
+        gauge("rookery_acp_connections", "Editors connected by /acp.", acp.count(request.app)),
+        exposition.measured(),
+    )
+    return Response("\n".join(lines) + "\n", media_type=exposition.CONTENT_TYPE)
 
 
 @router.get("/api/docs", include_in_schema=False)

@@ -12,6 +12,7 @@ from rookery.client.config import in_force
 from rookery.core.json import Json
 from rookery.core.settings.notify import Notify
 from rookery.daemon.access.devices import Devices
+from rookery.daemon.metrics.measures import UNDELIVERED
 from rookery.daemon.notify import desktop, events, push, shapes, webhook
 from rookery.daemon.notify.events import News
 from rookery.daemon.notify.subscriptions import Subscriptions
@@ -147,6 +148,7 @@ class _Way:
         try:
             self._waiting.put_nowait((news, settings))
         except queue.Full:
+            UNDELIVERED.add(self._name)
             _log.warning("notify: too much waits for %s", self._name)
             return
         if self._thread is None or not self._thread.is_alive():
@@ -159,6 +161,8 @@ class _Way:
             try:
                 self._deliver(news, settings)
             except Undelivered as error:
+                UNDELIVERED.add(self._name)
                 _log.warning("notify: %s: %s", self._name, error)
             except (LogError, OSError, ValueError):
+                UNDELIVERED.add(self._name)
                 _log.exception("notify: %s", self._name)

@@ -19,6 +19,7 @@ from websockets.http11 import Response
 
 from rookery.daemon.access.gate import DEVICE, HEADERS, NOT_KEPT, PEER, App
 from rookery.daemon.access.peers import Peer
+from rookery.daemon.metrics.measures import RESPONSES
 from rookery.daemon.process.faults import Bugs, refused, unreadable
 from rookery.daemon.process.parser import Parser
 from rookery.daemon.process.room import Guest, Room
@@ -118,6 +119,7 @@ class Http(_Served, H11Protocol):
         problem = unreadable(sys.exception())
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             response = problem.response()
+            RESPONSES.add(str(problem.status))
             headers = [*response.raw_headers, *HEADERS, NOT_KEPT, (b"connection", b"close")]
             for event in (
                 h11.Response(status_code=problem.status, headers=headers),

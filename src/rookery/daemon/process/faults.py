@@ -10,6 +10,7 @@ from typing import Any
 import h11
 
 from rookery.daemon.errors import WORDS, Problem, internal
+from rookery.daemon.metrics import measures
 
 BUGS = 100
 """Of which the traceback is logged once each."""
@@ -51,6 +52,7 @@ class Bugs:
 
     async def answer(self, error: Exception, send: Send | None) -> None:
         """`send`: None where the answer has begun."""
+        measures.BUGS.add()
         frames = traceback.extract_tb(error.__traceback__)
         place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
         known = place in self._logged or len(self._logged) >= BUGS

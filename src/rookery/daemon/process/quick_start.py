@@ -2,11 +2,13 @@
 those who wait for a daemon would wait, too. To be called before FastAPI is imported."""
 
 import sys
+import warnings
 from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.plugin import _loader
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 NEEDLESS = ("email_validator", "pydantic.v1")
 """Loaded by FastAPI where they are installed; it does without."""
@@ -17,6 +19,9 @@ def prepare() -> None:
     sys.modules.update(absent)
     # The models of OpenAPI, a hundred, are for who reads the document alone.
     BaseModel.model_config["defer_build"] = True
+    # FastAPI turns this warning off while it builds an adapter; those that are deferred are built
+    # after that.
+    warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
     # Else all installed packages are looked through for plugins.
     _loader._plugins = {}
     _build_adapters_later()

@@ -26,6 +26,7 @@ def command(options: Options) -> list[str]:
             words += [f"--{field.replace('_', '-')}", str(value)]
     words += ["--read-only"] if options.read_only else []
     words += ["--behind-proxy"] if options.behind_proxy else []
+    words += ["--hsts"] if options.hsts else []
     for name in options.allowed_hosts:
         words += ["--allowed-host", name]
     for name in options.allowed_origins:
@@ -33,20 +34,42 @@ def command(options: Options) -> list[str]:
     return words
 
 
+UNIT_TEXT = """\
+[Unit]
+Description=Rookery: coding agents in the background
+
+[Service]
+Type=exec
+ExecStart={command}
+Environment={home} {path}
+Restart=on-failure
+RestartSec=2
+TimeoutStopSec=10
+# Workers and agents are no part of the daemon: they live on when it stops, and one that runs out of
+# memory does not end it.
+KillMode=process
+OOMPolicy=continue
+# They inherit whatever binds the daemon. So no limit, and no option such as NoNewPrivileges,
+# ProtectSystem, PrivateTmp or SystemCallFilter: agents could not run sudo, tests or containers.
+# To confine agents: rookery run --sandbox.
+TasksMax=infinity
+
+[Install]
+WantedBy=default.target
+"""
+
+
 def systemd(home: str, options: Options) -> str:
-    words = " ".join(_quoted(word) for word in command(options))
-    return (
-        "[Unit]\nDescription=Rookery: coding agents in the background\n\n"
-        f"[Service]\nExecStart={words}\nEnvironment={_quoted(f'ROOKERY_HOME={home}')}\n"
-        # Sessions are not the daemon's: they live on when it stops.
-        "KillMode=process\nRestart=on-failure\nTimeoutStopSec=10\n\n"
-        "[Install]\nWantedBy=default.target\n"
+    return UNIT_TEXT.format(
+        command=" ".join(_quoted(word).replace("$", "$$") for word in command(options)),
+        home=_quoted(f"ROOKERY_HOME={home}"),
+        path=_quoted(f"PATH={os.environ.get('PATH', '')}"),
     )
 
 
 def _quoted(word: str) -> str:
-    """As systemd reads it: % and $ mean something else."""
-    word = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    """As systemd reads it: % means something else. So does $ in a command, and only there."""
+    word = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{word}"'
 
 

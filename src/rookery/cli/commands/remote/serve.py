@@ -18,6 +18,15 @@ from rookery.daemon.options import Options, Refusal
 from rookery.daemon.process import lifecycle, welcome
 from rookery.home import paths
 
+USED: dict[str, tuple[str, ...]] = {
+    "": (*Options._fields, "background", "qr", "open_"),
+    "install": Options._fields,
+    "link": ("qr", "open_"),
+    "restart": ("background", "qr", "open_"),
+    "status": ("as_json",),
+    "stop": (),
+}
+"""The options that each action takes; "": the daemon is started."""
 ASK = "-"
 """For --passphrase without a value."""
 STOPPED = {
@@ -53,6 +62,7 @@ STOPPED = {
 @click.option("--proxy-user", default="", metavar="USER", help="Whom the proxy runs as.")
 @click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
 @click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
+@flags.flag("--hsts", help="Make browsers use https for every port of this host name.")
 @flags.as_json("With --status: as JSON.")
 def serve(**given: Any) -> int:
     """Serve all sessions to browsers, phones and other machines.
@@ -70,26 +80,32 @@ def serve(**given: Any) -> int:
     doing = [word for word in ("stop", "status", "restart", "link", "install") if given[word]]
     if len(doing) > 1:
         raise click.UsageError(f"--{doing[0]} and --{doing[1]} cannot be combined.")
-    if doing == ["restart"]:
-        _refuse_options()
+    action = doing[0] if doing else ""
+    _refuse_ignored(action)
     try:
-        return _do(screen, doing[0] if doing else "", given)
+        return _do(screen, action, given)
     except Refusal as refusal:
         raise click.ClickException(str(refusal)) from refusal
     except daemon.NoDaemon as error:
         raise click.ClickException(str(error)) from error
 
 
-def _refuse_options() -> None:
-    """The daemon keeps its own: who asks for --read-only must not believe that it is on."""
+def _refuse_ignored(action: str) -> None:
+    """Who asks for --read-only must not believe that it is on."""
     context = click.get_current_context()
-    for name in Options._fields:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            flag = next(each.opts[0] for each in context.command.params if each.name == name)
-            raise click.UsageError(
-                f"--restart keeps the daemon's options, so {flag} has no effect. "
-                f"To change them: rookery serve --stop, then rookery serve --background {flag} …"
-            )
+    for each in context.command.params:
+        name, flag = each.name or "", each.opts[0]
+        used = {action, *USED[action]}
+        if name in used or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if not action:
+            raise click.UsageError(f"{flag} belongs to --status.")
+        if action != "restart" or name not in Options._fields:
+            raise click.UsageError(f"{flag} has no effect with --{action}.")
+        raise click.UsageError(
+            f"--restart keeps the daemon's options, so {flag} has no effect. "
+            f"To change them: rookery serve --stop, then rookery serve --background {flag} …"
+        )
 
 
 def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:

@@ -1,0 +1,1 @@
+"""How the daemon fares, for whoever operates it."""
