@@ -72,6 +72,47 @@ def test_a_session_works_on_a_copy_and_its_work_is_merged(home: Path, tree: Tree
     nothing_is_left(home, tree)
 
 
+def test_a_session_moves_to_a_worktree_with_what_it_changed(home: Path, tree: Tree) -> None:
+    """What others changed in the old directory stays there; the session goes on, and merges."""
+    tree.put({"others.txt": "not mine\n"})
+    work = play({"command": "echo two >> a.txt; rm b.txt; mkdir -p d && echo new > d/n.txt"})
+    assert rookery("run", "--agent", "demo", work, cwd=tree.place).code == 0
+    session = json.loads(rookery("ps", "--json").out)["id"]
+    moved = rookery("move", session, "--name", "apart")
+    assert moved.code == 0, moved.err
+    assert "(rookery/apart)" in moved.err
+    assert "3 changed files copied" in moved.err
+    head = head_of(session)
+    place = Path(head["cwd"])
+    assert (place / "a.txt").read_text() == "one\ntwo\n"
+    assert (place / "d/n.txt").read_text() == "new\n"
+    assert not (place / "b.txt").exists()
+    assert not (place / "others.txt").exists()
+    assert tree.read("a.txt") == b"one\ntwo\n"
+    again = rookery("move", session)
+    assert "already has a worktree: rookery/apart" in again.err
+    assert again.code != 0
+    done = rookery("prompt", session, "--wait", play({"command": "pwd"}, {"text": "$output"}))
+    assert str(place) in done.out
+    tree.git("checkout", "-q", "--", ".")
+    (tree.place / "d/n.txt").unlink()
+    merged = rookery("merge", session, "-m", "mine")
+    assert "Merged into main: 3 files" in merged.err
+    assert tree.read("others.txt") == b"not mine\n"
+
+
+@pytest.mark.long
+def test_a_running_turn_is_cancelled_before_its_session_moves(home: Path, tree: Tree) -> None:
+    work = play({"text": "at work"}, {"until": "cancel"})
+    session = rookery("new", "--agent", "demo", cwd=tree.place).out.strip()
+    assert rookery("prompt", session, work).code == 0
+    refused = rookery("move", session)
+    assert "in the middle of a turn" in refused.err
+    assert rookery("move", session, "--cancel").code == 0
+    assert head_of(session)["reason"] == "cancelled"
+    assert head_of(session)["cwd"] != str(tree.place)
+
+
 def test_of_several_words_none_is_a_name(home: Path, tree: Tree) -> None:
     """`rookery run --worktree fix the login` is a task, not a branch called fix."""
     for words, branch, task in (

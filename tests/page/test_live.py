@@ -14,6 +14,7 @@ from rookery.core.json.events import Draft
 from rookery.home import paths
 from rookery.log.lock import is_locked
 from rookery.log.store import Writer
+from tests.client.work_tree.trees import Tree
 from tests.daemon.served import awaited, serve
 from tests.export.sessions import chunk, prompt, session, turn
 from tests.export.test_hostile_html import WORDS, everywhere
@@ -370,3 +371,22 @@ def test_I15_what_loads_covers_a_phone_and_can_be_closed(site: Site) -> None:
     assert (box["x"], box["width"]) == (0, 390)
     side.get_by_role("button", name="Close").click()
     expect(side).to_be_hidden()
+
+
+def test_others_in_the_directory_are_a_chip_that_moves_the_session(
+    site: Site, tmp_path: Path
+) -> None:
+    tree = Tree(tmp_path / "shared", a__txt="one\n")
+    script = {"turns": [[{"text": "at work"}, {"until": "cancel"}]]}
+    first, second = (site.session(script, cwd=str(tree.place)) for _ in range(2))
+    site.say(first, "go")
+    page = site.page(f"/sessions/{first}")
+    chip = page.locator("#bar .others")
+    expect(page.locator("#bar .now")).to_contain_text("working")
+    expect(chip).to_be_hidden()
+    site.say(second, "go")
+    expect(chip).to_have_text("1 other here")
+    chip.click()
+    page.get_by_role("button", name="Cancel the turn and move").click()
+    expect(page.locator("#bar .chips")).to_contain_text(f"rookery/{first}")
+    expect(chip).to_have_count(0)

@@ -1,4 +1,4 @@
-"""H2: awake sessions in one directory are told of each other, each once."""
+"""Sessions that work in one directory are told of each other: once each, one line in a turn."""
 
 import asyncio
 import os
@@ -28,44 +28,49 @@ WORK = [{"text": "at work"}, {"until": "cancel"}]
 
 
 @pytest.mark.long
-async def test_H2_each_of_three_is_told_once_of_the_others(aviary: Aviary) -> None:
+async def test_of_three_that_work_each_is_told_once_of_the_others(aviary: Aviary) -> None:
+    """At most one notice in a turn: who comes later is named in the next."""
     link = aviary.root / "link"
     link.symlink_to(aviary.work)
     one, two = aviary.hatch(title="first"), aviary.hatch()
     three = aviary.hatch(cwd=str(link))
     elsewhere = aviary.hatch(cwd=str(aviary.root))
-    for bird in (one, two, three, elsewhere):
+    for bird in (one, two, elsewhere):
         await bird.prompt(WORK)
-    for bird in (one, two, three):
-        for other in {one, two, three} - {bird}:
-            notice = await bird.until(lambda event, name=other.id: is_about(event, name))
-            assert other.id in notice.update["text"]
-    assert "first" in (await two.until(lambda event: is_about(event, one.id))).update["text"]
-    # Another goes to sleep and comes back: nobody is told again, itself neither (I13, line 11).
-    worker = two.worker
-    await two.send("stop")
-    await two.gone(worker)
-    assert await two.reason("hello") == "end_turn"
-    assert sorted(told(two)) == sorted([one.id, three.id])
-    assert sorted(told(one)) == sorted([two.id, three.id])
+    for bird, other in ((one, two), (two, one)):
+        await bird.until(lambda event, name=other.id: is_about(event, name))
+    assert "first" in (await two.until(is_told)).update["text"]
+    await three.prompt(WORK)
+    await three.until(lambda event: is_about(event, one.id))
+    assert told(one) == [two.id], "this turn has its line"
+    await one.send("cancel")
+    await one.prompt(WORK)
+    await one.until(lambda event: is_about(event, three.id))
+    # Another goes to sleep and comes back: nobody is told again, itself neither.
+    worker = three.worker
+    await three.send("stop")
+    await three.gone(worker)
+    assert await three.reason("hello") == "end_turn"
+    assert told(one) == [two.id, three.id]
     assert sorted(told(three)) == sorted([one.id, two.id])
     assert told(elsewhere) == []
 
 
 @pytest.mark.long
-async def test_H2_who_is_merely_awake_is_not_worth_a_word(aviary: Aviary) -> None:
-    """Turn after turn in one directory: none is told of those before. Somebody comes: both are."""
-    one, two = aviary.hatch(), aviary.hatch()
-    assert await one.reason("hello") == "end_turn"
-    assert await two.reason("hello") == "end_turn"
-    await two.prompt(WORK)
-    asleep = one.events()[-1].seq
-    watching = asyncio.create_task(one.until(lambda _: False))
-    await two.until(lambda event: is_about(event, one.id))
-    mine = await one.until(lambda event: is_about(event, two.id))
+async def test_a_session_that_is_idle_or_asks_gets_no_notice(aviary: Aviary) -> None:
+    """One is idle and watched, one waits for an answer, two work: only those two are told."""
+    idle, asking, three, four = (aviary.hatch() for _ in range(4))
+    assert await idle.reason("hello") == "end_turn"
+    watching = asyncio.create_task(idle.until(lambda _: False))
+    await asking.prompt([{"ask": {"title": "Write it?", "kind": "edit"}}])
+    await asking.until(lambda event: kind_of(event.update) == "_ask")
+    for bird in (three, four):
+        await bird.prompt(WORK)
+    await three.until(lambda event: is_about(event, four.id))
+    await four.until(lambda event: is_about(event, three.id))
     watching.cancel()
-    assert mine.seq > asleep, "it was told when somebody came"
-    assert (told(one), told(two)) == ([two.id], [one.id])
+    assert idle.id not in told(three)
+    assert told(idle) == told(asking) == []
 
 
 def is_about(event: Event, session: str) -> bool:
@@ -73,7 +78,7 @@ def is_about(event: Event, session: str) -> bool:
 
 
 @pytest.mark.long
-async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
+async def test_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
     one, two, three = aviary.hatch(), aviary.hatch(), aviary.hatch()
     assert await one.reason("hello") == "end_turn"
     worker = one.worker
@@ -90,7 +95,7 @@ async def test_H2_who_is_asleep_or_dead_is_no_neighbour(aviary: Aviary) -> None:
     assert [file.name for file in place.iterdir()] == [three.id]
 
 
-def test_H2_of_many_at_once_one_notice_tells(tmp_path: Path) -> None:
+def test_one_notice_tells_of_many(tmp_path: Path) -> None:
     """A look reads of a few; those who are merely awake, and those who are gone, are not told."""
     home, own = tmp_path / "home", os.getpid()
     work = tmp_path / "work"
@@ -99,7 +104,7 @@ def test_H2_of_many_at_once_one_notice_tells(tmp_path: Path) -> None:
     states |= {"aaaaaaaaaa": "idle", "bbbbbbbbbb": "running"}
     neighbours = Neighbours(str(home / "sessions" / "cccccccccc"), {"cwd": str(work)})
     paths.make_private(str(home))
-    assert neighbours.look(in_use=False) == []
+    assert neighbours.look(0) == []
     (place,) = (home / PLACES).iterdir()
     for name, state in states.items():
         directory = Path(paths.session_dir(str(home), name))
@@ -108,7 +113,7 @@ def test_H2_of_many_at_once_one_notice_tells(tmp_path: Path) -> None:
         start = "gone" if name == "bbbbbbbbbb" else tree.start_time(own)
         (directory / paths.WORKER).write_text(dumps({"pid": own, "start": start}))
         (place / name).touch()
-    looks = [neighbours.look(in_use=True) for _ in range(10)]
+    looks = [neighbours.look(1) for _ in range(10)]
     (notice,) = [draft.update for look in looks for draft in look]
     assert notice["sessions"] == sorted(states)[:20]
     assert "15 more" in notice["text"]

@@ -54,6 +54,7 @@ GROUPS = {
         "usage": "Show tokens, cost and turns by day, agent, model or session.",
     },
     "Manage sessions": {
+        "move": "Move a session to a git worktree of its own.",
         "merge": "Merge the work of a session's worktree.",
         "drop": "Delete worktrees without merging them.",
         "rename": "Rename a session.",
@@ -103,7 +104,7 @@ another, in the folder that has the heading's first word."""
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
 TOGETHER |= dict.fromkeys(("pin", "unpin"), "pin")
-TOGETHER |= dict.fromkeys(("merge", "drop"), "merge")
+TOGETHER |= dict.fromkeys(("move", "merge", "drop"), "merge")
 TOGETHER |= dict.fromkeys(("restore", "trash"), "trash")
 TOGETHER["import"] = "import_sessions"
 

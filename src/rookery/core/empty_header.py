@@ -25,7 +25,7 @@ EMPTY: Json = {
     **_each("error agentSession unattended rateLimit fold worktree _open _plan _thinking", None),
     "_compaction": None,
     **_each("forkedFrom rewound rewinding", None),
-    **_each("roots mcpServers argv commands options plan queue hidden _said _started", []),
+    **_each("roots mcpServers argv commands options plan queue hidden _said _started _here", []),
     **_each("wanted titles capabilities info usage asks retry budget granted snapshot", {}),
     **_each("_spent _offers _tools _terminals", {}),
     "state": "idle",

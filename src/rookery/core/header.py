@@ -108,6 +108,7 @@ def _prompt(header: Json, event: Event) -> Json:
     if not steered:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools, "_compaction": None}
+        changes["_here"] = []
         changes["_terminals"] = terminals.running(header["_terminals"])
     changes |= kept_asks.sent_again(header, event.update)
     if sent:
@@ -320,6 +321,15 @@ def _terminal(header: Json, event: Event) -> Json:
     return {"_terminals": begun, "_open": None, "_ran": True}
 
 
+def _notice(header: Json, event: Event) -> Json:
+    """Sessions that work in the same directory: known for the turn that met them. In an idle
+    session, and below an open ask, they are not worth a line."""
+    others = lenient.texts(event.update, "sessions")
+    if not others or header["state"] == "idle" or kept_asks.unanswered(header):
+        return {}
+    return {"_here": list(dict.fromkeys([*lenient.texts(header, "_here"), *others]))}
+
+
 def _ends_message(header: Json, event: Event) -> Json:
     """What has a block of its own, unknown kinds too, comes between two messages."""
     return {"_open": None} if header["_open"] and not is_aside(event.update) else {}
@@ -339,7 +349,8 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     rewinding.SNAPSHOT: rewinding.snapshot,
     "_settings": lambda header, event: {"settings": held.after(header, event)},
     # They stand below the message that goes on.
-    **dict.fromkeys(("_done", "_notice", "_rejected", "notice"), lambda *_: {}),
+    **dict.fromkeys(("_done", "_rejected", "notice"), lambda *_: {}),
+    "_notice": _notice,
     **dict.fromkeys(CHUNK_KINDS, message_blocks.after),
     **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),
     "tool_call": _tool,

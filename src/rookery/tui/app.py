@@ -257,6 +257,7 @@ class Rookery(Focus, TranscriptTools):
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
         fresh = len(self.fleet.sessions) != len(message.sessions)
         self.fleet.list_sessions(message.sessions)
+        self.surroundings.count_others()
         self.asking.listed(message.sessions)
         self.calling.heed(message.sessions, self.session, self.app_focus)
         if not self.session and fresh and self._settled:

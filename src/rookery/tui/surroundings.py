@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 from textual.widget import Widget
 
+from rookery.core import worktree
 from rookery.core.blocks import Op
 from rookery.core.json import lenient
+from rookery.core.view.fleet import others_here
 from rookery.home.paths import with_tilde
 from rookery.tui.keys.map import label
 from rookery.tui.sheet import PARTS
@@ -77,6 +79,7 @@ class Surroundings:
         app.below(Queue).tell(header)
         app.below(Feedback).tell(header)
         app.transcript.end_live()
+        self.count_others()
         if not app.session:
             app.below(SidePanel).load(app.window)
         self._find_place()
@@ -92,6 +95,14 @@ class Surroundings:
         app = self._app
         app.below(Status).doing = doing(app.window)
         app.below(SidePanel).load(app.window)
+
+    def count_others(self) -> None:
+        """Those that work where the shown session works, too."""
+        app, header = self._app, self._app.window.header
+        rows = ((each["id"], each["cwd"], each["status"]) for each in app.fleet.sessions)
+        alone = not app.session or header["state"] == "idle" or worktree.exists(header["worktree"])
+        count = 0 if alone else others_here(app.session, str(header["cwd"]), rows)
+        app.below(Status).others = count
 
     def _find_place(self) -> None:
         """Turns begin and end on a branch: it is read then."""

@@ -157,7 +157,9 @@ class Host:
         session = self.session
         if not session.journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
-        for told in self._neighbours.look(session.attached or session.turn.phase != "idle"):
+        header = session.header
+        quiet = session.turn.phase == "idle" or kept_asks.unanswered(header)
+        for told in self._neighbours.look(0 if quiet else header["turn"]):
             session.append(told)
         with suppress(OSError):
             turn_over(os.path.join(session.directory, paths.WORKER_LOG))

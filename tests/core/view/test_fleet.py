@@ -4,7 +4,15 @@ import pytest
 
 from rookery.core.json.events import dumps, loads
 from rookery.core.stop_reasons import REASONS
-from rookery.core.view.fleet import ORDER, fleet_block, head_of, in_order, is_unread, state_of
+from rookery.core.view.fleet import (
+    ORDER,
+    fleet_block,
+    head_of,
+    in_order,
+    is_unread,
+    others_here,
+    state_of,
+)
 from tests.core.making import Json, asked, idle, play, prompt, running, update
 
 ANSWERED = update("_ask", id="a1", state="answered", given={"option": "yes"}, name="Allow")
@@ -115,3 +123,12 @@ def test_W4_a_prompt_brings_an_archived_session_back() -> None:
     archived = update("_session", archived=True)
     assert head(prompt(), running(), idle(), archived)["archived"]
     assert not head(prompt(), running(), idle(), archived, prompt())["archived"]
+
+
+def test_others_here_are_those_that_work_in_the_same_directory() -> None:
+    rows = [
+        *(("me", "/w", "running"), ("a", "/w", "running"), ("b", "/w", "needs-you")),
+        *(("c", "/w", "idle"), ("d", "/w/below", "running")),
+    ]
+    assert others_here("me", "/w", rows) == 2
+    assert others_here("d", "/w/below", rows) == 0

@@ -37,6 +37,28 @@ def test_the_notice_of_an_agent_is_shown_whole() -> None:
     assert (block["status"], block["title"], block["text"]) == ("warning", "x", "d")
 
 
+def here(*sessions: str) -> Json:
+    """As a worker tells of others in its directory, in many logs one after the other."""
+    return update("_notice", level="info", text=f"{sessions[0]} is here.", sessions=list(sessions))
+
+
+def test_others_in_the_directory_are_one_line_in_a_turn_and_none_without() -> None:
+    document = play(
+        *(here("early"), prompt(), running(), here("a"), here("b"), here("a"), here("c", "d")),
+        *(idle(), here("later"), prompt(), running(), asked(), here("below the ask")),
+    )
+    (line,) = blocks(document, "notice")
+    assert line["text"] == "4 other sessions are working in this directory."
+    assert line["id"].startswith("1."), "it stands in the turn"
+    assert [action["window"] for action in line["actions"]] == ["move"]
+
+
+def test_who_has_a_worktree_is_not_offered_another() -> None:
+    tree = {"path": "/w/t", "branch": "rookery/t", "state": "open"}
+    document = play(update("_session", worktree=tree), prompt(), running(), here("a"))
+    assert only(document, "notice")["actions"] == []
+
+
 @pytest.mark.parametrize("reason", sorted(REASONS - {"end_turn"}))
 def test_every_other_end_is_said_in_words_t1(reason: str) -> None:
     document = play(prompt(), running(), idle(reason, detail="because"))

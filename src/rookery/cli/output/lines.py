@@ -186,6 +186,8 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery retry {session}")
             case {"command": {"do": "settings"}}:
                 found.append(CONFIRM)
+            case {"window": "move"}:
+                found.append(f"rookery move {session}")
             case {"window": "log"}:
                 found.append(f"rookery logs {session}")
             case {"command": {"do": "restart"}}:

@@ -28,6 +28,16 @@ def merge(
     return branch.told(branch.merge_session(_home(rookery), session, how, message, kept=kept))
 
 
+def move(rookery: Rookery, session: str, name: str = "", *, cancel: bool = False) -> Json:
+    """Give a session a worktree of its own. Raises NoWorktree, FromAgent, RemoteError."""
+    if isinstance(rookery, RemoteRookery):
+        body = {"name": name, "cancel": cancel}
+        return _once(rookery.door, of_session(session, "/move"), body)
+    from rookery.client.branches.move import move_session
+
+    return move_session(_home(rookery), session, name, cancel=cancel)
+
+
 def drop(rookery: Rookery, session: str, *, force: bool = False) -> None:
     if isinstance(rookery, RemoteRookery):
         _once(rookery.door, of_session(session, "/drop"), {"force": force})

@@ -63,10 +63,10 @@ def merge_session(
     tree = _known(home, session)
     if not worktree.exists(tree) or not os.path.isdir(tree["path"]):
         raise NoWorktree("no_worktree", merge.gone(tree))
-    _check_idle(home, session)
+    check_idle(home, session)
     if not kept:
         try:
-            _put_to_sleep(home, session)
+            put_to_sleep(home, session)
         except Trouble as error:
             stops = "The session stops once its disk takes something."
             raise NoWorktree(
@@ -146,7 +146,7 @@ def drop_session(home: str, session: str, *, force: bool = False) -> None:
     if not worktree.exists(tree):
         raise NoWorktree("no_worktree", merge.gone(tree))
     refuse_loss(home, session, force=force)
-    _put_to_sleep(home, session)
+    put_to_sleep(home, session)
     refuse_loss(home, session, force=force)  # it may have worked on until it ended
     _note(home, session, worktree.DROPPED)
     drop(home, session, tree)
@@ -163,14 +163,14 @@ def drop_orphan(home: str, session: str, *, force: bool = False) -> bool:
     return True
 
 
-def _check_idle(home: str, session: str) -> None:
+def check_idle(home: str, session: str) -> None:
     head = fleet.head_of_session(home, session)
     if head and state_of(head, awake=head["awake"]) in ("running", "needs-you", "waiting"):
         words = f"Session {session} is in the middle of a turn."
         raise NoWorktree("running", words, f"Wait for it, or: rookery cancel {session}")
 
 
-def _put_to_sleep(home: str, session: str) -> None:
+def put_to_sleep(home: str, session: str) -> None:
     head = fleet.head_of_session(home, session)
     if head is None or not fleet.is_in_use(home, head):
         return
@@ -189,14 +189,14 @@ def _put_to_sleep(home: str, session: str) -> None:
 def _note(home: str, session: str, state: str, merged: str = "", *, kept: bool = False) -> None:
     about: Json = {"do": "worktree", "state": state, "kept": kept}
     about |= {"merged": merged} if merged else {}
-    _tell(home, session, about)
+    tell(home, session, about)
 
 
 def archive(home: str, session: str) -> None:
-    _tell(home, session, {"do": "archive"})
+    tell(home, session, {"do": "archive"})
 
 
-def _tell(home: str, session: str, command: Json) -> None:
+def tell(home: str, session: str, command: Json) -> None:
     async def say() -> None:
         with SessionClient(home, session) as client:
             async with asyncio.timeout(STOPS):

@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from rookery.core import budgets
+from rookery.core import budgets, worktree
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import parts
@@ -24,14 +24,17 @@ ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
 
 RETRY: Json = {"label": "Retry", "command": {"do": "restart"}}
 LOG: Json = {"label": "Show the log", "window": "log"}
+MOVE: Json = {"label": "Move to a worktree", "window": "move"}
 
 UNREACHABLE = "Check the network and the model's base URL. Nothing is lost while it tries."
 
 
-def notice(_before: Json, after: Json, event: Event) -> list[Op]:
+def notice(before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
     if retries.is_own(update):
         return []  # a state, which has a block of its own
+    if kind_of(update) == "_notice" and lenient.texts(update, "sessions"):
+        return _others_here(before, after, lenient.text(update, "text"))
     said = (lenient.text(update, key) for key in ("text", "message", "description"))
     title, text = lenient.text(update, "title"), next(filter(None, said), "")
     if not text and not title:
@@ -42,6 +45,23 @@ def notice(_before: Json, after: Json, event: Event) -> list[Op]:
         actions = [action for action in lenient.mappings(update, "actions") if "command" in action]
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)
     return put(block | {"actions": parts.whole(actions[:5])})
+
+
+def meets_others(before: Json, after: Json) -> bool:
+    """Whether an event is the first of its turn that tells of others in the directory."""
+    return not lenient.texts(before, "_here") and bool(lenient.texts(after, "_here"))
+
+
+def _others_here(before: Json, after: Json, text: str) -> list[Op]:
+    """One line in a turn, however many others begin to work in its directory."""
+    name = f"{after['turn']}.here"
+    earlier, known = (lenient.texts(each, "_here") for each in (before, after))
+    if earlier == known:
+        return []
+    if earlier:
+        return change(name, text=f"{len(known)} other sessions are working in this directory.")
+    actions = [] if worktree.exists(after["worktree"]) else [MOVE]
+    return put(make_block(name, "notice", text=text, status="info", actions=actions))
 
 
 def raw(after: Json, event: Event, title: str, value: object) -> list[Op]:

@@ -1,6 +1,7 @@
 """The session list is a document like any other: its blocks are the sessions' heads (the topic
 `fleet`)."""
 
+from collections.abc import Iterable
 from functools import cache
 
 from rookery.core import worktree
@@ -15,6 +16,8 @@ ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
 
 FAILED = frozenset({"failed", "agent_exited", "unresponsive", "orphaned", "interrupted"})
 """Reasons for which a turn ended."""
+
+WORKING = frozenset({"needs-you", "running"})
 
 NO_TITLE = "(no title)"
 
@@ -155,6 +158,14 @@ def fleet_block(head: Json, *, awake: bool) -> Block:
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
     return make_block(
         head["id"], "session", title=title, text=head["last"], status=status, **fields
+    )
+
+
+def others_here(session: str, cwd: str, rows: Iterable[tuple[str, str, str]]) -> int:
+    """How many other sessions work in a directory. `rows`: each session's id, directory and
+    state."""
+    return sum(
+        there == cwd and status in WORKING and name != session for name, there, status in rows
     )
 
 

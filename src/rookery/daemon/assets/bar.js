@@ -39,10 +39,24 @@ export function onBar(run) {
   watchers.add(run);
   run(facts());
 }
+/** How many others work in this directory, as the list of sessions counts them. */
+function showOthers() {
+  const chip = $("#bar .others");
+  if (!chip) return;
+  const count = Number($(".list")?.dataset.others ?? 0);
+  const shown = count ? `${count} other${count === 1 ? "" : "s"} here` : "";
+  if (chip.textContent !== shown) chip.textContent = shown;
+  const tip = "They may change each other's files: move this session to a worktree of its own";
+  if (chip.title !== tip) chip.title = tip;
+  if (chip.hidden === Boolean(count)) chip.hidden = !count;
+}
+
 if ($("#bar")) {
   let before = "";
+  addEventListener("fleet", showOthers);
   const changed = () => {
     tick();
+    showOthers();
     const button = $("#bar [data-do=options]"), open = String($("#bar").classList.contains("open"));
     if (button && button.ariaExpanded !== open) button.ariaExpanded = open;
     const now = JSON.stringify(facts());
@@ -59,7 +73,7 @@ if ($("#bar")) {
 
 /** Menus, questions, and what is done to the session as a whole. */
 export const menus = () => import("./menus.js");
-for (const name of ["pick", "rename", "force-end", "more"]) when(name, async (button) => (await menus()).acts[name](button));
+for (const name of ["pick", "rename", "force-end", "more", "move"]) when(name, async (button) => (await menus()).acts[name](button));
 
 export async function cancel() {
   if (!facts().running) return;

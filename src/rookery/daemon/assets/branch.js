@@ -31,6 +31,16 @@ export async function merge(session, whose = "this session") {
   return true;
 }
 
+/** Away from others that work in the same directory. */
+export async function move(session, running) {
+  const lines = ["It goes on in a git worktree of its own, with copies of the files that it changed. Merge brings its work back."];
+  if (running) lines.push("The running turn is cancelled; your next prompt continues there.");
+  if (!(await sure("Move this session to a worktree?", lines, running ? "Cancel the turn and move" : "Move"))) return;
+  const done = await post(place(session, "move"), { cancel: Boolean(running) });
+  const files = done.files.length;
+  toast(`Moved to ${done.branch}${files ? `, with ${count(files, "changed file")}` : ""}.`);
+}
+
 export async function drop(session) {
   const lines = ["The worktree and its branch are deleted. The session stays, and can be read."];
   if (!(await sure("Drop the worktree?", lines, "Drop it"))) return;

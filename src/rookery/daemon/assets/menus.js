@@ -218,15 +218,17 @@ export const deeds = {
   },
   merge: async () => (await import("./branch.js")).merge(session),
   drop: async () => (await import("./branch.js")).drop(session),
+  move: async () => (await import("./branch.js")).move(session, facts().running),
 };
 
 acts["force-end"] = deeds.force_end;
+acts.move = deeds.move;
 acts.more = (button) => {
   const now = facts();
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
     ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), row("Force end", "if Stop does not help", deeds.force_end, "bad")] : []),
-    ...(now.worktree ? [row("Merge the worktree", now.worktree, deeds.merge), row("Drop the worktree", "", deeds.drop, "bad")] : []),
+    ...(now.worktree ? [row("Merge the worktree", now.worktree, deeds.merge), row("Drop the worktree", "", deeds.drop, "bad")] : [row("Move to a worktree", "away from others in this directory", deeds.move)]),
     row("Rename", "", deeds.rename),
     row(now.pinned ? "Unpin" : "Pin", "", deeds.pin),
     row("Restart the agent", "", deeds.restart),

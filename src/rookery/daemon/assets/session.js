@@ -210,6 +210,7 @@ when("action", async (button) => {
   const action = JSON.parse(button.dataset.action);
   const { command, choose, window: opens, compose } = action;
   if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
+  if (opens === "move") return (await import("./branch.js")).move(session, $("#bar .bar")?.dataset.running);
   if (opens === "log") return void open(`/api${here}/logs/agent`, "_blank", "noopener");
   if (opens) return location.assign(`/settings/${opens === "agents" ? "agents" : "models"}`);
   if (compose?.recap) return recap(compose.recap);

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from rookery.client import fleet
 from rookery.client.branches import race as races
 from rookery.client.branches import session as branch
+from rookery.client.branches.move import move_session
 from rookery.client.transport.local import LocalRookery
 from rookery.core import worktree
 from rookery.core.json import Json
@@ -57,6 +58,18 @@ class Planned(BaseModel):
     files: int
     added: int
     removed: int
+
+
+class Move(Strict):
+    name: str = Field("", max_length=100, description="Of its branch; empty: the session's id.")
+    cancel: bool = Field(False, description="Cancel the running turn first.")
+
+
+class Moved(BaseModel):
+    directory: str = Field(description="Where the session works from now on.")
+    branch: str
+    files: list[str] = Field(description="Changed files that it took along, as copies.")
+    from_: str = Field(alias="from", description="Where it worked before.")
 
 
 class Drop(Strict):
@@ -114,6 +127,26 @@ async def merge_worktree(
     found = await daemon.results.kept(idempotency_key, request, work)
     await daemon.hub.look()
     return Merged(**found)
+
+
+@router.post("/api/sessions/{session}/move", responses=WRITES)
+async def move_to_worktree(
+    daemon: Daemon, session: SessionId, given: Move, idempotency_key: Key = ""
+) -> Moved:
+    """Give a session a git worktree of its own, with copies of the files that it changed. While a
+    turn runs it is refused (`running`) unless `cancel` is true."""
+
+    def work(_name: str, again: bool) -> Json:
+        tree = branch.tree_of(daemon.home, session) if again else None
+        if tree and worktree.exists(tree):  # it was moved, and the answer was lost
+            about = {"directory": tree["path"], "branch": tree["branch"], "from": tree["origin"]}
+            return about | {"files": []}
+        return move_session(daemon.home, session, given.name, cancel=given.cancel)
+
+    request = f"move {session} {given.model_dump_json()}"
+    found = await daemon.results.kept(idempotency_key, request, work)
+    await daemon.hub.look()
+    return Moved(**found)
 
 
 @router.post("/api/sessions/{session}/drop", responses=WRITES)

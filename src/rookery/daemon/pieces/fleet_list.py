@@ -13,7 +13,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
 from rookery.core.settings.sandbox import NONE
-from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, state_of
+from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, WORKING, others_here, state_of
 from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc_line, tag
@@ -110,7 +110,16 @@ def column(heads: Iterable[Json], now: float, *, session: str = "", words: str =
     if len(listed) > COLUMN:
         address = ALL.address(words=words)
         inner += f'<p class="all"><a href="{address}">All {len(listed):,} sessions</a></p>'
-    return _list(inner, rows, now, len(shown), len(listed))
+    return _list(inner, rows, now, len(shown), len(listed), _others(rows, session))
+
+
+def _others(rows: list[Row], session: str) -> int:
+    """The sessions that work in the directory of the shown one, while it works itself."""
+    mine = next((row for row in rows if row.head["id"] == session), None)
+    if mine is None or mine.status not in WORKING:
+        return 0
+    known = ((row.head["id"], row.head["cwd"], row.status) for row in rows)
+    return others_here(session, mine.head["cwd"], known)
 
 
 def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
@@ -136,7 +145,9 @@ def screen(heads: Iterable[Json], now: float, wanted: Wanted = ALL) -> str:
     )
 
 
-def _list(inner: str, rows: list[Row], now: float, shown: int, fitting: int) -> str:
+def _list(
+    inner: str, rows: list[Row], now: float, shown: int, fitting: int, others: int = 0
+) -> str:
     """What the tab's title and icon say is counted here, over all sessions in lists."""
     seen = [row for row in rows if not row.hidden]
     needs = sum(row.group == NEEDS for row in seen)
@@ -145,6 +156,7 @@ def _list(inner: str, rows: list[Row], now: float, shown: int, fitting: int) -> 
     counts = f'data-needs="{needs}" data-asks="{asks}" data-running="{running}"'
     more = " data-more" if fitting > shown else ""
     counts += f' data-now="{now:.0f}"'
+    counts += f' data-others="{others}"' if others else ""
     return f'<div class="list" {counts}{more}>{inner}</div>'
 
 

@@ -138,6 +138,10 @@ def _chips(header: Json, read_only: bool) -> str:
         found.append(_chip("worktree", "Worktree", esc_line(branch, 60), True))
     if race := esc_line(lenient.text(header, "race"), 64):
         found.append(f'<a class="chip" href="/races/{race}" title="Race">race</a>')
+    if not worktree.exists(header["worktree"]):  # bar.js fills it in
+        fixed = " disabled" if read_only else ""
+        about = f'type="button" class="chip others" data-do="move" hidden{fixed}'
+        found.append(f"<button {about}></button>")
     found.append(_confirm(header, read_only))
     if not read_only:  # where there is no room for its own button
         kind = 'class="chip only-narrow"'

@@ -184,7 +184,33 @@ def _decided(app: Shell, session: str, way: str) -> None:
     _blocking(app, lambda: anywhere.pick(rookery, session, way), picked)
 
 
-# --- merged --------------------------------------------------------------------------------------
+# --- moved, merged --------------------------------------------------------------------------------
+
+
+def move(app: Shell, name: str = "") -> None:
+    """The shown session goes on in a worktree of its own; a turn that runs is cancelled, if the
+    user agrees."""
+    from rookery.client.branches import anywhere
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    session, rookery = app.session, app.reader.rookery
+    running = app.window.header["state"] != "idle"
+
+    def moved(said: Json) -> None:
+        files = count(len(said["files"]), "changed file")
+        words = f"The session works on {said['branch']} now, with copies of {files}."
+        app.notify(clean_line(words), markup=False)
+        if app.session == session:
+            app.open_session(session)
+
+    def agreed(answer: str) -> None:
+        if answer == "yes":
+            _blocking(app, lambda: anywhere.move(rookery, session, name, cancel=running), moved)
+
+    words = "It goes on in a git worktree, with copies of the files that it changed."
+    verb = "Cancel the turn and move" if running else "Move it"
+    rows = [Row("yes", verb), Row("no", "Stay here")]
+    app.ask(ChoiceScreen("Move this session to a worktree?", rows, words), agreed)
 
 
 def merge(app: Shell, how: str) -> None:

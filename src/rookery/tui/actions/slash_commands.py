@@ -65,6 +65,10 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
 
             go = going_back.rewind_to if name == "rewind" else going_back.fork_at
             go(app, rest)
+        case "move":
+            from rookery.tui.actions import racing
+
+            racing.move(app, rest)
         case "merge":
             from rookery.tui.actions import racing
 

@@ -288,6 +288,10 @@ class Windows(Parts):
                 from rookery.tui.windows.whole import LogScreen
 
                 self.push_screen(LogScreen(self.session, str(self.window.header["agent"])))
+            case {"window": "move"}:
+                from rookery.tui.actions import racing
+
+                racing.move(self)
             case {"window": "agents"}:
                 self.action_agents()
             case _:

@@ -47,6 +47,8 @@ class Status(LineWidget):
     doing: reactive["Doing | None"] = reactive["Doing | None"](None)
     hung = reactive("")
     """The session whose worker does not respond."""
+    others = reactive(0)
+    """Sessions that work in the same directory."""
     agent: reactive[str | None] = reactive[str | None](None)
     """Of the next session; None: it is not known yet, and nothing is said."""
     confirm = reactive("")
@@ -75,7 +77,7 @@ class Status(LineWidget):
         if header is None:
             return [of_new(self.agent or "demo", self.confirm, place, look, width)]
         hung = self.hung != "" and self.hung == header["id"]
-        about = About(self.doing or IDLE, place, self.hint, hung)
+        about = About(self.doing or IDLE, place, self.hint, hung, self.others)
         return [line(header, about, look, at, width)]
 
 

@@ -10,6 +10,7 @@ from rookery.core import units, worktree
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, captions
 from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
 from rookery.render import session_state
 from rookery.tui.look.palette import Look
@@ -66,6 +67,8 @@ class About(NamedTuple):
     """Keys that matter now."""
     hung: bool = False
     """Its worker does not respond."""
+    others: int = 0
+    """Sessions that work in the same directory."""
 
 
 def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
@@ -76,8 +79,12 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
     if about.hint:
         state = [*state, (f" · {about.hint}", state[-1][1])]
     doing = IDLE if about.hung or unanswered(header) else about.doing
-    left = [*_who(header), Field(4, about.place.words)]
+    left = [*_others(about.others), *_who(header), Field(4, about.place.words)]
     return laid_out(state, doing, left, _figures(header), look, width)
+
+
+def _others(number: int) -> list[Field]:
+    return [Field(1, f"{count(number, 'other')} here")] if number else []
 
 
 def of_new(agent: str, confirm: str, place: Place, look: Look, width: int) -> Line:

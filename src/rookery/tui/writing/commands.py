@@ -33,6 +33,7 @@ OURS = (
     Command("merge", "merge the session's worktree", "rebase, squash or apply"),
     Command("mode", "set the agent's mode", "value", "pick('mode')"),
     Command("model", "choose the model", "name", "pick('model')"),
+    Command("move", "move the session to a git worktree of its own", "name"),
     Command("new", "start a new session", action="new"),
     Command("paste", "attach the image on the clipboard"),
     Command("quit", "leave; stops nothing", action="quit"),

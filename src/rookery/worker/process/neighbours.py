@@ -1,10 +1,10 @@
-"""Two awake sessions in one directory: each gets one notice.
+"""Two sessions that work in one directory: each gets one notice.
 
     $ROOKERY_HOME/places/<hash of the directory>/<session id>
 
 An awake worker keeps an empty file there, so that a look costs one listing of a small directory.
-The file decides nothing: its worker shows who is awake. A session counts while it works or a client
-is attached: a notice with each new `run` would teach users to ignore it.
+The file decides nothing: its worker shows who is awake. A session counts while a turn of it runs. A
+turn gets one notice at most: more would teach users to ignore them.
 """
 
 import hashlib
@@ -38,26 +38,29 @@ class Neighbours:
         self._told: set[str] | None = None
         """Those that a notice names; None: the log was not asked."""
         self._looked = False
+        self._turn = 0
+        """The last one that got a notice."""
         self._unread: list[str] = []
         self._found: list[str] = []
-        """Of a pass over the neighbours: who comes yet, and who is awake and in use."""
+        """Of a pass over the neighbours: who comes yet, and who works."""
 
-    def look(self, in_use: bool) -> list[Draft]:
-        """Be seen; and while this session is in use, one notice about the others that are. Each is
-        in one notice of the log, also over the lives of several workers."""
+    def look(self, turn: int) -> list[Draft]:
+        """Be seen; and in a running turn (0: none that may get a notice), one notice about the
+        others that work. Each is in one notice of the log, also over the lives of several
+        workers."""
         self._arrive()
         if not self._looked:
             self._looked = True
             for name in self._listed():
                 self._is_awake(name)  # those who were killed leave no traces
-        if not in_use:
+        if not turn or turn == self._turn:
             self._unread, self._found = [], []
             return []
         told = set() if self._told is None else self._told
         if not self._unread:
             self._unread = [name for name in self._listed() if name not in told]
         now, self._unread = self._unread[:AT_ONCE], self._unread[AT_ONCE:]
-        self._found += [name for name in now if self._is_used(name) and self._is_awake(name)]
+        self._found += [name for name in now if self._works(name) and self._is_awake(name)]
         if self._unread:
             return []
         found, self._found = self._found, []
@@ -65,6 +68,7 @@ class Neighbours:
             told = self._told = self._named_before()
             found = [name for name in found if name not in told]
         told.update(found)
+        self._turn = turn if found else self._turn
         return [self._notice(found)] if found else []
 
     def _named_before(self) -> set[str]:
@@ -109,12 +113,9 @@ class Neighbours:
             os.unlink(os.path.join(self._place, session))
         return False
 
-    def _is_used(self, session: str) -> bool:
-        directory = paths.session_dir(self._home, session)
-        head = paths.read_json(os.path.join(directory, paths.HEAD))
-        worker = paths.read_json(os.path.join(directory, paths.WORKER))
-        came, left = lenient.integer(worker, "attached"), lenient.integer(worker, "detached")
-        return lenient.text(head, "state") not in ("", "idle") or (came or 0) > (left or 0)
+    def _works(self, session: str) -> bool:
+        head = paths.read_json(os.path.join(paths.session_dir(self._home, session), paths.HEAD))
+        return lenient.text(head, "state") not in ("", "idle")
 
     def _notice(self, sessions: list[str]) -> Draft:
         named = [self._named(session) for session in sessions[:NAMED]]

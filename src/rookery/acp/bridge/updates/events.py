@@ -11,7 +11,7 @@ from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.terminals import Screens
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
-from rookery.core.blocks.notices import verdict
+from rookery.core.blocks.notices import meets_others, verdict
 from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -231,7 +231,7 @@ class Sharing:
             case "notice" | "_notice" | "_settings" | "_context" | "_rate_limit" | "_agent" if (
                 self._notices
             ):
-                told += [shapes.notice(each) for each in _noticed(update)]
+                told += [shapes.notice(each) for each in _noticed(before, header, update)]
             case "notice":  # as the agent itself says it to such an editor
                 told += shapes.thought(update)
         if header["title"] != before["title"]:
@@ -268,8 +268,10 @@ def _context_words(update: Json, recap: str = "") -> str:
 _SEVERITY = {"warn": "warning", "error": "error"}
 
 
-def _noticed(update: Json) -> list[Json]:
+def _noticed(before: Json, header: Json, update: Json) -> list[Json]:
     match update:
+        case {"sessionUpdate": "_notice", "sessions": [_, *_]} if not meets_others(before, header):
+            return []  # one in a turn is enough
         case {"sessionUpdate": "notice"}:
             return [update]
         case {"sessionUpdate": "_notice"}:

@@ -1,4 +1,4 @@
-"""`merge`: brings the work of a session's worktree back; `drop`: throws it away."""
+"""`move`: gives a session a worktree; `merge`: brings its work back; `drop`: throws it away."""
 
 import click
 
@@ -102,6 +102,39 @@ def sentence(said: Json) -> str:
         words = f"{verb} {said['into']}: {size}"
         words += f", {said['commit'][:12]}" if said["commit"] else "; not committed"
     return f"{words}. {'The worktree stays.' if said['kept'] else 'The worktree is gone.'}"
+
+
+@click.command()
+@click.argument("session", shell_complete=flags.complete_sessions)
+@flags.text("--name", metavar="NAME", help="Name of its branch, after rookery/ (default: the id).")
+@flags.flag("--cancel", help="Cancel the running turn first.")
+def move(session: str, name: str, cancel: bool) -> int:
+    """Move a session to a git worktree of its own, away from others in its directory.
+
+    The files that it changed are copied into the worktree; they stay in the old directory, too.
+    The session goes on there with its next prompt. `rookery merge` brings its work back.
+
+    \b
+    rookery move 3f2a
+    rookery move 3f2a --cancel --name parser
+    """
+    from rookery.cli.session.git_programs import with_trust
+    from rookery.client.branches import anywhere
+
+    screen, rookery = standard(), target.rookery()
+    found = rookery.find(session)
+    said = with_trust(screen, lambda: anywhere.move(rookery, found, name, cancel=cancel))
+    screen.note(clean_line(moved(said)))
+    return exits.DONE
+
+
+def moved(said: Json) -> str:
+    """What a move did."""
+    words = f"The session works in {paths.with_tilde(said['directory'])} now ({said['branch']})."
+    if said["files"]:
+        copied = count(len(said["files"]), "changed file")
+        words += f" {copied} copied there; the old directory still has them, too."
+    return words
 
 
 @click.command()
