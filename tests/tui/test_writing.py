@@ -15,6 +15,7 @@ from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.feedback import Feedback, keep
 from rookery.tui.widgets.shell_panel import ShellPanel
 from rookery.tui.widgets.status import Status
+from rookery.tui.windows.parts.modals import LineScreen
 from tests.tui import gallery
 from tests.tui.still import fleet
 from tests.tui.test_keys import PERMIT, showing
@@ -124,6 +125,35 @@ async def test_U4_a_paste_of_many_lines_is_text() -> None:
         await pilot.pause()
         assert app.composer.text == "one\ntwo\n\nthree"
         assert app.sent == []
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+async def test_pasted_line_ends_of_any_kind_are_lines(end: str) -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        app.post_message(Paste(end.join(("one", "two", "", "three"))))
+        await pilot.pause()
+        assert app.composer.text == "one\ntwo\n\nthree"
+        app.composer.clear()
+        app.post_message(Paste(end.join(f"row {number}" for number in range(300))))
+        await pilot.pause()
+        assert "pasted text, 300 lines" in app.query_one(Chips).render_line(0).text
+        await pilot.press("enter")
+        await pilot.pause()
+        text = "\n".join(f"row {number}" for number in range(300))
+        assert app.sent == [{"do": "prompt", "prompt": text_of(text)}]
+
+
+async def test_lines_pasted_into_a_field_of_a_window_stay_lines() -> None:
+    async with showing(gallery.TALK) as (app, pilot):
+        answers = list[str | None]()
+        app.ask(LineScreen("Why?"), answers.append)
+        await pilot.pause()
+        app.post_message(Paste("so"))
+        app.post_message(Paste(" that\rit\r\nworks\r"))
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert answers == ["so that\nit\nworks"]
 
 
 async def test_U4_attachments_are_listed_and_taken_away() -> None:

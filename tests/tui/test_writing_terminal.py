@@ -88,6 +88,21 @@ def test_U4_images_dropped_and_of_the_clipboard_are_attached_and_sent(home: Path
 
 
 @pytest.mark.long
+def test_a_terminal_pastes_300_lines_as_lines(home: Path) -> None:
+    text = "\n".join(f"line {number} of it" for number in range(300))
+    with Tmux(home) as screen:
+        screen.ready()
+        screen.paste("first\nsecond\nthird")
+        screen.wait_for("first", "second", "third")
+        screen.paste(text)
+        screen.wait_for("pasted text, 300 lines")
+        screen.press("Enter")
+        screen.wait_for("y  allow once", "needs you")
+    ((sent,),) = prompts(home)
+    assert sent["text"] == f"first\nsecond\nthird\n\n{text}"
+
+
+@pytest.mark.long
 def test_U4_the_editor_writes_the_prompt(home: Path) -> None:
     editor = home / "editor.sh"
     editor.write_text("#!/bin/sh\nprintf ' and more' >> \"$1\"\n")

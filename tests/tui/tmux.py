@@ -77,9 +77,10 @@ class Tmux:
                 time.sleep(0.05)
 
     def paste(self, text: str) -> None:
-        """As a terminal does it: in brackets, where the program wants them."""
+        """As a terminal does it: in brackets, where the program wants them, and with CR for each
+        newline."""
         self._call("set-buffer", text)
-        self._call("paste-buffer", "-p", "-r")
+        self._call("paste-buffer", "-p")
 
     def title(self) -> str:
         return self._call("display-message", "-p", "#{pane_title}")

@@ -160,7 +160,7 @@ def typed(field: Any, text: str) -> Any:
                 with suppress(ValueError):
                     return kind(text)
         case "array":
-            return [part.strip() for part in text.split(",") if part.strip()]
+            return [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
     return text
 
 

@@ -1,7 +1,7 @@
 """Who has the keys: typing always writes, Esc goes back one step, and an ask waits until nobody
 types."""
 
-from textual.events import Key, Paste, Resize
+from textual.events import Event, Key, Paste, Resize
 
 from rookery.core.json import Json, lenient
 from rookery.tui.actions.parts import Parts
@@ -23,6 +23,12 @@ class Focus(Parts):
         learn()
         self._listed = False
         """A narrow screen shows the session list."""
+
+    async def on_event(self, event: Event) -> None:
+        """Terminals paste a line's end as CR, as if Enter were pressed."""
+        if isinstance(event, Paste):
+            event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        await super().on_event(event)
 
     def heed(self, event: Key) -> None:
         """A key was pressed: somebody may be typing."""

@@ -6,11 +6,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Checkbox, Input, Select
+from textual.widgets import Checkbox, Select
 
 from rookery.core.json import lenient
 from rookery.forms.form import is_secret, spelled, titled, typed
 from rookery.tui.look.runs import clean_line
+from rookery.tui.windows.parts.text_line import TextLine
 
 MOST = 50
 """Fields shown of one form."""
@@ -61,9 +62,9 @@ def control_of(field: Any, value: Any, name: str) -> Widget:
     return _line(field, given, name)
 
 
-def _line(field: Any, given: Any, name: str) -> Input:
-    hint, shown = clean_line(lenient.text(field, "hint")), clean_line(spelled(given))
-    return Input(shown, id=name, compact=True, password=is_secret(field), placeholder=hint)
+def _line(field: Any, given: Any, name: str) -> TextLine:
+    hint = clean_line(lenient.text(field, "hint"))
+    return TextLine(spelled(given), id=name, placeholder=hint, secret=is_secret(field))
 
 
 def _plain(title: str) -> str:
@@ -79,6 +80,6 @@ def value_of(control: Widget, field: Any) -> Any:
         return control.chosen or None
     if isinstance(control, Select):
         return None if control.is_blank() else control.value
-    if isinstance(control, Input):
-        return typed(field, control.value.strip())
+    if isinstance(control, TextLine):
+        return typed(field, control.text)
     return None

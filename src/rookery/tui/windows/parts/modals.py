@@ -10,13 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Input, Label
+from textual.widgets import Label
 
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.runs import clean, clean_line
 from rookery.tui.sheet import WINDOWS
 from rookery.tui.shell import Shell
+from rookery.tui.windows.parts.text_line import TextLine
 
 
 class Modal[Answer](ModalScreen[Answer | None]):
@@ -121,13 +122,13 @@ class LineScreen(Modal[str]):
         self._text, self._hint, self._may_be_empty = text, hint, may_be_empty
 
     def body(self) -> ComposeResult:
-        yield Input(self._text, placeholder=self._hint, compact=True)
+        yield TextLine(self._text, placeholder=self._hint)
 
     def on_input_submitted(self) -> None:
         self.action_take()
 
     def action_take(self) -> None:
-        text = self.query_one(Input).value.strip()
+        text = self.query_one(TextLine).text
         self.dismiss(text if text or self._may_be_empty else None)
 
 
