@@ -1,6 +1,8 @@
 """Issue 11, lines 3 and 4, in the terminal interface: what other vendors' calls bring, and the
 choices of a question."""
 
+from typing import Any
+
 from rookery.core.blocks.document import Document
 from rookery.tui.look import block as looks
 from rookery.tui.look import diff
@@ -8,7 +10,7 @@ from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import width_of_line
 from rookery.tui.look.view import View
 from tests.core.asks.test_form_words import COLOURS
-from tests.core.making import Json, asked, idle, news, only, play, prompt, running, update
+from tests.core.making import Json, asked, call, idle, news, only, play, prompt, running, update
 from tests.core.tools.test_call_output import CODEX, DIFF, WROTE
 
 LOOK = look_of("rookery-dark")
@@ -35,6 +37,24 @@ def test_I11_3_a_card_keeps_the_change_that_only_its_ask_had() -> None:
     document = play(prompt(), running(), asked(toolCall=edit, options=[]), ends, idle())
     assert "edit a.txt +1 −1" in shown(document, "tool")
     assert "new" in shown(document, "tool", opened=True)
+
+
+def test_a_folded_card_shows_its_change_and_of_a_long_one_the_beginning() -> None:
+    def edited(count: int, **fields: Any) -> Document:
+        diff = {"type": "diff", "path": "/w/a.py", "oldText": "", "newText": "x = 1\n" * count}
+        made = call("e", title="Edit", kind="edit", status="completed", content=[diff], **fields)
+        return play(prompt(), running(), made, idle())
+
+    assert shown(edited(22), "tool").count("x = 1") == 22
+    long = shown(edited(300), "tool")
+    assert long.count("x = 1") == 20
+    assert "20 + x = 1" in long
+    assert long.rstrip().endswith("… 280 more lines")
+    assert shown(edited(300), "tool", opened=True).count("x = 1") == 300
+    for width in (12, 40, 200):
+        lines = looks.rendered(only(edited(22), "tool"), [], View(width, LOOK, "codex", "/w"))
+        assert len(lines) == 23
+        assert max(map(width_of_line, lines)) <= width
 
 
 def test_I11_4_a_question_lists_its_choices_and_then_what_was_chosen() -> None:

@@ -3,6 +3,8 @@
 import itertools
 
 import pytest
+from rich.color import Color as RichColor
+from rich.color import ColorSystem
 from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
 from rich.style import Style
@@ -54,6 +56,26 @@ def test_U12_text_is_legible_on_its_ground(palette: Palette, name: str) -> None:
         ink: round(contrast(triplet(getattr(palette, ink)), under), 2) for ink in STANDS_ON[name]
     }
     assert not {ink: number for ink, number in found.items() if number < TEXT}
+
+
+@pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    ("colours", "system"), [("256", ColorSystem.EIGHT_BIT), ("standard", ColorSystem.STANDARD)]
+)
+def test_changed_lines_stand_out_in_a_terminal_with_few_colours(
+    palette: Palette, colours: str, system: ColorSystem
+) -> None:
+    def on_screen(colour: str | RichColor) -> ColorTriplet:
+        given = RichColor.parse(colour) if isinstance(colour, str) else colour
+        return given.downgrade(system).get_truecolor()
+
+    grounds = Look(palette, colours).grounds
+    seen = [on_screen(style.bgcolor) for style in grounds if style.bgcolor]
+    assert len({on_screen(palette.paper), seen[0], seen[2]}) == 3
+    for style, under in zip(grounds, seen, strict=True):
+        assert style.color
+        least = TEXT if colours == "256" else FAINT  # the 16 are as the terminal has them
+        assert contrast(on_screen(style.color), under) >= least
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=lambda each: each.name)

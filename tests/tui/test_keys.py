@@ -136,17 +136,17 @@ async def test_U4_a_prompt_that_was_not_taken_comes_back() -> None:
         assert app.composer.text == "again"
 
 
-async def test_U3_enter_opens_and_a_click_folds() -> None:
+async def test_U3_enter_folds_and_a_click_opens() -> None:
     async with showing(gallery.WORK, (120, 60)) as (app, pilot):
         app.transcript.focus()
         edit = next(item for item in app.window.items() if item.block.get("kind") == "edit")
         app.transcript.go_to(edit.name)
-        assert "def main(name)" not in lines(app)
-        await pilot.press("enter")
         assert "def main(name)" in lines(app)
+        await pilot.press("enter")
+        assert "def main(name)" not in lines(app)
         row = next(y for y, line in enumerate(lines(app).split("\n")) if "edit src/app.py" in line)
         await pilot.click("#transcript", offset=(8, row))
-        assert "def main(name)" not in lines(app)
+        assert "def main(name)" in lines(app)
 
 
 async def test_U3_copy_takes_the_block_as_it_came() -> None:

@@ -659,7 +659,7 @@ async def test_U3_cards_and_plan_open_as_the_settings_say() -> None:
     from rookery.core.limits import Interface
 
     async def height(taste: Interface) -> int:
-        app = Still(gallery.opened(gallery.WORK[:5]), taste=taste)
+        app = Still(gallery.opened([*gallery.WORK[:3], *gallery.TALK[3:4]]), taste=taste)
         async with app.run_test(size=(100, 60)) as pilot:
             await pilot.pause()
             return sum(item.height for item in app.window.items())

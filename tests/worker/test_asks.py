@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rookery.client.session import Rejected
+from rookery.core.blocks import captions
 from rookery.core.json.events import Event, kind_of
 from rookery.core.view.reduce import fold
 from tests.worker.aviary import Aviary, Bird, Steps, is_text, text_of
@@ -228,3 +229,19 @@ async def test_the_agents_own_processes_cannot_answer(aviary: Aviary, detach: bo
     await bird.answer(ask, "reject")
     await bird.ended(begun)
     assert "stayed" in text_of(bird.events())
+
+
+async def test_an_edit_says_at_which_line_of_the_file_it_is(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    place = aviary.work / "app.py"
+    place.write_text("".join(f"x{number} = {number}\n" for number in range(50)))
+    change = {"diff": "app.py", "old": "x30 = 30", "new": "x30 = 'thirty'", "really": True}
+    begun, ask = await held(bird, [{**change, "ask": True}])
+    assert ask["toolCall"]["_meta"]["rookery"]["lines"] == [31]
+    await bird.answer(ask, "allow")
+    await bird.ended(begun)
+    (card,) = [
+        block for block in fold(None, bird.events()).blocks.values() if block["role"] == "tool"
+    ]
+    (part,) = [each for each in captions.parts_of(card) if each["type"] == "diff"]
+    assert part["line"] == 31

@@ -1,10 +1,10 @@
 """A diff as rows: line numbers of both sides, and the words that changed."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import count, repeat, zip_longest
 from typing import Any, NamedTuple
 
 from rookery.render.plain import clean
@@ -39,12 +39,16 @@ class Row(NamedTuple):
 
 
 def rows_of(part: Part, clean: Callable[[str], str] = clean) -> tuple[Row, ...]:
-    """The rows of a diff part, which may be damaged."""
-    old, new, line = part.get("old"), part.get("new"), part.get("line")
+    """The rows of a diff part, which may be damaged; without numbers where nobody knows at which
+    line of its file it begins."""
+    old, new, line = part.get("old"), part.get("new"), part.get("line", 1)
+    line = max(line, 1) if isinstance(line, int) else None
+    other = part.get("newLine", line)
     return _rows(
         clean(old) if isinstance(old, str) else "",
         clean(new) if isinstance(new, str) else "",
-        line if isinstance(line, int) else 1,
+        line,
+        other if isinstance(other, int) and line else line,
     )
 
 
@@ -101,8 +105,9 @@ def pairs(rows: Sequence[Row]) -> list[tuple[Row | None, Row | None]]:
 
 
 @lru_cache(maxsize=200)
-def _rows(old: str, new: str, first: int) -> tuple[Row, ...]:
-    before, after, first = old.splitlines(), new.splitlines(), max(first, 1)
+def _rows(old: str, new: str, line: int | None, other: int | None) -> tuple[Row, ...]:
+    """`line`: the first one of the old text, `other` of the new one."""
+    before, after = old.splitlines(), new.splitlines()
     rows: list[Row] = []
     matcher = SequenceMatcher(None, before, after)
     for number, group in enumerate(matcher.get_grouped_opcodes(CONTEXT)):
@@ -110,13 +115,18 @@ def _rows(old: str, new: str, first: int) -> tuple[Row, ...]:
             rows.append(Row(GAP, None, None, ""))
         for kind, a, b, c, d in group:
             taken, added = before[a:b], after[c:d]
+            lefts, rights = _counted(line, a), _counted(other, c)
             if kind == "equal":
-                rows += [Row(" ", first + a + n, first + c + n, row) for n, row in enumerate(taken)]
+                rows += map(Row, repeat(" "), lefts, rights, taken)
                 continue
             left, right = _marks(taken, added)
-            rows += [Row("-", first + a + n, None, row, left[n]) for n, row in enumerate(taken)]
-            rows += [Row("+", None, first + c + n, row, right[n]) for n, row in enumerate(added)]
+            rows += map(Row, repeat("-"), lefts, repeat(None), taken, left)
+            rows += map(Row, repeat("+"), repeat(None), rights, added, right)
     return tuple(rows)
+
+
+def _counted(line: int | None, offset: int) -> Iterator[int | None]:
+    return repeat(None) if line is None else count(line + offset)
 
 
 def _marks(taken: list[str], added: list[str]) -> tuple[list[Marks], list[Marks]]:

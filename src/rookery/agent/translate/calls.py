@@ -179,12 +179,23 @@ class Call(NamedTuple):
             case "str_replace" if _text(given, "old_str") and ("new_str" in given or self.whole):
                 return content.diff(path, _text(given, "old_str"), new)
             case "insert" if new:
-                return content.fenced(new)
+                return self._insertion(path, new)
             case None if self.tool == "edit" and ("new_string" in given):
                 return content.diff(path, _text(given, "old_string") or None, new)
             case None if self.tool == "write_file" and "content" in given:
                 return content.diff(path, content.now(path), _text(given, "content"))
         return None
+
+    def _insertion(self, path: str, new: str) -> Json:
+        """As the change of the whole file, so that its place is seen."""
+        before, at = content.now(path), self.arguments.get("insert_line")
+        if before is None or type(at) is not int or not 0 <= at <= before.count("\n") + 1:
+            return content.fenced(new)
+        lines = before.splitlines(keepends=True)
+        head = "".join(lines[:at])
+        head += "" if not head or head.endswith("\n") else "\n"
+        after = "".join(lines[at:])
+        return content.diff(path, before, f"{head}{new.removesuffix(chr(10))}\n{after}")
 
 
 _KINDS = {

@@ -81,7 +81,7 @@ def _diff_lines(part: Part) -> list[str]:
             hunks[-1].append(row)
     found: list[str] = []
     for hunk in hunks:
-        if part.get("old") and hunk:
+        if part.get("old") and hunk and part.get("line", 1) is not None:
             old = _range([row.old for row in hunk if row.old], part)
             new = _range([row.new for row in hunk if row.new], part)
             found.append(f"@@ -{old} +{new} @@")

@@ -162,7 +162,7 @@ def _undecided(ask: Json, after: Json, event: Event) -> list[Op]:
     update, given = event.update, lenient.mapping(ask, "given")
     why = lenient.text(update, "why")
     why += f" {KEPT.format(lenient.text(given, 'name'))}" if given else ""
-    content = lenient.sequence(lenient.mapping(ask, "toolCall"), "content")
+    call = lenient.mapping(ask, "toolCall")
     block = make_block(
         block_id(after, event) + "?",
         "ask",
@@ -171,6 +171,6 @@ def _undecided(ask: Json, after: Json, event: Event) -> list[Op]:
         kind="other",
         note=why,
         actions=[action_of(update, way) for way in kept_asks.OPTIONS],
-        parts=parts.from_tool_content(content),
+        parts=parts.from_tool_content(lenient.sequence(call, "content"), call),
     )
     return put(block)

@@ -74,7 +74,7 @@ def changes(ask: Json) -> list[Json]:
 
 def _part(item: Json) -> Json:
     path, new, old = (lenient.text(item, key) for key in ("path", "new", "old"))
-    return parts.diff_part(path, old or None, new, lenient.integer(item, "line") or 1)
+    return parts.diff_part(path, old or None, new, lenient.integer(item, "line"))
 
 
 def block_of(ask: Json, header: Json) -> Block:
@@ -120,7 +120,7 @@ def _packed(item: Json) -> tuple[Json, str]:
     if entry["what"] == "diff":
         old, new = lenient.text(item, "old"), lenient.text(item, "new")
         path = safe_text.shown(lenient.text(item, "path")).text
-        line = lenient.integer(item, "line") or 1
+        line = lenient.integer(item, "line")
         entry |= {"path": path[:1000], "line": line, "old": len(old), "size": len(old + new)}
         return entry, old + new
     text = lenient.text(item, "text")
@@ -178,7 +178,7 @@ def _unpacked(entry: Json, whole: str | None, size: int) -> Item:
     what, call, kind = (lenient.text(entry, key) for key in ("what", "call", "kind"))
     if what == "diff":
         path, old = lenient.text(entry, "path"), lenient.integer(entry, "old") or 0
-        text, line = whole or "", lenient.integer(entry, "line") or 1
+        text, line = whole or "", lenient.integer(entry, "line")
         part = parts.diff_part(path, text[:old] or None, text[old:], line)
         return Item(what, path, call, kind, "", part, size)
     note = safe_text.told(lenient.integer(entry, "removed") or 0)

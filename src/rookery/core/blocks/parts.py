@@ -5,11 +5,12 @@ Whatever came, a list of parts stays small enough for one op: what does not fit 
 much.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.tools.calls import key_of
+from rookery.core.tools.edit_lines import Line, in_content, in_input, lines_of
 
 type Part = dict[str, Any]
 
@@ -23,9 +24,11 @@ DEEPEST = 6
 WIDEST = 50
 
 
-def from_tool_content(content: list[Any]) -> list[Part]:
-    """The parts of a tool call's content list."""
-    return fit([_tool_part(item) for item in content])
+def from_tool_content(content: list[Any], call: Json | None = None) -> list[Part]:
+    """The parts of a tool call's content list. `call`: the rest of what is said with it."""
+    whole = {**(call or {}), "content": content}
+    lines = iter(lines_of(whole, in_content(whole)))
+    return fit([part for item in content for part in _tool_parts(item, lines)])
 
 
 def from_blocks(blocks: list[Any]) -> list[Part]:
@@ -34,16 +37,28 @@ def from_blocks(blocks: list[Any]) -> list[Part]:
     return fit([part for part in made if part["type"] != "markdown" or "name" in part])
 
 
-def _tool_part(item: object) -> Part:
+def _tool_parts(item: object, lines: Iterator[Line]) -> list[Part]:
     match item:
         case {"type": "content", "content": content}:
-            return from_block(content)
+            return [from_block(content)]
         case {"type": "diff", "newText": str(new), **rest}:
-            old = rest.get("oldText")
-            return diff(lenient.text(rest, "path"), old if isinstance(old, str) else None, new)
+            old, line = rest.get("oldText"), next(lines, None)
+            path = lenient.text(rest, "path")
+            return [diff(path, old if isinstance(old, str) else None, new, line)]
+        case {"type": "diff", "patch": {"text": str(patch)}} if found := _hunks(patch):
+            return found
         case {"type": "terminal", "terminalId": str(name)}:
-            return {"type": "terminal", "id": name, "text": ""}
-    return from_block(item)
+            return [{"type": "terminal", "id": name, "text": ""}]
+    return [from_block(item)]
+
+
+def _hunks(patch: str) -> list[Part]:
+    from rookery.core.tools.git_patches import hunks  # few agents send one
+
+    return [
+        diff_part(each.path, each.old, each.new, each.line) | {"newLine": each.new_line}
+        for each in hunks(patch)
+    ]
 
 
 def from_block(block: object) -> Part:
@@ -73,17 +88,18 @@ def _name(image: object) -> Part:
     return {"name": name[:200]} if name else {}
 
 
-def diff(path: str, old: str | None, new: str) -> Part:
-    """A diff of just what changed: whole files come often, and their equal ends say nothing."""
+def diff(path: str, old: str | None, new: str, line: Line = 1) -> Part:
+    """A diff of just what changed: whole files come often, and their equal ends say nothing.
+    `line`: where the texts begin in the file."""
     if not old:
-        return diff_part(path, old, new, 1)
+        return diff_part(path, old, new, line)
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     head, tail = (max(0, equal - CONTEXT) for equal in equal_ends(before, after))
     cut_old, cut_new = ("".join(text[head : len(text) - tail]) for text in (before, after))
-    return diff_part(path, cut_old, cut_new, head + 1)
+    return diff_part(path, cut_old, cut_new, None if line is None else line + head)
 
 
-def diff_part(path: str, old: str | None, new: str, line: int) -> Part:
+def diff_part(path: str, old: str | None, new: str, line: Line) -> Part:
     return {"type": "diff", "path": path, "old": old, "new": new, "line": line}
 
 
@@ -191,20 +207,15 @@ def _shallow(value: object, budget: int, levels: int) -> object:
     return value
 
 
-_PATH = ("path", "file_path", "filePath", "abs_path")
-_OLD = ("old_string", "old_str", "oldString", "oldText")
-_NEW = ("new_string", "new_str", "newString", "newText")
-
-
 def diffs(call: Json) -> list[Json]:
     """The changes that a call shows, each whole but for the equal ends of the file."""
     found = []
     base = {"call": key_of(call), "kind": lenient.text(call, "kind", "other")[:40]}
-    for part in lenient.mappings(call, "content"):
-        if lenient.text(part, "type") == "diff" and isinstance(part.get("newText"), str):
-            made = _tool_part(part)
-            del made["type"]
-            found.append({"what": "diff", **base, **made})
+    changes = in_content(call)
+    for change, line in zip(changes, lines_of(call, changes), strict=True):
+        made = diff(*change, line)
+        del made["type"]
+        found.append({"what": "diff", **base, **made})
     return found
 
 
@@ -227,12 +238,6 @@ def _observed(call: Json) -> Part | None:
 
 
 def _given(call: Json) -> Part | None:
-    given = lenient.mapping(call, "rawInput")
-    path, old, new = (_first(given, names) for names in (_PATH, _OLD, _NEW))
-    if not path or old is None or new is None or old == new:
-        return None
-    return diff(path, old, new)
-
-
-def _first(given: Json, names: tuple[str, ...]) -> str | None:
-    return next((given[name] for name in names if isinstance(given.get(name), str)), None)
+    changes = in_input(call)
+    found = zip(changes, lines_of(call, changes), strict=True)
+    return next((diff(*change, line) for change, line in found), None)

@@ -34,9 +34,9 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     if status := lenient.text(call, "status"):
         found["status"] = STATUS.get(status, status[:40])
     if brought := terminals.result(call):
-        found["parts"] = parts.from_tool_content(brought)
+        found["parts"] = parts.from_tool_content(brought, call)
     elif isinstance(call.get("content"), list):
-        found["parts"] = parts.from_tool_content(call["content"])
+        found["parts"] = parts.from_tool_content(call["content"], call)
     code = terminals.exit_code(call)
     code = terminals.exit_in_words(call, profile.exit_words) if code is None else code
     if code is not None:

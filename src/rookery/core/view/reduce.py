@@ -242,7 +242,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
         block["answer"] = answer_to(update)
     else:
-        block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"))
+        block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"), call)
         block |= asks.fields(update, after)
     return [*ops, *put(block)]
 

@@ -1,10 +1,13 @@
 """A tool call as a card: one line with its state, verb and object, which opens to its details."""
 
+from typing import Any
+
 from rookery.core.blocks import Block, captions
 from rookery.core.json import lenient
 from rookery.render import call
+from rookery.render.diff import rows_of
 from rookery.tui.look import diff, part
-from rookery.tui.look.runs import Line, Run, clean_line, prefixed, trimmed
+from rookery.tui.look.runs import Line, Run, clean_line, count, prefixed, trimmed
 from rookery.tui.look.view import View
 
 LIVE = 6
@@ -16,6 +19,9 @@ LAST, NEAR = 3, 12
 WHY = 8
 """Lines of a folded card that failed."""
 
+CHANGE, SLACK = 20, 3
+"""Lines of a change that a folded card shows, and so few more that folding would save nothing."""
+
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     lines = [headline(block, terminals, view)]
@@ -24,6 +30,8 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
         body = details(block, terminals, inner) if view.opened and captions.diffs(block) else []
     elif view.opened:
         body = details(block, terminals, inner)
+    elif captions.diffs(block) and block["status"] != "failed":
+        body = [] if view.folded else _changes(block, inner)
     elif not captions.is_over(block):
         body = [line for each in terminals for line in part.output(each["text"], inner, LIVE)]
     elif block["status"] == "failed":
@@ -34,6 +42,36 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     else:
         body = []
     return lines + prefixed(body, [("  ", view.look.plain)])
+
+
+def is_short_change(block: Block) -> bool:
+    """Whether a card shows a change whole without being opened."""
+    if captions.is_rejected(block) or block["status"] == "failed":
+        return False
+    parts = captions.diffs(block)
+    return bool(parts) and sum(len(rows_of(each)) for each in parts) <= CHANGE + SLACK
+
+
+def _changes(block: Block, view: View) -> list[Line]:
+    """What it changes; of much, the beginning."""
+    parts = captions.diffs(block)
+    found: list[Line] = []
+    room, more = CHANGE, 0
+    for each in parts:
+        rows = len(rows_of(each))
+        shown = min(rows, room if rows > room + SLACK else rows) if room > 0 else 0
+        if shown and len(parts) > 1:
+            found.append(_path(each, view))
+        if shown:
+            found += diff.body(each, view.width, view.look, split=view.split, most=shown)
+        room, more = room - shown, more + rows - shown
+    if more:
+        found.append([(f"… {count(more, 'more line')}", view.look.soft)])
+    return part.capped(found, 3 * CHANGE, view)
+
+
+def _path(change: dict[str, Any], view: View) -> Line:
+    return [(captions.short_path(diff.title(change), view.cwd), view.look.heading)]
 
 
 def _last_lines(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -91,8 +129,7 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     for each in captions.parts_of(block):
         kind, text = lenient.text(each, "type"), lenient.text(each, "text")
         if kind == "diff" and several:
-            path = captions.short_path(diff.title(each), view.cwd)
-            found.append([(path, view.look.heading)])
+            found.append(_path(each, view))
         if kind == "markdown" and _is_output(block, text):
             found += part.output(captions.unfenced(text), view, part.most(view), tail=False)
         elif kind != "terminal" or text:

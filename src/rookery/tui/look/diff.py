@@ -16,24 +16,28 @@ SPLIT_FROM = 100
 
 def rendered(part: Part, width: int, look: Look, *, split: bool, most: int) -> list[Line]:
     """At most about `most` lines; says how many more there are."""
-    rows = rows_of(part)
-    path = part.get("path")
-    language = language_of(path) if isinstance(path, str) else ""
-    shown = rows[:most]
-    wide = number_width(rows)
-    if split and width >= SPLIT_FROM:
-        found = _in_two(shown, width, wide, language, look)
-    else:
-        found = _in_one(shown, width, wide, language, look)
-    if len(rows) > most:
-        found.append([(f"… {count(len(rows) - most, 'more line')}", look.soft)])
+    found = body(part, width, look, split=split, most=most)
+    if (more := len(rows_of(part)) - most) > 0:
+        found.append([(f"… {count(more, 'more line')}", look.soft)])
     if part.get("cut"):
         found.append([("… the rest is in the file", look.soft)])
     return found
 
 
+def body(part: Part, width: int, look: Look, *, split: bool, most: int) -> list[Line]:
+    """The first `most` rows."""
+    rows = rows_of(part)
+    path = part.get("path")
+    language = language_of(path) if isinstance(path, str) else ""
+    in_two = split and width >= SPLIT_FROM
+    paint = _in_two if in_two else _in_one
+    return paint(rows[:most], width, number_width(rows), language, look)
+
+
 def number_width(rows: tuple[Row, ...]) -> int:
-    return len(str(max((row.old or row.new or 0 for row in rows), default=0)))
+    """Columns of the largest number; 0: there are none."""
+    largest = max((row.old or row.new or 0 for row in rows), default=0)
+    return len(str(largest)) if largest else 0
 
 
 def _in_one(rows: tuple[Row, ...], width: int, wide: int, language: str, look: Look) -> list[Line]:
@@ -68,7 +72,8 @@ def _side(
     """One side of a row; a long line goes on below."""
     if row is None:
         return []
-    lead: Line = [(f"{number or '':>{wide}} ", look.faint), (f"{row.sign} ", ink(row, look))]
+    numbered = [(f"{number or '':>{wide}} ", look.faint)] if wide else []
+    lead: Line = [*numbered, (f"{row.sign} ", ink(row, look))]
     if width - width_of_line(lead) < 6:
         lead = [(row.sign, ink(row, look))]
     taken, paper = width_of_line(lead), ground(row, look)
@@ -82,7 +87,8 @@ def ink(row: Row, look: Look) -> Style:
 
 
 def ground(row: Row, look: Look) -> Style:
-    return {"+": look.added, "-": look.removed}.get(row.sign, look.plain)
+    grounds = look.grounds
+    return {"+": grounds.added, "-": grounds.removed}.get(row.sign, look.plain)
 
 
 def _painted(row: Row, language: str, look: Look) -> Line:
@@ -90,7 +96,8 @@ def _painted(row: Row, language: str, look: Look) -> Line:
     legible on their stronger one."""
     text = row.text[:2000]
     runs = highlighted(text, language, look)[0] if text else []
-    strong = {"+": look.added_word, "-": look.removed_word}.get(row.sign, look.plain)
+    grounds = look.grounds
+    strong = {"+": grounds.added_word, "-": grounds.removed_word}.get(row.sign, look.plain)
     word = look.ink + strong
     paper = ground(row, look)
     found: Line = []

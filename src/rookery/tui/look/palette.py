@@ -39,7 +39,7 @@ LIGHT = Palette(
     *("#FBFAF7", "#1C1F23", "#5B6168", "#8A9097", "#E4E1DA", "#FFFFFF"),
     *("#E4E1DA", "#F1EEE8", "#F6F4EF"),
     *("#0B7A85", "#9E5E00", "#B3261E", "#2F7D46"),
-    *(("#EDF7EE", "#BFE3C6"), ("#FDF0EE", "#F3C4BE")),
+    *(("#DAFBE1", "#A6EBB8"), ("#FFEFEB", "#FFC9C1")),
     *("#7A3E9D", "#2F6B3A", "#9A5A00"),
 )
 DARK = Palette(
@@ -47,7 +47,7 @@ DARK = Palette(
     *("#14171A", "#E6E3DC", "#A3A8AD", "#6D737A", "#2A2F34", "#1A1E22"),
     *("#2A2F34", "#0E1113", "#0E1113"),
     *("#4FC3CB", "#F0B350", "#F28B82", "#85C88F"),
-    *(("#18291D", "#275235"), ("#30191A", "#5E2A2B")),
+    *(("#1B3122", "#275235"), ("#3B1D1E", "#5E2A2B")),
     *("#C8A6E6", "#A9CF9B", "#E8B97A"),
 )
 CONTRAST = Palette(
@@ -61,10 +61,38 @@ CONTRAST = Palette(
 PALETTES = {palette.name: palette for palette in (DARK, LIGHT, CONTRAST)}
 
 
-class Look:
-    """The styles of one palette; there is one object for each."""
+class Grounds(NamedTuple):
+    """Of lines that a diff adds or removes, and of the changed words in them."""
 
-    def __init__(self, palette: Palette) -> None:
+    added: Style
+    added_word: Style
+    removed: Style
+    removed_word: Style
+
+
+def _grounds(palette: Palette, colours: str) -> Grounds:
+    """A terminal with few colours takes the nearest one, and of two pale or two dark grounds that
+    is the same: there it gets strong ones of its own, with an ink that is legible on them."""
+    if colours not in ("256", "standard"):
+        return Grounds(*(Style(bgcolor=each) for each in (*palette.added, *palette.removed)))
+    if colours == "256":
+        grounds = ("#005F00", "#008700", "#5F0000", "#870000")
+        if not palette.dark:
+            grounds = ("#D7FFD7", "#87FF87", "#FFD7D7", "#FFAFAF")
+        line, word = Style(color=palette.ink), Style(color="#FFFFFF" if palette.dark else "#000000")
+        both = zip((line, word, line, word), grounds, strict=True)
+        return Grounds(*(ink + Style(bgcolor=ground) for ink, ground in both))
+    added = Style(color="#000000", bgcolor="#00AA00")
+    removed = Style(color="#FFFFFF", bgcolor="#AA0000")
+    strong = Style(bold=True, underline=True)
+    return Grounds(added, added + strong, removed, removed + strong)
+
+
+class Look:
+    """The styles of one palette; there is one object for each. `colours`: how many the terminal
+    has, as Rich says it."""
+
+    def __init__(self, palette: Palette, colours: str = "") -> None:
         self.palette = palette
         self.plain = Style()
         self.bold = Style(bold=True)
@@ -87,8 +115,7 @@ class Look:
         self.marks = {"strong": self.bold, "em": self.italic, "s": self.strike, "code": self.code}
         self.marks |= {"link": self.link, "image": self.link}
         """By the marks of Markdown's spans."""
-        self.added, self.added_word = (Style(bgcolor=ground) for ground in palette.added)
-        self.removed, self.removed_word = (Style(bgcolor=ground) for ground in palette.removed)
+        self.grounds = _grounds(palette, colours)
 
     @cached_property
     def states(self) -> dict[str, tuple[str, Style]]:
@@ -124,6 +151,6 @@ class Look:
 
 
 @lru_cache(maxsize=8)
-def look_of(name: str) -> Look:
+def look_of(name: str, colours: str = "") -> Look:
     """An unknown theme gets the dark look."""
-    return Look(PALETTES.get(name, DARK))
+    return Look(PALETTES.get(name, DARK), colours)

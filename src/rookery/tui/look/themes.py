@@ -1,15 +1,17 @@
 """The palettes as Textual themes, and a screen without colours."""
 
 from functools import lru_cache
+from typing import Any
 
 from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
 from rich.style import Style
+from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from rookery.tui.look.palette import PALETTES, Palette
+from rookery.tui.look.palette import PALETTES, Look, Palette, look_of
 
 STRONG, WEAK = 3.0, 1.2
 """The contrast to the paper from which on a ground stands out."""
@@ -19,6 +21,12 @@ TURNED, UNDERLINED = Style(reverse=True), Style(underline=True)
 
 def themes() -> list[Theme]:
     return [_theme(palette) for palette in PALETTES.values()]
+
+
+def look_for(app: App[Any]) -> Look:
+    """In the app's theme, with as many colours as its terminal has."""
+    colours = "" if app.is_headless else app.console.color_system
+    return look_of(app.theme, colours or "")
 
 
 def _theme(palette: Palette) -> Theme:

@@ -15,6 +15,8 @@ class View(NamedTuple):
     agent: str = ""
     cwd: str = ""
     opened: bool = False
+    folded: bool = False
+    """Whether the user closed it: then a change is one line, too."""
     split: bool = False
     now: int = 0
     """Milliseconds, for running cards."""

@@ -1,9 +1,18 @@
 """What the transcript is made of: pieces of blocks, each with its lines."""
 
+from typing import Any
+
 from textual.strip import Strip
 
 from rookery.core.blocks import Block
 from rookery.tui.look.runs import Line, strip_of
+
+CHANGE = 20
+"""Lines of a change at most, until they are counted."""
+
+
+def _rows(change: dict[str, Any]) -> int:
+    return str(change.get("old") or "").count("\n") + str(change.get("new") or "").count("\n")
 
 
 class Item:
@@ -43,6 +52,10 @@ class Item:
 
     def guessed(self, width: int) -> int:
         """A height until it is painted."""
+        if self.block["role"] == "tool" and not self.members:
+            from rookery.core.blocks.captions import diffs  # the first paint has no call
+
+            return self.gap + 1 + min(CHANGE, sum(map(_rows, diffs(self.block))))
         if self.block["role"] != "answer":
             return self.gap + 1
         wide = max(1, min(width, 76))

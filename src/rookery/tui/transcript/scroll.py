@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 from math import ceil
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,9 +16,9 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from rookery.core.limits import Interface
-from rookery.tui.look.palette import Look, look_of
+from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import strip_of
+from rookery.tui.look.themes import look_for
 from rookery.tui.look.view import View
 from rookery.tui.system.clock import now
 from rookery.tui.system.kept_lines import KeptLines
@@ -41,11 +41,6 @@ def thumb(size: int, high: int, window: int, top: float) -> tuple[int, int]:
     long = max(1.0, window * size / high)
     start = int((size - long) * top / (high - window) * 8)
     return start, start + ceil(long * 8)
-
-
-@runtime_checkable
-class Tasteful(Protocol):
-    taste: Interface
 
 
 class Scroll(KeptLines, ScrollView):
@@ -97,7 +92,7 @@ class Scroll(KeptLines, ScrollView):
 
     @property
     def look(self) -> Look:
-        return look_of(self.app.theme)
+        return look_for(self.app)
 
     def view_of(self, item: Item) -> View:
         header = self.window.header
@@ -109,6 +104,7 @@ class Scroll(KeptLines, ScrollView):
             self.is_open(item),
             now=self._clock(),
             live=item.name == self._live,
+            folded=self.window.opened.get(item.name) is False,
         )
 
     def is_open(self, item: Item) -> bool:
@@ -116,14 +112,9 @@ class Scroll(KeptLines, ScrollView):
         chosen = self.window.opened.get(item.name)
         if chosen is not None:
             return chosen
-        app = self.app
-        taste = app.taste if isinstance(app, Tasteful) else Interface()
-        match item.block["role"]:
-            case "plan":
-                return taste.plan_opens
-            case "tool" | "terminal" if not item.members:
-                return taste.cards_expanded
-        return False
+        from rookery.tui.transcript.folding import opens  # the first paint has no block
+
+        return opens(item, self.app)
 
     # --- layout --------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from rookery.core.blocks import Block, asks
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.colours import printed
-from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import Line, fold, strip_of
+from rookery.tui.look.themes import look_for
 from rookery.tui.windows.parts.modals import Modal
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class AskScreen(WholeScreen):
         if width <= 0 or (width, theme) == self._seen:
             return
         self._seen = (width, theme)
-        block, agent, cwd, look = self._block, self._agent, self._cwd, look_of(theme)
+        block, agent, cwd, look = self._block, self._agent, self._cwd, look_for(self.app)
 
         def show(lines: list[Line]) -> None:
             if (width, theme) == self._seen:
@@ -113,7 +113,7 @@ class LogScreen(WholeScreen):
 
     def _show(self, text: str) -> None:
         width = max(1, self.whole.scrollable_content_region.width - 1)
-        lines = printed(text or "The log is empty.", look_of(self.app.theme))
+        lines = printed(text or "The log is empty.", look_for(self.app))
         self.whole.show([row for line in lines for row in fold(line, width)])
         self.call_after_refresh(self.action_last)
 

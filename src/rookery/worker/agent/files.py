@@ -55,6 +55,13 @@ class Files:
         lines = re.findall(r"[^\n]*\n|[^\n]+", text)[first:]
         return "".join(lines if limit is None else lines[:limit])
 
+    def peek(self, path: str, largest: int) -> str | None:
+        """The text of a file of at most so many bytes; None if it cannot be read."""
+        try:
+            return self.read(path) if os.path.getsize(path) <= largest else None
+        except (OSError, ValueError, RpcError):
+            return None
+
     def write(self, path: str, text: str) -> None:
         """Replace a file at once, with its mode; missing folders are made."""
         try:

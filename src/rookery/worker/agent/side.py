@@ -1,5 +1,6 @@
 """The worker as an ACP client: what goes to the agent, what comes from it, what it asks of us."""
 
+import os
 from base64 import b64encode
 from functools import partial
 
@@ -14,6 +15,7 @@ from rookery.core.critic import loop
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import auto_answer, hook_asks
 from rookery.core.settings.sandbox import CONTAINER, NONE
+from rookery.core.tools import edit_lines
 from rookery.core.turn import messages as turns
 from rookery.core.turn import retries
 from rookery.core.turn.calls import TurnCalls
@@ -64,6 +66,7 @@ class AgentSide:
         roots = session.sandbox.roots([session.header["cwd"], *session.header["roots"]])
         sealed = () if session.sandbox.kind == NONE else (files.GIT,)
         self._files = files.Files(roots, session.surroundings.umask, sealed)
+        self._edits = edit_lines.EditLines(self._text_of)
         self.terminals = Terminals(session, self._files, self._privileges)
         self.auto_answer = AutoAnswer(session)
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
@@ -120,6 +123,7 @@ class AgentSide:
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
         self._calls.clear()
+        self._edits.clear()
         self._surviving.turn_begins()
         self.terminals.turn_begins()
         self.kept.calls.clear()
@@ -271,6 +275,10 @@ class AgentSide:
             for fresh in self.replays.take(update):
                 self._heard(fresh)
 
+    def _text_of(self, path: str) -> str | None:
+        place = os.path.join(self._session.header["cwd"], path)
+        return self._files.peek(self._session.sandbox.to_host(place), edit_lines.LARGEST)
+
     def _release(self) -> None:
         """What was held as possible history comes before whatever follows it."""
         for fresh in self.replays.release():
@@ -278,6 +286,7 @@ class AgentSide:
 
     def _heard(self, update: Json) -> None:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+            update = self._edits.note(update)
             self._privileges.hear(*(update.get(key) for key in ("content", "rawOutput", "_meta")))
             known = self._calls.remember(update)
             self.terminals.background.hear(update)
@@ -331,7 +340,9 @@ class AgentSide:
         if self._session.agent.phase == "ending":  # what it had asked is kept, and nothing more
             incoming.fail(INTERNAL_ERROR, "the agent is being ended")
             return
-        given, about = lenient.mapping(incoming.params, "toolCall"), list[Json]()
+        given, about = self._edits.note(lenient.mapping(incoming.params, "toolCall")), list[Json]()
+        if given:
+            incoming.params = {**incoming.params, "toolCall": given}
         if incoming.method == "session/request_permission":
             about = self._calls.stands_for(given)
         calls = self.auto_answer.look_at_all(about)

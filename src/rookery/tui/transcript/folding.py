@@ -1,0 +1,24 @@
+"""Which blocks are open before the user opens or folds one."""
+
+from typing import Protocol, runtime_checkable
+
+from rookery.core.limits import Interface
+from rookery.tui.transcript.item import Item
+
+
+@runtime_checkable
+class Tasteful(Protocol):
+    taste: Interface
+
+
+def opens(item: Item, app: object) -> bool:
+    """As the settings say; a change that fits on its card is open already."""
+    taste = app.taste if isinstance(app, Tasteful) else Interface()
+    match item.block["role"]:
+        case "plan":
+            return taste.plan_opens
+        case "tool" | "terminal" if not item.members:
+            from rookery.tui.look.card import is_short_change  # the first paint has no card
+
+            return taste.cards_expanded or is_short_change(item.block)
+    return False
