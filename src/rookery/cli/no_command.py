@@ -193,7 +193,7 @@ def _is_ready(agent: str) -> bool:
 def _overview() -> int:
     """What runs now, and the commands to try next."""
     from rookery.cli import tui_launch
-    from rookery.cli.commands.look.ps import write_table
+    from rookery.cli.commands.look.ps import in_order, write_table
     from rookery.cli.output import standard
     from rookery.cli.output.wrap import wrapped
     from rookery.core.view.fleet import is_hidden
@@ -202,7 +202,10 @@ def _overview() -> int:
     known = target.rookery().heads(hidden=False)
     found = [head for head in known if not is_hidden(head, time.time() * 1000)]
     if found:
-        write_table(screen, found, LISTED)
+        listed = in_order(found)
+        write_table(screen, listed[:LISTED])
+        if more := len(listed[LISTED:]):
+            screen.line(screen.paint.faint(f"and {more:,} more: rookery ps"))
         screen.line()
     text = NEXT if found else FIRST_RUN
     if not tui_launch.is_installed():

@@ -1,5 +1,6 @@
-"""Times in the user's own zone: logs and agents write them in any."""
+"""Times in the user's own zone, and ages: the same in every face."""
 
+import time
 from datetime import UTC, datetime
 
 from rookery.core.blocks import Block
@@ -18,6 +19,36 @@ def clock_time(at: float, now: float) -> str:
     if then.year != today.year:
         return f"{then.day} {then:%b %Y, %H:%M}"
     return f"{then:%a} {then.day} {then:%b, %H:%M}"
+
+
+UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+WEEK, LONG_AGO = 7 * 86_400, 300 * 86_400
+
+
+def age(at: float, now: float) -> str:
+    """`12 s`, `4 min`, `3 h`, `2 d`; after a week `12 Mar`, after most of a year `Mar 2024`. Both
+    in milliseconds."""
+    seconds = max(0, int(now - at)) // 1000
+    if seconds < WEEK:
+        found = (f"{seconds // size} {unit}" for size, unit in UNITS if seconds >= size)
+        return next(found, "0 s")
+    return day_of(at) if seconds < LONG_AGO else time.strftime("%b %Y", time.localtime(at / 1000))
+
+
+def ago(at: float, now: float) -> str:
+    """`4 min ago`; after a week, the day."""
+    return f"{age(at, now)} ago" if now - at < 1000 * WEEK else age(at, now)
+
+
+def day_of(at: float) -> str:
+    """`2 Dec`."""
+    day = time.localtime(at / 1000)
+    return f"{day.tm_mday} {time.strftime('%b', day)}"
+
+
+def day_and_time(at: float) -> str:
+    """`2 Dec 17:40`."""
+    return f"{day_of(at)} {time.strftime('%H:%M', time.localtime(at / 1000))}"
 
 
 def _local(milliseconds: float) -> datetime:

@@ -1,4 +1,5 @@
-"""The state of a session in words, the same in every face. A waiting session never looks busy."""
+"""The state of a session in words, the same in every face: a label of core/view/states, and after a
+colon what is particular. A waiting session never looks busy."""
 
 from typing import NamedTuple
 
@@ -7,28 +8,18 @@ from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
 from rookery.core.turn import retries
 from rookery.core.turn.remedies import WORKER_DIED
+from rookery.core.view import states
+from rookery.core.view.fleet import FAILED, is_judged
 from rookery.render.local_time import clock_time
 from rookery.render.plain import clean_line
 
-ENDS = {
-    "max_tokens": "token limit",
-    "max_turn_requests": "request limit",
-    "refusal": "refused",
-    "orphaned": "went silent",
-    "unresponsive": "did not respond",
-    "agent_exited": "the agent exited",
-}
-"""Why a turn ended, in short; the notice in the transcript says more."""
-
-KINDS = {"network": "model unreachable", "auth": "not logged in", "context": "context is full"}
-"""The same, by the kind of its error."""
-
-ENDED_WELL = ("", "end_turn", "cancelled", "forced", "waiting")
+WHY = 80
+"""Characters of why a turn failed."""
 
 
 class Said(NamedTuple):
     sign: str
-    """needs-you, running, warn, failed or idle."""
+    """A key of render/signs."""
     words: str
     since: int | None = None
     """When it began, where the time that passed is shown; in milliseconds of the epoch."""
@@ -36,29 +27,71 @@ class Said(NamedTuple):
     """When it is over, where the time that is left is shown."""
 
 
-def said(header: Json, at: int) -> Said:
+def label(listed: Json, now: float) -> str:
+    """The state of a session in a list; `listed` has what `states.standing` tells."""
+    condition = listed["condition"]
+    if condition == "limited":
+        return limited(int(listed.get("limitedUntil") or 0), now)
+    return states.label_of(condition, queued=listed["queue"])
+
+
+def limited(until: int, now: float) -> str:
+    """`limited until 09:00`; `limited, lifted at 09:00`, where it did not continue by itself."""
+    clock = clock_time(until, now) if until else ""
+    if clock and until <= now:
+        return f"{states.label_of('limited')}, lifted at {clock}"
+    return states.label_of("limited", until=clock)
+
+
+def said(header: Json, at: int, *, awake: bool | None = None) -> Said:
+    """`awake`: whether it has a worker; None: what its log says last of the agent decides."""
     since = int(header["since"])
-    process, reason = lenient.text(header["process"], "state"), header["reason"]
     if unanswered(header):
-        words = "needs you" if budgets.open_ask(header) is None else "needs you: budget reached"
-        return Said("needs-you", words, _asked(header, at))
-    if header["state"] == "quiet":
-        return Said("warn", "quiet", since)
-    if header["state"] == "running" and lenient.text(header, "stopping"):
-        return Said("warn", "stopping: budget reached", since)
-    if header["state"] == "running" and header["retrying"]:
-        return _retrying(header, at, since)
-    if header["state"] == "running":
-        return Said("running", "starting" if process == "starting" else "working", since)
+        more = "" if budgets.open_ask(header) is None else "budget reached"
+        return Said("needs-you", _label("needs-you", more), _asked(header, at))
+    if header["state"] != "idle" or (is_judged(header) and awake is not False):
+        return _running(header, at, since)
+    process, reason = lenient.text(header["process"], "state"), header["reason"]
     if lenient.text(header["process"], "reason") == WORKER_DIED:
-        return Said("failed", "does not start")
+        return Said("failed", _label("failed", "does not start"))
     if reason == "rate_limited":
-        return Said("warn", _limited(header, at))
-    if reason not in ENDED_WELL:
-        kind = lenient.text(lenient.mapping(header["error"], "data"), "errorKind")
-        known = KINDS.get(kind) if reason == "failed" else ENDS.get(reason)
-        return Said("failed", known or clean_line(reason, 60).replace("_", " "))
-    return Said("failed", "does not start") if process == "parked" else Said("idle", "ready")
+        from rookery.core.turn import rate_limit  # not needed for the first paint
+
+        return Said("warn", limited(rate_limit.limited_until(header), at))
+    if reason in FAILED:
+        return Said("failed", _label("failed", _why(header)))
+    if process == "parked":
+        return Said("failed", _label("failed", "does not start"))
+    if held := sum(not item.get("placeless") for item in header["queue"]):
+        return Said("warn", states.label_of("held", queued=held))
+    if header["queue"]:
+        return Said("idle", states.label_of("waiting"))
+    if not header["turn"]:
+        return Said("idle", states.label_of("not-begun"))
+    asleep = process in ("stopped", "absent") if awake is None else not awake
+    why = _why(header) if reason not in ("", "end_turn") else ""
+    return Said("warn" if why else "idle", _label("asleep" if asleep else "idle", why))
+
+
+def _why(header: Json) -> str:
+    from rookery.core.view.doing import why_ended  # not needed for the first paint
+
+    return clean_line(why_ended(header), WHY)
+
+
+def _label(condition: str, more: str = "") -> str:
+    return states.label_of(condition) + (f": {more}" if more else "")
+
+
+def _running(header: Json, at: int, since: int) -> Said:
+    if header["state"] == "quiet":
+        return Said("warn", _label("running", "quiet"), since)
+    if lenient.text(header, "stopping"):
+        return Said("warn", _label("running", "stopping, budget reached"), since)
+    if header["retrying"]:
+        return _retrying(header, at, since)
+    starts = lenient.text(header["process"], "state") == "starting"
+    return Said("running", _label("running", "starting" if starts else ""), since)
 
 
 def _asked(header: Json, at: int) -> int:
@@ -67,23 +100,15 @@ def _asked(header: Json, at: int) -> int:
     return min(times, default=at)
 
 
-def _limited(header: Json, at: int) -> str:
-    from rookery.core.turn import rate_limit  # not needed for the first paint
-
-    reset = rate_limit.reset_of(header["rateLimit"] or {}, header["since"])
-    until = clock_time(reset, at) if reset is not None else ""
-    return f"rate limit until {until}" if until else "rate limit"
-
-
 def _retrying(header: Json, at: int, since: int) -> Said:
-    """`retrying 3 of 5`, and when."""
+    """`running: retrying 3 of 5`, and when."""
     retry = lenient.mapping(header, "retry")
     attempt, of = lenient.integer(retry, "attempt"), lenient.integer(retry, "of")
     until = lenient.integer(retry, "until")
     words = "retrying"
     if attempt is not None:
         words += f" {attempt}" + (f" of {of}" if of else "")
-    words = f"model unreachable · {words}" if retries.is_unreachable(header) else words
+    words = f"model unreachable, {words}" if retries.is_unreachable(header) else words
     if until is not None and until > at:
-        return Said("warn", words, until=until)
-    return Said("warn", words, since)
+        return Said("warn", _label("running", words), until=until)
+    return Said("warn", _label("running", words), since)

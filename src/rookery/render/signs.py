@@ -16,6 +16,10 @@ SIGNS = {
     "idle": ("●", "-"),
     "waiting": ("◌", "~"),
     "asleep": ("·", "."),
+    "held": ("▲", "!"),
+    "hung": ("✗", "!!"),
+    "to-read": ("•", "*"),
+    "not-begun": ("○", "-"),
     "unread": ("•", "*"),
 }
 """A sign, and what replaces it where the encoding lacks it."""

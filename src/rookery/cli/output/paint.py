@@ -22,6 +22,8 @@ COLOURS = {
     "running": "36",
     "needs-you": "33",
     "limited": "33",
+    "held": "33",
+    "hung": "31",
     "stopped": "33",
     "warn": "33",
     "faint": "2",

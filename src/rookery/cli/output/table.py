@@ -25,14 +25,19 @@ type Look = Callable[[int, str, str], str]
 
 
 def write(
-    screen: Screen, shape: Sequence[Column], rows: Sequence[Sequence[str]], look: Look | None = None
+    screen: Screen,
+    shape: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    look: Look | None = None,
+    *,
+    whole: bool = False,
 ) -> None:
-    """Cells are clean lines without colour; `look` paints them."""
+    """Cells are clean lines without colour; `look` paints them. `whole`: nothing is cut."""
     natural = [
         max(columns(column.heading), *(columns(row[place]) for row in rows))
         for place, column in enumerate(shape)
     ]
-    widths = fitted(shape, natural, screen.width) if screen.fits else natural
+    widths = fitted(shape, natural, screen.width) if screen.fits and not whole else natural
     kept = [place for place, width in enumerate(widths) if width]
     headings = [_cell(shape[place], shape[place].heading, widths[place]) for place in kept]
     screen.line((" " * GAP).join(map(screen.paint.faint, headings)).rstrip())

@@ -1,17 +1,10 @@
-"""Sizes and ages as values of options: 100M, 30d; and days as texts."""
+"""Sizes and ages as values of options: 100M, 30d."""
 
 import re
-import time
 from collections.abc import Mapping
 from typing import Any, override
 
 import click
-
-
-def day_of(at: float) -> str:
-    """Milliseconds of the epoch as a day here: 2 Dec."""
-    when = time.localtime(at / 1000)
-    return f"{when.tm_mday} {time.strftime('%b', when)}"
 
 
 class Quantity(click.ParamType[float]):

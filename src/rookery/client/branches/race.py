@@ -193,7 +193,7 @@ def _word(head: Json, state: str) -> str:
     if state not in ("idle", "asleep"):
         return state
     reason = str(head["reason"])
-    return {"end_turn": "done", "": "not started"}.get(reason, reason)
+    return {"end_turn": "done", "": "not-begun"}.get(reason, reason)
 
 
 def _size(head: Json) -> tuple[int | None, int, int]:

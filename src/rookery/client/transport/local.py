@@ -10,7 +10,8 @@ from rookery.client import fleet, waking
 from rookery.client.transport.interface import Rookery, Told
 from rookery.core.blocks import Block
 from rookery.core.json import Json
-from rookery.core.view.fleet import fleet_block, in_order, is_hidden
+from rookery.core.view.fleet import fleet_block, is_hidden
+from rookery.core.view.states import in_order
 from rookery.home import paths, seen
 from rookery.log.lock import becomes_free
 from rookery.log.reader import Reader

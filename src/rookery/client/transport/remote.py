@@ -23,7 +23,7 @@ from rookery.core.blocks.document import Document
 from rookery.core.json import Json, lenient
 from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import Preview
-from rookery.core.view.fleet import in_order
+from rookery.core.view.states import in_order, standing
 
 if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order
@@ -227,7 +227,7 @@ class RemoteRookery(Rookery):
                     document.apply(said["ops"])
                 place = {"epoch": said["epoch"], "after": said["seq"]}
                 shown = [each for each in document.blocks.values() if not _is_hidden(each)]
-                yield in_order(shown)
+                yield in_order([_with_condition(each) for each in shown])
 
     @override
     def mark_seen(self, session: str, seq: int) -> None:
@@ -274,6 +274,14 @@ def _head(row: Json) -> Json:
 def _pass_on(said: Json, stays: Told) -> None:
     for words in said["kept"]:
         stays(words)
+
+
+def _with_condition(block: Block) -> Block:
+    """The daemon of an earlier build does not tell it."""
+    if "condition" in block:
+        return block
+    told = {"agentName": "", "limitedUntil": 0, **block, "awake": block["status"] != "asleep"}
+    return block | told | standing(told, str(block["status"]))
 
 
 def _is_hidden(block: Block) -> bool:

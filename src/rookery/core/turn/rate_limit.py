@@ -71,6 +71,13 @@ def reset_of(limit: Json, since: int) -> float | None:
     return given
 
 
+def limited_until(header: Json) -> int:
+    """For lists: 0 where the last turn met no limit, or the agent did not say."""
+    if header["state"] != "idle" or header["reason"] != "rate_limited":
+        return 0
+    return int(reset_of(header["rateLimit"] or {}, header["since"]) or 0)
+
+
 def epoch_of(value: Any) -> float | None:
     """Milliseconds of the epoch: from seconds, milliseconds, or a time of ISO 8601 with a zone."""
     if isinstance(value, str):

@@ -9,6 +9,7 @@ from rookery.core.blocks import asks, captions
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.tools.calls import key_of
+from rookery.core.view.states import ENDINGS
 
 LONGEST = 200
 MOST = 20
@@ -17,14 +18,8 @@ WORDS = {"agent_message_chunk": "writing", "agent_thought_chunk": "thinking"}
 ENDED = frozenset({"completed", "failed", "cancelled"})
 CODE = frozenset({"run", "edit", "read", "delete", "move", "fetch"})
 """Verbs whose object is code: a command, a path, an address."""
-ENDINGS = {
-    "agent_exited": "the agent exited",
-    "failed": "the turn failed",
-    "interrupted": "interrupted",
-    "orphaned": "interrupted: its process is gone",
-    "rate_limited": "rate limited",
-    "unresponsive": "the agent does not respond",
-}
+KINDS = {"network": "model unreachable", "auth": "not logged in", "context": "context is full"}
+"""Why a turn failed, by the kind of its error."""
 
 
 class Doing(NamedTuple):
@@ -94,9 +89,27 @@ def standing(header: Json) -> str:
     if said := lenient.text(header, "stopping"):
         return f"stopping: {lenient.first_line(said, LONGEST)}"
     if header["state"] == "idle" and header["reason"] in ENDINGS:
-        said = masked(lenient.text(header["error"], "message"))
-        return lenient.first_line(said, LONGEST) or ENDINGS[header["reason"]]
+        return _message(header) or why_ended(header)
+    if header["process"]["state"] == "parked":
+        return lenient.first_line(lenient.text(header["process"], "remedy"), LONGEST)
     return ""
+
+
+def _message(header: Json) -> str:
+    return lenient.first_line(masked(lenient.text(header["error"], "message")), LONGEST)
+
+
+def why_ended(header: Json) -> str:
+    """Why the last turn did not end well, in a few words: the notice in the transcript says more.
+    Empty: it did."""
+    reason = header["reason"]
+    ending = ENDINGS.get(reason, "")
+    if reason == "failed":
+        kind = lenient.text(lenient.mapping(header["error"], "data"), "errorKind")
+        return KINDS.get(kind) or _message(header) or ending
+    stderr = lenient.texts(header["process"], "stderr")
+    words = lenient.first_line(masked("\n".join(reversed(stderr))), LONGEST)
+    return f"{ending}: {words}" if reason == "agent_exited" and words else ending
 
 
 def wants(ask: Json, cwd: str) -> str:

@@ -10,9 +10,7 @@ from rookery.core.clock_slip import CLOCK_SLIP, is_snoozed
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import NONE
-
-ORDER = {"needs-you": 0, "damaged": 1, "failed": 1, "limited": 1, "running": 2}
-ORDER |= {"waiting": 3, "idle": 4, "asleep": 5}
+from rookery.core.view import states
 
 FAILED = frozenset({"failed", "agent_exited", "unresponsive", "orphaned", "interrupted"})
 """Reasons for which a turn ended."""
@@ -25,23 +23,10 @@ TIMES = ("at", "since", "created")
 """Of a head: times of events."""
 
 LATER = (
-    "waiting",
-    "doing",
-    "sandbox",
-    "worktree",
-    "race",
-    "paused",
-    "hidden",
-    "snoozedAt",
-    "asked",
+    *("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden", "snoozedAt"),
+    *("asked", "limitedUntil", "agentName"),
 )
 """Of a head: what workers of earlier builds do not write."""
-
-STATE_WORDS = {"needs-you": "needs you"}
-"""States whose word for the user is not the one for programs."""
-
-NEEDS_YOU, RUNNING, FINISHED = "Needs you", "Running", "Finished"
-"""Headings of a list."""
 
 SHOWN = (
     *("id", "title", "agent", "cwd", "roots", "created", "archived", "snoozed", "pinned"),
@@ -54,7 +39,9 @@ SHOWN = (
 def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""
     from rookery.core import budgets  # whoever only lists does without these
+    from rookery.core.agent.names import own_name
     from rookery.core.asks.kept_asks import oldest, unanswered
+    from rookery.core.turn.rate_limit import limited_until
     from rookery.core.view.doing import standing
 
     plan, process, queue = header["plan"], header["process"], header["queue"]
@@ -64,6 +51,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "guard": lenient.text(process, "guard"),
         "sandbox": lenient.text(header, "sandbox") or NONE,
         "process": process["state"],
+        "agentName": own_name(header),
         "asks": unanswered(header),
         "asked": oldest(header),
         "doing": standing(header),
@@ -72,6 +60,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "waiting": any(item.get("placeless") for item in queue),
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "rateLimited": header["rateLimit"] is not None,
+        "limitedUntil": limited_until(header),
         "critic": {key: header["critic"][key] for key in ("state", "iteration", "of", "score")},
         "seq": seq,
         "at": at,
@@ -147,15 +136,17 @@ IN_BLOCK = (
     *("agent", "cwd", "model", "mode", "turn", "since", "at"),
     *("asks", "queue", "plan", "usage", "pinned"),
 )
+IN_SOME = {"unread": False, "doing": "", "paused": "", "sandbox": NONE}
+IN_SOME |= {"agentName": "", "limitedUntil": 0}
+"""The head of an earlier build has none of these."""
 
 
 def fleet_block(head: Json, *, awake: bool) -> Block:
-    fields = {field: head[field] for field in IN_BLOCK} | {"unread": head.get("unread", False)}
-    fields["doing"] = head.get("doing", "")  # the head of an earlier build has none
-    fields["paused"] = head.get("paused", "")
-    fields["sandbox"] = head.get("sandbox", NONE)
+    fields = {field: head[field] for field in IN_BLOCK}
+    fields |= {field: head.get(field, default) for field, default in IN_SOME.items()}
     fields["branch"] = worktree.brief(head.get("worktree"))
     status, title = state_of(head, awake=awake), head["title"] or NO_TITLE
+    fields |= states.standing({"unread": False, **head, "awake": awake}, status)
     return make_block(
         head["id"], "session", title=title, text=head["last"], status=status, **fields
     )
@@ -167,20 +158,3 @@ def others_here(session: str, cwd: str, rows: Iterable[tuple[str, str, str]]) ->
     return sum(
         there == cwd and status in WORKING and name != session for name, there, status in rows
     )
-
-
-def in_order(blocks: list[Block]) -> list[Block]:
-    """What needs the user first, then what is pinned, then by news. A failed one that was read
-    needs nothing more."""
-    return sorted(blocks, key=lambda block: (_rank(block), not block["pinned"], -block["at"]))
-
-
-def group_of(block: Block) -> str:
-    """Under which heading a list shows it."""
-    rank = _rank(block)
-    return NEEDS_YOU if rank < ORDER["running"] else RUNNING if rank < ORDER["idle"] else FINISHED
-
-
-def _rank(block: Block) -> int:
-    sinks = block["status"] in ("failed", "limited") and not block["unread"]
-    return ORDER["asleep"] if sinks else ORDER.get(block["status"], 9)

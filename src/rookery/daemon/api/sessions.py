@@ -18,6 +18,7 @@ from rookery.client.trash import moves as trash
 from rookery.client.update.workers import is_older
 from rookery.core import budgets
 from rookery.core.json import Json
+from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
@@ -28,6 +29,7 @@ from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
+from rookery.render import session_state
 from rookery.search.update import drop_deleted
 
 router = APIRouter(tags=["sessions"])
@@ -138,9 +140,12 @@ def _row(head: Json) -> Json:
     worker = head["worker"] or {}
     shown = {key: value for key, value in head.items() if key not in ("v", "worker")}
     process = {key: worker[key] for key in ("pid", "build") if key in worker}
+    status = state_of(head, awake=head["awake"])
+    shown |= states.standing(head, status)
     return {
         **shown,
-        "status": state_of(head, awake=head["awake"]),
+        "status": status,
+        "label": session_state.label(shown, time.time() * 1000),
         "events": head["seq"],
         "parked": is_parked(head),
         "process": process if head["awake"] else None,

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rookery.core.view.states import STATES
+
 WHEN = "In milliseconds since the epoch."
 
 
@@ -42,6 +44,24 @@ class Session(Open):
     status: Literal[
         "needs-you", "failed", "limited", "running", "waiting", "idle", "asleep", "damaged"
     ] = Field(description="The state, as one word.")
+    condition: str = Field(
+        description="The state as lists show it, finer than `status`.",
+        json_schema_extra={"enum": [*STATES]},
+    )
+    label: str = Field(
+        description="The condition in words, with times in the daemon's zone.",
+        examples=["limited until 09:00"],
+    )
+    group: str = Field(description="The heading that lists show it under.", examples=["Needs you"])
+    began: int = Field(description=f"When the condition began. {WHEN}")
+    limited_until: int = Field(
+        0,
+        alias="limitedUntil",
+        description=f"When a rate limit is lifted; 0: there is none, or it is unknown. {WHEN}",
+    )
+    agent_name: str = Field(
+        "", alias="agentName", description="What an agent that `--cmd` started calls itself."
+    )
     state: str = Field(description="The state of the turn.")
     reason: str | None = Field(description="Why the last turn ended.")
     last: str = Field(description="The last line of the agent's last answer.")

@@ -67,7 +67,8 @@ function tell(before, after) {
     if (!was || (was === status && old.asks === asks)) continue;
     const row = document.getElementById(`s-${id}`);
     const title = $(".title", row).textContent.trim();
-    const doing = $(".doing", row).textContent.trim();
+    const label = $(".doing b", row)?.textContent ?? "";
+    const doing = $(".doing", row).textContent.trim().slice(label ? label.length + 2 : 0);
     let kind = "";
     if (status === "needs-you") kind = "ask";
     else if (status === "failed") kind = "failure";
@@ -105,20 +106,21 @@ function badge() {
   navigator.setAppBadge?.(Number(needs)).catch(() => {});
 }
 
-/** `38:20`, `2:05:10` */
-export function elapsed(seconds) {
+const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+/** `12 s`, `4 min`, `3 h`, `2 d`, as render/local_time says it; "" after a week: then the day stands there. */
+export function age(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
-  const two = (number) => String(number).padStart(2, "0");
-  const minutes = Math.floor(whole / 60) % 60;
-  const hours = Math.floor(whole / 3600);
-  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  if (whole >= 7 * 86400) return "";
+  const [size, unit] = UNITS.find(([each]) => whole >= each) ?? [1, "s"];
+  return `${Math.floor(whole / size)} ${unit}`;
 }
 
 function tick() {
   const now = Date.now() + skew;
   for (const time of $$("time.age[data-since]")) {
-    const words = elapsed((now - Number(time.dataset.since)) / 1000);
-    if (time.textContent !== words) time.textContent = words;
+    const words = age((now - Number(time.dataset.since)) / 1000);
+    if (words && time.textContent !== words) time.textContent = words;
   }
 }
 

@@ -11,7 +11,7 @@ from rookery.client.branches import race as races
 from rookery.client.branches.race import Runner
 from rookery.core import units
 from rookery.core.json.safe_text import count
-from rookery.core.view.fleet import STATE_WORDS
+from rookery.core.view.states import label_of
 from rookery.daemon.page import shell
 from rookery.daemon.state import Daemon
 from rookery.export.html.text import esc_line, tag
@@ -54,7 +54,7 @@ def _row(row: Runner, *, read_only: bool) -> str:
     known = AGENTS.get(row.agent)
     title = esc_line(known.title if known else row.agent, 60)
     place = f"/sessions/{esc_line(row.session)}"
-    state = esc_line(STATE_WORDS.get(row.state, row.state.replace("_", " ")))
+    state = esc_line(label_of(row.state))
     changed = ""
     if row.files is not None:
         words = f"{count(row.files, 'file')}, +{row.added} −{row.removed}"

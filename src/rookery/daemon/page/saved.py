@@ -17,13 +17,16 @@ from rookery.daemon.errors import Problem
 from rookery.daemon.options import PORTS, split_host, url
 from rookery.daemon.page.settings import buttons, frame, named
 from rookery.daemon.pieces import forms
-from rookery.daemon.pieces.fleet_list import age
 from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
 from rookery.forms.lists import Row
+from rookery.render.local_time import ago
 
 router = APIRouter(include_in_schema=False)
+
+NOW = 60_000
+"""Milliseconds for which a device that was used counts as here."""
 
 ABOUT = {
     "models": "Models for Rookery's own agent. Other agents bring their own.",
@@ -173,9 +176,7 @@ async def devices(daemon: Daemon, request: Request) -> HTMLResponse:
 def _device(daemon: State, device: Device, here: Device | None, now: float) -> str:
     mine = here is not None and device.id == here.id
     chip = ' <span class="chip">this device</span>' if mine else ""
-    last = age(device.used, now)
-    ago = " ago" if last.endswith((" min", " h")) else ""
-    seen = "here now" if last == "now" else f"last here {last}{ago}"
+    seen = "here now" if now - device.used < NOW else f"last here {ago(device.used, now)}"
     where = f" · {device.address}" if device.address else ""
     ask = "You will be logged out here." if mine else "It is logged out at once."
     deed = (

@@ -1,8 +1,6 @@
-"""The list of sessions: what needs you first, then what was not read, then what runs, then the
-rest."""
+"""The list of sessions, in the groups and words of core/view/states."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -13,22 +11,26 @@ from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
 from rookery.core.settings.sandbox import NONE
-from rookery.core.view.fleet import NO_TITLE, STATE_WORDS, WORKING, others_here, state_of
+from rookery.core.view import states
+from rookery.core.view.fleet import NO_TITLE, WORKING, others_here, state_of
+from rookery.core.view.states import ASLEEP, GROUPS, IDLE, NEEDS_YOU, TO_READ
 from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc_line, tag
 from rookery.home.paths import with_tilde
+from rookery.render import session_state
+from rookery.render.local_time import age
 
-NEEDS, UNREAD, RUNNING, REST = "Needs you", "To read", "Running", "Finished"
-ORDER = (NEEDS, UNREAD, RUNNING, REST)
-SHOWS = {"": "All", "needs": NEEDS, "running": RUNNING, "finished": REST}
+_NAMES = ("needs", "read", "running", "waiting", "idle", "asleep")
+SHOWS = {"": "All", **dict(zip(_NAMES, GROUPS, strict=True))}
+FINISHED = {"finished": (TO_READ, IDLE, ASLEEP)}
+"""What an address of an earlier build shows."""
 HIDDEN = {"archived": "Archived", "snoozed": "Snoozed"}
 COLUMN = 40
 """Sessions in the column; the screen has all."""
 PAGE = 100
 SHORT = 28
 """Characters of a directory."""
-MINUTE, HOUR, DAY = 60, 3600, 86_400
 
 MORE = (
     f'<button class="quiet icon" data-do="row" aria-label="Actions">{icons.icon("more")}</button>'
@@ -61,37 +63,21 @@ ALL = Wanted()
 
 class Row(NamedTuple):
     head: Json
+    """With what `states.standing` tells."""
     status: str
-    group: str
     hidden: str
     """archived or snoozed; "": it is listed."""
 
 
 def rows_of(heads: Iterable[Json], now: float) -> list[Row]:
     """In the order of the list."""
-    found = [_row(head, now) for head in heads]
-    return sorted(found, key=lambda row: (ORDER.index(row.group), *_within(row)))
+    found = [head | states.standing(head, state_of(head, awake=head["awake"])) for head in heads]
+    return [_row(head, now) for head in states.in_order(found)]
 
 
 def _row(head: Json, now: float) -> Row:
-    status = state_of(head, awake=head["awake"])
     hidden = "archived" if head["archived"] else "snoozed" if is_snoozed(head, now) else ""
-    return Row(head, status, _group(status, unread=head["unread"]), hidden)
-
-
-def _group(status: str, *, unread: bool) -> str:
-    match status:
-        case "needs-you" | "damaged":
-            return NEEDS
-        case "failed" | "limited":
-            return NEEDS if unread else REST
-        case "running" | "waiting":
-            return RUNNING
-    return UNREAD if unread else REST
-
-
-def _within(row: Row) -> tuple[bool, bool, float]:
-    return (row.status != "needs-you", not row.head["pinned"], -row.head["at"])
+    return Row(head, state_of(head, awake=head["awake"]), hidden)
 
 
 # --- the two forms -------------------------------------------------------------------------------
@@ -150,7 +136,7 @@ def _list(
 ) -> str:
     """What the tab's title and icon say is counted here, over all sessions in lists."""
     seen = [row for row in rows if not row.hidden]
-    needs = sum(row.group == NEEDS for row in seen)
+    needs = sum(row.head["group"] == NEEDS_YOU for row in seen)
     running = sum(row.status == "running" for row in seen)
     asks = sum(row.status == "needs-you" for row in seen)
     counts = f'data-needs="{needs}" data-asks="{asks}" data-running="{running}"'
@@ -161,18 +147,18 @@ def _list(
 
 
 def _counts(rows: Iterable[Row]) -> Mapping[str, int]:
-    found = dict.fromkeys(ORDER, 0)
+    found = dict.fromkeys(GROUPS, 0)
     for row in rows:
-        found[row.group] += 1
+        found[row.head["group"]] += 1
     return found
 
 
 def _groups(rows: list[Row], now: float, session: str, counts: Mapping[str, int]) -> str:
     found = ""
-    for name in ORDER:
-        mine = [_line(row, now, session) for row in rows if row.group == name]
+    for name in GROUPS:
+        mine = [_line(row, now, session) for row in rows if row.head["group"] == name]
         if mine:
-            kind = "needs" if name == NEEDS else ""
+            kind = "needs" if name == NEEDS_YOU else ""
             found += _group_of(name, counts[name] or len(mine), mine, kind)
     return found
 
@@ -198,17 +184,14 @@ def _group_of(name: str, count: int, lines: list[str], kind: str) -> str:
 def _is_shown(row: Row, show: str) -> bool:
     if show in HIDDEN or row.hidden:
         return row.hidden == show
-    if show == "finished":
-        return row.group in (REST, UNREAD)
-    return not show or row.group == SHOWS.get(show)
+    return not show or row.head["group"] in FINISHED.get(show, (SHOWS.get(show),))
 
 
 def _matches(head: Json, words: str) -> bool:
     """Whether all of the words stand in its title, its agent or its directory."""
     if not words:
         return True
-    agent = str(head["agent"])
-    where = f"{head['title']} {agent} {title_of(agent)} {head['cwd']}".lower()
+    where = f"{head['title']} {head['agent']} {shown_agent(head)} {head['cwd']}".lower()
     return all(word in where for word in words.lower().split())
 
 
@@ -254,9 +237,7 @@ def _pages(count: int, wanted: Wanted) -> str:
 
 def _line(row: Row, now: float, session: str) -> str:
     head, name = row.head, esc_line(str(row.head["id"]), 100)
-    quiet = row.status in ("idle", "asleep")
-    sign = "done" if quiet and head["unread"] else row.status
-    words = STATE_WORDS.get(sign, "finished, not read" if sign == "done" else sign)
+    label = esc_line(session_state.label(head, now))
     here = ' aria-current="page"' if head["id"] == session else ""
     flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if head[flag])
     flags += f' data-hidden="{row.hidden}"' if row.hidden else ""
@@ -264,10 +245,10 @@ def _line(row: Row, now: float, session: str) -> str:
     pin = icons.icon("pin") if head["pinned"] else ""
     title = esc_line(masked(head["title"] or NO_TITLE), 200)
     inner = (
-        icons.state(sign, words)
+        icons.state(head["condition"], label)
         + f'<span class="title" dir="auto">{pin}{title}</span>'
-        + _time(row, now)
-        + tag("span", _doing(row), "doing")
+        + f'<time class="age" data-since="{head["began"]}">{age(head["began"], now)}</time>'
+        + tag("span", _doing(row, label), "doing")
         + tag("span", _about(head), "about")
     )
     return (
@@ -276,17 +257,21 @@ def _line(row: Row, now: float, session: str) -> str:
     )
 
 
-def _doing(row: Row) -> str:
-    """What it does now, wants, or said last."""
+def _doing(row: Row, label: str) -> str:
+    """Its state, unless the heading says it; what it does now, wants, or said last."""
     said = lenient.text(row.head, "doing") or row.head["last"]
-    return coded(clean_line(said[:300])) or ("working" if row.status == "running" else "&nbsp;")
+    words = coded(clean_line(said[:300]))
+    if label == row.head["group"].lower():
+        return words or (label if row.status == "running" else "&nbsp;")
+    state = f'<b class="{row.head["condition"]}">{label}</b>'
+    return f"{state}: {words}" if words else state
 
 
 def _about(head: Json) -> str:
     tree = head.get("worktree")
     place = with_tilde(clean_line(lenient.text(tree, "origin") or str(head["cwd"])))
     short = place if len(place) <= SHORT else f"…/{place.rsplit('/', 1)[-1]}"
-    found = [tag("span", esc_line(title_of(str(head["agent"]))))]
+    found = [tag("span", esc_line(shown_agent(head)))]
     if (kind := lenient.text(head, "sandbox")) not in ("", NONE):
         found.append(tag("span", esc_line(f"in {kind}")))
     if branch := worktree.brief(tree):
@@ -295,9 +280,14 @@ def _about(head: Json) -> str:
         found.append(f'<span class="place" title="{esc_line(place)}">{esc_line(short)}</span>')
     done, steps = [*lenient.sequence(head, "plan"), 0, 0][:2]
     found += [tag("span", f"plan {done}/{steps}")] if steps else []
-    found += [tag("span", f"{head['queue']} queued")] if head["queue"] else []
+    if head["queue"] and head["condition"] != "held":
+        found.append(tag("span", f"{head['queue']} queued"))
     found += [tag("span", cost)] if (cost := _cost(head)) else []
     return " · ".join(found)
+
+
+def shown_agent(head: Json) -> str:
+    return lenient.text(head, "agentName") or title_of(str(head["agent"]))
 
 
 def _cost(head: Json) -> str:
@@ -306,37 +296,3 @@ def _cost(head: Json) -> str:
     if not amount:
         return ""
     return units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {esc_line(currency)}"
-
-
-def _time(row: Row, now: float) -> str:
-    """How long it has run, or how long ago it had news."""
-    if row.status == "running":
-        since = int(row.head["since"] or row.head["at"])
-        return f'<time class="age" data-since="{since}">{elapsed((now - since) / 1000)}</time>'
-    return tag("span", age(row.head["at"], now), "age")
-
-
-def elapsed(seconds: float) -> str:
-    """`0:41`, `38:20`, `2:05:10`."""
-    whole = max(0, int(seconds))
-    minutes, rest = divmod(whole, MINUTE)
-    hours, minutes = divmod(minutes, MINUTE)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def age(at: float, now: float) -> str:
-    """`now`, `4 min`, `3 h`, `yesterday`, `Thu`, `12 Mar`, `Mar 2024`."""
-    seconds = max(0.0, now - at) / 1000
-    if seconds < MINUTE:
-        return "now"
-    if seconds < HOUR:
-        return f"{seconds // MINUTE:.0f} min"
-    then, today = (datetime.fromtimestamp(when / 1000).astimezone() for when in (at, now))
-    days = (today.date() - then.date()).days
-    if days == 0:
-        return f"{seconds // HOUR:.0f} h"
-    if days == 1:
-        return "yesterday"
-    if days < 7:
-        return f"{then:%a}"
-    return f"{then.day} {then:%b}" if seconds < 300 * DAY else f"{then:%b %Y}"

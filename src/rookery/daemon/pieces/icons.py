@@ -27,14 +27,17 @@ _FILLED = {
     "needs-you": "M8 3.2 12.8 8 8 12.8 3.2 8z",
     "failed": "M8 3.5 13 12.5H3z",
     "damaged": "M8 3.5 13 12.5H3z",
+    "hung": "M8 3.5 13 12.5H3z",
     "limited": "M8 3.5 13 12.5H3z",
-    "done": "M8 4.5a3.5 3.5 0 1 0 .01 0",
+    "held": "M4.5 4h2.5v8H4.5zM9 4h2.5v8H9z",
+    "to-read": "M8 4.5a3.5 3.5 0 1 0 .01 0",
     "idle": "M8 5a3 3 0 1 0 .01 0",
     "asleep": "M8 5a3 3 0 1 0 .01 0",
 }
 _DRAWN = {
     "running": "M10.8 5.2a4 4 0 1 0 0 5.6",
     "waiting": "M8 4.5a3.5 3.5 0 1 0 .01 0",
+    "not-begun": "M8 5a3 3 0 1 0 .01 0",
 }
 
 
@@ -46,7 +49,7 @@ def icon(name: str) -> str:
 
 
 def state(name: str, words: str) -> str:
-    """The mark of a session's state: `done` is one that ended and was not read yet."""
+    """The mark of a session's condition (core/view/states)."""
     kind = name if name in _FILLED or name in _DRAWN else "idle"
     path = _path(_FILLED.get(kind) or _DRAWN[kind])
     drawn = "" if kind in _FILLED else " drawn"

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rookery.agents.registry import title_of
 from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.blocks import ask_actions, asks
 from rookery.core.blocks.document import Block, make_block
@@ -12,13 +11,14 @@ from rookery.core.json.secrets import masked, masked_json
 from rookery.core.view.doing import wants
 from rookery.core.view.fleet import NO_TITLE
 from rookery.daemon.pieces import ask_form, icons
-from rookery.daemon.pieces.fleet_list import elapsed
+from rookery.daemon.pieces.fleet_list import shown_agent
 from rookery.export.html import block as looks
 from rookery.export.html import markdown
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.export.html.view import View
 from rookery.home.paths import with_tilde
+from rookery.render.local_time import age
 
 LEAD = 600
 """Characters of what was said before an ask."""
@@ -121,7 +121,7 @@ def _asking(shown: Open, context: Context, now: float, *, read_only: bool) -> st
     def actions(block: Block) -> str:
         return ask_form.actions(block, session, read_only=read_only)
 
-    agent = title_of(str(shown.head["agent"]))
+    agent = shown_agent(shown.head)
     view = View(agent, str(shown.head["cwd"]), now, actions=actions, alone=True)
     before = _lead(context.blocks, plans=bool(asks.plan_in(shown.ask)))
     command = shown.block["actions"]
@@ -160,7 +160,7 @@ def _others(others: list[Open], now: float) -> str:
         f'<li><a href="/inbox?at={esc_line(each.name)}" data-do="ask" '
         f'data-at="{esc_line(each.name)}">{icons.state("needs-you", "needs you")}'
         f'<span class="title" dir="auto">{_title(each.head)}</span>'
-        f'<span class="age">{_waits(each, now)}</span>'
+        f'<time class="age" data-since="{each.at:.0f}">{_waits(each, now)}</time>'
         f'<span class="doing">{coded(wants(each.ask, str(each.head["cwd"])))}</span></a></li>'
         for each in others
     )
@@ -169,7 +169,7 @@ def _others(others: list[Open], now: float) -> str:
 
 
 def _waits(each: Open, now: float) -> str:
-    return elapsed((now - each.at) / 1000)
+    return age(each.at, now)
 
 
 def _title(head: Json) -> str:

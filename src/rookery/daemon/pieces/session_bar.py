@@ -6,6 +6,7 @@ from zlib import crc32
 
 from rookery.agents import registry
 from rookery.core import units, worktree
+from rookery.core.agent.names import own_name
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.export.html.text import esc_line, tag
@@ -36,14 +37,14 @@ def rendered(
 ) -> str:
     """`now`: in milliseconds. `still` leaves what moves with the clock to the page, so that the
     same state is the same bar."""
-    found = said(header, now)
+    found = said(header, now, awake=None if head is None else bool(head.get("awake")))
     tree = header["worktree"] if worktree.exists(header["worktree"]) else {}
     facts = {
         "state": found.sign,
         "running": header["state"] != "idle",
         "steers": lenient.flag(header, "steers"),
         "agent": lenient.text(header, "agent"),
-        "title": agent_title(lenient.text(header, "agent")),
+        "title": agent_title(header),
         "archived": header["archived"],
         "pinned": header["pinned"],
         "queue": len(header["queue"]),
@@ -65,9 +66,8 @@ def rendered(
     return f'<header class="bar"{data}>{inner}</header>'
 
 
-def agent_title(name: str) -> str:
-    entry = registry.AGENTS.get(name)
-    return entry.title if entry else name
+def agent_title(header: Json) -> str:
+    return own_name(header) or registry.title_of(lenient.text(header, "agent"))
 
 
 def _fingerprint(header: Json) -> int:
@@ -122,8 +122,8 @@ def elapsed(milliseconds: float) -> str:
 
 
 def _chips(header: Json, read_only: bool) -> str:
-    name = agent_title(lenient.text(header, "agent"))
-    found = [_chip("agent", "Agent", tag("b", esc_line(name, 40)), read_only)]
+    name = esc_line(agent_title(header), 40)
+    found = [_chip("agent", "Agent", tag("b", name), read_only)]
     listed = sorted(header["options"], key=_rank)
     found += [_option(each, read_only) for each in listed]
     offered = {each["category"] for each in listed}

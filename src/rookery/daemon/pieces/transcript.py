@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from rookery.agents.registry import title_of
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked_json
 from rookery.daemon.pieces import ask_form
 from rookery.daemon.pieces.growing import Output, Prose
+from rookery.daemon.pieces.session_bar import agent_title
 from rookery.export.html import block as looks
 from rookery.export.html import card, part
 from rookery.export.html.text import esc, esc_line, tag
@@ -193,7 +193,7 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
             return ask_form.actions(block, session, read_only=read_only)
         return "" if read_only else buttons(block)
 
-    agent, cwd = title_of(str(header.get("agent") or "")), str(header.get("cwd") or "")
+    agent, cwd = agent_title(header), str(header.get("cwd") or "")
     return View(masked_json(agent), cwd, now, image, actions, here="web")
 
 

@@ -1,10 +1,9 @@
 """Rewinding and forking the session that is shown."""
 
-import time
-
 from rookery.core.json import Json, lenient
 from rookery.core.turn.rewind_preview import LOOK_AGAIN, Preview
 from rookery.forms.lists import Row
+from rookery.render.local_time import day_and_time
 from rookery.tui.shell import Shell
 
 UNDO, WORKTREE = "undo", "worktree"
@@ -37,7 +36,7 @@ def _ask(app: Shell, session: str, turns: list[Json]) -> None:
 
 def _row(turn: Json) -> Row:
     words = lenient.text(turn, "prompt") or "the beginning"
-    at = time.strftime("%d %b %H:%M", time.localtime(turn["at"] / 1000))
+    at = day_and_time(turn["at"])
     why = ", passed over" if turn.get("passed") else ""
     note = at if turn["files"] else f"{at}, conversation only{why}"
     return Row(str(turn["turn"]), f"{turn['turn']}  {words[:60]}", note)

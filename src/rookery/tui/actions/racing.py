@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.core.json.safe_text import count
-from rookery.core.view.fleet import STATE_WORDS
+from rookery.core.view.states import label_of
 from rookery.forms.lists import Row
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
@@ -134,7 +134,7 @@ def _show(app: Shell, name: str, runners: "Sequence[Runner]") -> None:
 
 
 def summary(runner: "Runner") -> str:
-    found = [STATE_WORDS.get(runner.state, runner.state.replace("_", " "))]
+    found = [label_of(runner.state)]
     if runner.files is not None:
         found.append(f"{count(runner.files, 'file')} +{runner.added} −{runner.removed}")
     found += [f"tests {runner.tests}"] if runner.tests else []

@@ -1,10 +1,9 @@
 """Deleting a session, and bringing it back from the trash."""
 
-import time
-
 from rookery.core import units
 from rookery.core.json import Json
 from rookery.forms.lists import Row
+from rookery.render.local_time import day_of
 from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 
@@ -76,8 +75,7 @@ def _choose(app: Shell, rows: list[Json]) -> None:
 
 def _row(about: Json) -> Row:
     title = clean_line(about["title"], 60) or "(no title)"
-    until = time.strftime("%d %b", time.localtime(about["until"] / 1000))
-    note = f"{units.size(about['bytes'])}, kept until {until}"
+    note = f"{units.size(about['bytes'])}, kept until {day_of(about['until'])}"
     return Row(about["id"], title, note)
 
 

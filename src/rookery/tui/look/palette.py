@@ -125,6 +125,10 @@ class Look:
         styles |= {
             "warn": self.needs,
             "limited": self.needs,
+            "held": self.needs,
+            "hung": self.failed,
+            "to-read": self.accent,
+            "not-begun": self.faint,
             "note": self.accent,
             "damaged": self.failed,
         }

@@ -3,6 +3,7 @@ and age; below, its agent and directory."""
 
 from collections.abc import Callable
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, override
 
 from rich.style import Style
@@ -14,8 +15,11 @@ from textual.strip import Strip
 from rookery.core.blocks import Block
 from rookery.core.json import lenient
 from rookery.core.settings.sandbox import NONE
-from rookery.core.view.fleet import NEEDS_YOU, STATE_WORDS, group_of
+from rookery.core.view import states
+from rookery.core.view.states import NEEDS_YOU
 from rookery.home.paths import with_tilde
+from rookery.render import session_state
+from rookery.render.local_time import age
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
 from rookery.tui.look.palette import Look, look_of
@@ -27,14 +31,8 @@ from rookery.tui.system.kept_lines import KeptLines
 WIDTHS = ((180, 44), (140, 36), (0, 30))
 """Columns of the list, by those of the screen."""
 
-AGES = 20.0
-"""Seconds until the ages are painted again."""
-
-
-UNITS = ((86_400, "d"), (3600, "h"), (60, "min"))
-
-TOLD = frozenset({"needs-you", "running", "idle", "asleep"})
-"""States that the heading above a session says, or its sign."""
+AGES = 5.0
+"""Seconds between two looks at the ages in sight: they are painted where one has changed."""
 
 
 class Heading(NamedTuple):
@@ -77,12 +75,24 @@ class Fleet(KeptLines, ScrollView):
         """The words that are typed; None: nothing is."""
         self._cursor = ""
         self._rows: list[Row] = []
+        self._ages: list[str] = []
+        """Those in sight when they were looked at last."""
         self._base = Style.null()
         self._empty = Strip([])
         """A line without a session."""
 
     def on_mount(self) -> None:
-        self.set_interval(AGES, self.refresh)
+        self.set_interval(AGES, self._keep_ages)
+
+    def _keep_ages(self) -> None:
+        if self._ages != (ages := self._ages_in_sight()):
+            self._ages = ages
+            self.refresh()
+
+    def _ages_in_sight(self) -> list[str]:
+        top, clock = self.scroll_offset.y, self._clock()
+        rows = self._rows[top : top + self.size.height]
+        return [age(row[0]["began"], clock) for row in rows if not isinstance(row, Heading)]
 
     def list_sessions(self, sessions: list[Block]) -> None:
         self.unread = {block["id"] for block in sessions if block["unread"]} - {self.shown}
@@ -104,7 +114,7 @@ class Fleet(KeptLines, ScrollView):
         if not self.listed:
             none = "No matches" if self.sessions else "No sessions yet"
             rows.append(Heading("", none))
-        for name, found in groupby(self.listed, group_of):
+        for name, found in groupby(self.listed, itemgetter("group")):
             blocks = list(found)
             rows.append(Heading(name, f" {len(blocks)}"))
             lines = 1 if self.compact else 2
@@ -251,7 +261,7 @@ class Fleet(KeptLines, ScrollView):
         cursor = self.has_focus and block["id"] == self._cursor
         edge = ("▌" if cursor else "▎" if here else " ", look.accent if cursor else look.soft)
         if row:
-            return [edge, *_details(block, look, width - 1)]
+            return [edge, *_details(block, look, width - 1, self._clock())]
         clock, strong = self._clock(), here or unread
         line = _title(block, look, width - 1, clock, strong=strong, unread=unread)
         return trimmed([edge, *line], width)
@@ -264,18 +274,11 @@ def _session(row: Row) -> str:
 # --- a row -------------------------------------------------------------------------------------
 
 
-def _age(block: Block, now: int) -> str:
-    """Since its last news, in one unit."""
-    seconds = max(0, now - int(block["at"])) // 1000
-    found = (f"{seconds // size} {unit}" for size, unit in UNITS if seconds >= size)
-    return next(found, "now")
-
-
 def _title(block: Block, look: Look, width: int, now: int, *, strong: bool, unread: bool) -> Line:
     """The first line; in the one-line list, the only one."""
-    sign, style = look.states.get(block["status"], look.states["idle"])
+    sign, style = look.states.get(block["condition"], look.states["idle"])
     name = clean_line(block["title"])
-    end: Line = [(f" {_age(block, now)} ", look.faint)]
+    end: Line = [(f" {age(block['began'], now)} ", look.faint)]
     if unread:
         end.append(("•", look.accent))
     room = width - width_of_line(end)
@@ -284,16 +287,25 @@ def _title(block: Block, look: Look, width: int, now: int, *, strong: bool, unre
     return [*line, (" " * gap, look.plain), *end]
 
 
-def _details(block: Block, look: Look, width: int) -> Line:
+def _state(block: Block, now: int) -> str:
+    """Its state, unless the heading above says it; of a failure, why."""
+    label = session_state.label(block, now)
+    if label == block["group"].lower():
+        return ""
+    why = clean_line(lenient.text(block, "doing")) if block["condition"] == "failed" else ""
+    return f"{label}: {why}" if why else label
+
+
+def _details(block: Block, look: Look, width: int, now: int) -> Line:
     """Agent, directory, the plan's progress and the queue; its state where no heading says it."""
-    sign_style = look.states.get(block["status"], look.states["idle"])[1]
-    state = "" if block["status"] in TOLD else STATE_WORDS.get(block["status"], block["status"])
-    words = [clean_line(block["agent"])]
+    sign_style = look.states.get(block["condition"], look.states["idle"])[1]
+    state = _state(block, now)
+    words = [clean_line(block["agentName"] or block["agent"])]
     if (kind := lenient.text(block, "sandbox")) not in ("", NONE):
         words.append(f"in {kind}")
     if branch := clean_line(lenient.text(block, "branch")):
         words.append(branch)
-    if block["queue"]:
+    if block["queue"] and block["condition"] != "held":
         words.append(f"{block['queue']} queued")
     done, steps = [*lenient.sequence(block, "plan"), 0, 0][:2]
     if steps:
@@ -321,6 +333,7 @@ def _end_of(path: str, room: int) -> str:
 
 def _matches(block: Block, words: str) -> bool:
     """Whether a session has all the words of a filter."""
-    about = " ".join(str(block[key]) for key in ("id", "title", "agent", "cwd", "status"))
-    about = f"{about} {STATE_WORDS.get(block['status'], '')}".casefold()
+    keys = ("id", "title", "agent", "agentName", "cwd", "status", "group")
+    about = " ".join(str(block[key]) for key in keys)
+    about = f"{about} {states.label_of(block['condition'])}".casefold()
     return all(word in about for word in words.casefold().split())

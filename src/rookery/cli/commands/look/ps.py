@@ -14,9 +14,11 @@ from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.settings.sandbox import NONE
-from rookery.core.units import duration
-from rookery.core.view.fleet import ORDER, STATE_WORDS, is_hidden, is_parked, state_of
+from rookery.core.view import states
+from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.home import paths
+from rookery.render import session_state
+from rookery.render.local_time import age
 
 SHAPE = (
     table.Column(""),
@@ -24,25 +26,36 @@ SHAPE = (
     table.Column("ID"),
     table.Column("TITLE", least=14, wish=24),
     table.Column("AGENT", least=6, rank=3),
-    table.Column("ASKING", rank=1),
-    table.Column("SANDBOX", rank=2),
-    table.Column("TURN", rank=5),
-    table.Column("SINCE", rank=2),
+    table.Column("ASKING", least=8, rank=1),
+    table.Column("AGE", rank=2),
     table.Column("DIRECTORY", least=8, rank=4),
-    table.Column("BRANCH", least=8, rank=2),
+    table.Column("BRANCH", least=8, rank=5),
+)
+WIDE = (
+    *SHAPE,
+    table.Column("SANDBOX"),
+    table.Column("TURN", right=True),
+    table.Column("QUEUED", right=True),
+    table.Column("MODEL"),
+    table.Column("DOING"),
 )
 WIDEST_TITLE = 60
 """Columns of a title in a pipe."""
 
+FEW = 10
+"""Rows up to which sessions that sleep are listed without --all."""
+
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Include archived and snoozed sessions.")
+@click.option("--all", "everything", is_flag=True, help="Include all that are hidden.")
+@click.option("--wide", is_flag=True, help="More columns, and nothing is cut.")
 @flags.as_json("Print one JSON object per session.")
-def ps(everything: bool, as_json: bool) -> None:
-    """List sessions: those that need you first, then failed or hung, running, waiting for a free
-    worker (max_workers), idle and asleep; in each state, the latest change first.
+def ps(everything: bool, wide: bool, as_json: bool) -> None:
+    """List sessions by state: those that need you, to read, running, waiting (limited, held, or for
+    a free worker), idle and asleep; in each state, the latest change first.
 
-    A dot before the title means unread: a turn ended, or the agent asked something.
+    Archived and snoozed sessions are hidden, and in a long list those asleep. A dot before the
+    title means unread: a turn ended, or the agent asked something.
 
     \b
     rookery ps
@@ -53,14 +66,14 @@ def ps(everything: bool, as_json: bool) -> None:
     known = rookery.heads(probe=True, hidden=everything)
     for left in rookery.tidy(known):
         screen.note(clean_line(left))
-    found = [head for head in known if everything or not is_hidden(head, now)]
-    silent = {head["id"] for head in found if head["hung"]}
+    found = in_order([head for head in known if everything or not is_hidden(head, now)])
     if as_json:
-        for head in in_order(found):
-            status = state_of(head, awake=head["awake"])
-            screen.line(dumps({**head, "status": status, "stale": is_stale(head)}))
-    elif found:
-        write_table(screen, found)
+        for head in found:
+            screen.line(dumps(_as_json(head, now)))
+        return
+    if found:
+        write_table(screen, found, most=None if everything or wide else FEW, wide=wide)
+        silent = [head["id"] for head in found if head["hung"]]
         for name in sorted(silent):
             screen.note(f"{name} does not respond. To end it: rookery stop --now {name}")
         if any(head.get("damaged") for head in found):
@@ -68,9 +81,20 @@ def ps(everything: bool, as_json: bool) -> None:
         if not rookery.url:
             _say_held(screen, paths.home())
     else:
-        screen.note('No sessions yet. rookery run "…" starts one.')
-    if not as_json and not rookery.url and (difference := of_daemon(paths.home())):
+        screen.note(_none(len(rookery.heads())))
+    if not rookery.url and (difference := of_daemon(paths.home())):
         screen.note(difference)
+
+
+def _none(hidden: int) -> str:
+    if hidden:
+        return f"No sessions but {hidden:,} archived or snoozed: rookery ps --all"
+    return 'No sessions yet. rookery run "…" starts one.'
+
+
+def _as_json(head: Json, now: float) -> Json:
+    status, label = state_of(head, awake=head["awake"]), session_state.label(head, now)
+    return {**head, "status": status, "label": label, "stale": is_stale(head)}
 
 
 def _say_held(screen: Screen, home: str) -> None:
@@ -94,55 +118,66 @@ def is_stale(head: Json) -> bool:
     return bool(head["awake"] and is_older(head["worker"]))
 
 
-def write_table(screen: Screen, found: list[Json], most: int | None = None) -> None:
-    found = in_order(found)
-    shown = found if most is None else found[:most]
+def write_table(
+    screen: Screen, found: list[Json], most: int | None = None, *, wide: bool = False
+) -> None:
+    """`found` is in order. `most`: of sessions that sleep, only those are listed that keep the
+    table within so many rows."""
+    listed = found if most is None else shortened(found, most)
     now = time.time() * 1000
-    states = [state_of(head, awake=head["awake"]) for head in shown]
-    rows = [_row(screen, head, state, now) for head, state in zip(shown, states, strict=True)]
-    _write(screen, rows, states)
-    if len(shown) < len(found):
-        screen.line(screen.paint.faint(f"and {len(found) - len(shown)} more: rookery ps"))
+    _write(screen, [_row(screen, head, now) for head in listed], listed, wide=wide)
+    if left := len(found) - len(listed):
+        more = f"{left:,} {'more ' if _sleeps(listed[-1]) else ''}asleep: rookery ps --all"
+        screen.line(screen.paint.faint(more))
+
+
+def shortened(found: list[Json], most: int) -> list[Json]:
+    """What sleeps is last."""
+    others = sum(not _sleeps(head) for head in found)
+    return found[: max(others, most)]
+
+
+def _sleeps(head: Json) -> bool:
+    return bool(head["group"] == states.ASLEEP and not head["pinned"])
 
 
 def in_order(found: list[Json]) -> list[Json]:
-    """By the state that is shown, then by the time that is shown: the latest change first, but for
-    what is pinned."""
-
-    def place(head: Json) -> tuple[int, bool, int]:
-        state = "failed" if head.get("hung") else state_of(head, awake=head["awake"])
-        return ORDER.get(state, len(ORDER)), not head["pinned"], -_began(head)
-
-    return sorted(found, key=place)
+    """With what `states.standing` tells of each."""
+    listed = [head | states.standing(head, state_of(head, awake=head["awake"])) for head in found]
+    return states.in_order(listed)
 
 
-def _began(head: Json) -> int:
-    """When the state that is shown began; 0: unknown."""
-    return int(head["since"] or head["created"] or 0)
-
-
-def _row(screen: Screen, head: Json, status: str, now: float) -> list[str]:
-    since = duration(max(0.0, now - (_began(head) or now)) / 1000)
-    words = STATE_WORDS.get(status, status) + (" (stale)" if is_stale(head) else "")
-    words += " (asleep)" if status == "needs-you" and not head["awake"] else ""
-    words += " (parked)" if is_parked(head) else ""
-    words += " (pinned)" if head["pinned"] else ""
-    words += " (archived)" if head["archived"] else ""
-    words += " (snoozed)" if is_snoozed(head, now) else ""
-    words = "hung" if head.get("hung") else words
+def _row(screen: Screen, head: Json, now: float) -> list[str]:
+    tree, doing = head.get("worktree"), clean_line(head.get("doing") or head["last"])
     return [
-        screen.paint.sign(status),
-        words,
+        screen.paint.sign(head["condition"]),
+        _state(head, now),
         head["id"],
         _title(screen, head),
-        clean_line(head["agent"]),
+        clean_line(head.get("agentName") or head["agent"]),
         _asking(head),
+        age(head["began"], now),
+        paths.with_tilde(clean_line(lenient.text(tree, "origin") or head["cwd"])),
+        clean_line(worktree.brief(tree)),
         "" if head.get("sandbox", NONE) == NONE else head["sandbox"],
         str(head["turn"]),
-        _coarse(since),
-        paths.with_tilde(clean_line(lenient.text(head.get("worktree"), "origin") or head["cwd"])),
-        clean_line(worktree.brief(head.get("worktree"))),
+        str(head["queue"] or ""),
+        clean_line(head["model"] or ""),
+        doing,
     ]
+
+
+def _state(head: Json, now: float) -> str:
+    flags = {
+        "stale": is_stale(head),
+        "asleep": head["condition"] == "needs-you" and not head["awake"],
+        "parked": is_parked(head),
+        "pinned": head["pinned"],
+        "archived": head["archived"],
+        "snoozed": is_snoozed(head, now),
+    }
+    told = [] if head["condition"] == "hung" else [name for name, is_so in flags.items() if is_so]
+    return " ".join([session_state.label(head, now), *(f"({name})" for name in told)])
 
 
 def _title(screen: Screen, head: Json) -> str:
@@ -157,17 +192,12 @@ def _asking(head: Json) -> str:
     return ", ".join(each for each in (modes.brief(head), weak) if each)
 
 
-def _coarse(since: str) -> str:
-    """One unit is enough in a list."""
-    number, unit = since.split()[:2]
-    return f"{number.partition('.')[0]} {unit}"
+def _write(screen: Screen, rows: list[list[str]], listed: list[Json], *, wide: bool) -> None:
+    """The columns do not depend on what is listed: a script, and an eye, find them again."""
 
-
-def _write(screen: Screen, rows: list[list[str]], states: list[str]) -> None:
     def look(number: int, heading: str, cell: str) -> str:
-        return screen.paint.in_(states[number], cell) if heading in ("", "STATE") else cell
+        in_state = heading in ("", "STATE")
+        return screen.paint.in_(listed[number]["condition"], cell) if in_state else cell
 
-    # Empty columns are left out.
-    kept = [place for place in range(len(SHAPE)) if any(row[place] for row in rows)]
-    shape = [SHAPE[place] for place in kept]
-    table.write(screen, shape, [[row[place] for place in kept] for row in rows], look)
+    shape = WIDE if wide else SHAPE
+    table.write(screen, shape, [row[: len(shape)] for row in rows], look, whole=wide)

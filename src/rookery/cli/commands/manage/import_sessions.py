@@ -15,8 +15,8 @@ from rookery.client.imports.anywhere import Source
 from rookery.client.imports.importing import Found
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json, dumps
-from rookery.core.units import duration
 from rookery.home import paths
+from rookery.render.local_time import age
 
 SHAPE = (
     table.Column("agent"),
@@ -158,7 +158,7 @@ def _write(screen: Screen, found: list[Found], *, as_json: bool) -> None:
     rows = []
     for each in found:
         session = each.session
-        cells = (each.agent, session.id, session.title, age(session), session.cwd)
+        cells = (each.agent, session.id, session.title, _last_used(session), session.cwd)
         rows.append([*(clean_line(cell) for cell in cells), each.here])
     table.write(screen, SHAPE, rows)
 
@@ -167,12 +167,11 @@ def _as_json(each: Found) -> Json:
     return {"agent": each.agent, **each.session._asdict(), "here": each.here or None}
 
 
-def age(session: Listed) -> str:
+def _last_used(session: Listed) -> str:
     """Since it was last used; what the agent says, if that is no time."""
     try:
         at = datetime.fromisoformat(session.updated)
     except ValueError:
         return session.updated[:20]
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    passed = duration(max(0.0, (datetime.now(UTC) - at).total_seconds()))
-    return " ".join(passed.split()[:2])
+    return age(at.timestamp() * 1000, datetime.now(UTC).timestamp() * 1000)

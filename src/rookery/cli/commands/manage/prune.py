@@ -9,7 +9,7 @@ import click
 from rookery.cli import exits, flags
 from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.output.skipped import note_skipped
-from rookery.cli.output.units import AGE, SIZE, day_of
+from rookery.cli.output.units import AGE, SIZE
 from rookery.client import fleet
 from rookery.client.fleet import heads
 from rookery.client.offline import fault_of
@@ -18,6 +18,7 @@ from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 from rookery.log.errors import LogError
+from rookery.render.local_time import ago, day_of
 from rookery.search.update import drop_deleted
 
 SHAPE = (
@@ -108,10 +109,9 @@ def _write(screen: Screen, meant: list[Json]) -> None:
     now = time.time() * 1000
     rows = []
     for head in meant:
-        age = " ".join(units.duration(max(0.0, now - head["at"]) / 1000).split(" ")[:2])
         title = clean_line(head["title"]) or "(no title)"
         size = units.size(head["bytes"])
-        rows.append([head["id"], title, clean_line(head["agent"]), f"{age} ago", size])
+        rows.append([head["id"], title, clean_line(head["agent"]), ago(head["at"], now), size])
     table.write(screen, SHAPE, rows)
     total = units.size(sum(head["bytes"] for head in meant))
     screen.line(f"{count(len(meant), 'session')}, {total} in all")

@@ -8,10 +8,10 @@ from click.shell_completion import CompletionItem
 
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, clean_line, standard
-from rookery.cli.output.units import day_of
 from rookery.client.deletion import went_wrong
 from rookery.client.fleet import UnknownSession, named
 from rookery.home import paths
+from rookery.render.local_time import day_of
 
 
 def _complete(

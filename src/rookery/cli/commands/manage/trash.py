@@ -4,11 +4,11 @@ import click
 
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, clean_line, standard, table
-from rookery.cli.output.units import day_of
 from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
+from rookery.render.local_time import day_of
 
 SHAPE = (
     table.Column("ID"),

@@ -18,7 +18,8 @@ from rookery.client.branches.race import Runner
 from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
-from rookery.core.view.fleet import STATE_WORDS, state_of
+from rookery.core.view.fleet import state_of
+from rookery.core.view.states import label_of
 
 LOOKS = 0.5
 """Seconds between two looks at the sessions."""
@@ -157,8 +158,7 @@ class _Running:
             return
         self._said[head["id"]] = said
         more = f": rookery answer {head['id']}" if said == "needs-you" else ""
-        words = STATE_WORDS.get(said, said)
-        self.screen.note(clean_line(f"{head['agent']} ({head['id']}) {words}{more}"))
+        self.screen.note(clean_line(f"{head['agent']} ({head['id']}) {label_of(said)}{more}"))
 
     def farewell(self) -> str:
         if not self.sessions:
@@ -207,7 +207,7 @@ def _write(screen: Screen, rows: Sequence[Runner]) -> None:
             [
                 row.session,
                 clean_line(row.agent),
-                STATE_WORDS.get(row.state, row.state.replace("_", " ")),
+                label_of(row.state),
                 "" if row.files is None else str(row.files),
                 *(lines, row.tests, cost, units.tokens(row.tokens) if row.tokens else ""),
                 units.duration(row.seconds) if row.seconds else "",

@@ -1,7 +1,5 @@
 """`rewind`: back to an earlier turn."""
 
-import time
-
 import click
 
 from rookery.cli import exits, flags, target
@@ -12,6 +10,7 @@ from rookery.core.json.safe_text import count
 from rookery.core.turn import rewind_preview, rewinding
 from rookery.core.turn.rewind_preview import CHANGED, Preview
 from rookery.core.turn.rewinding import wants
+from rookery.render.local_time import day_and_time
 
 SHOWN = 50
 """Paths that are printed of each kind."""
@@ -151,7 +150,7 @@ def _list(screen: Screen, session: str) -> None:
         screen.note("This session has no turns yet.")
         return
     for row in rows:
-        at = time.strftime("%d %b %H:%M", time.localtime(row["at"] / 1000)) if row["at"] else ""
+        at = day_and_time(row["at"]) if row["at"] else ""
         why = ", passed over" if row.get("passed") else ""
         marks = [] if row["files"] else [f"conversation only{why}"]
         marks += ["hidden"] if row["hidden"] else []

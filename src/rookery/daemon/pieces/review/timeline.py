@@ -9,8 +9,8 @@ from rookery.core import units
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Event, lenient, secrets
 from rookery.core.json.safe_text import count
-from rookery.core.view.doing import ENDINGS
 from rookery.core.view.fleet import FAILED
+from rookery.core.view.states import ENDINGS
 from rookery.daemon.pieces.icons import icon
 from rookery.export.html.text import esc_line, tag
 
