@@ -53,7 +53,7 @@ def measure() -> dict[str, float]:
         still = Screen(("cat",))
         screen = Screen((*ROOKERY, "--resume", session))
         try:
-            screen.wait_for("working")
+            screen.wait_for("running")
             alone = spread(_echoes(still, 50))
             taken = spread(_echoes(screen, KEYS))
         finally:

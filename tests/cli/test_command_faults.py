@@ -149,19 +149,21 @@ def test_I13_15_show_full_prints_thoughts(home: Path) -> None:
 
 def test_I13_15_ps_sorts_by_the_state_and_the_time_that_it_shows() -> None:
     def head(name: str, since: int, at: int, **more: object) -> dict[str, object]:
-        return {**head_of(EMPTY, 1, at), "id": name, "since": since, "awake": True, **more}
+        found = head_of({**EMPTY, "turn": 1}, 1, at)
+        return {**found, "id": name, "since": since, "awake": True, "unread": True, **more}
 
     heads = [
-        head("old", 10, 900),
-        head("new", 500, 600),
-        head("never", 0, 950, created=20),
+        head("old", 10, 900, unread=False),
+        head("new", 500, 600, unread=False),
+        head("never", 0, 950, created=20, turn=0, unread=False),
+        head("read", 1, 1),
         head("hung", 5, 5, hung=True),
         head("failed", 300, 5, reason="failed"),
         head("asks", 1, 1, asks=1),
         head("runs", 1, 990, state="running"),
     ]
     shown = [each["id"] for each in in_order(heads)]
-    assert shown == ["asks", "failed", "hung", "runs", "new", "never", "old"]
+    assert shown == ["asks", "hung", "failed", "read", "runs", "new", "never", "old"]
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -174,7 +176,7 @@ def test_I13_15_ps_fits_and_keeps_the_title_readable(home: Path, width: int) -> 
     assert len(lines) == 3, "a row is a line"
     assert all(columns(line) <= width for line in lines), lines
     assert any(title[:20] in line for line in lines), lines
-    assert "SINCE" in lines[0]
+    assert "AGE" in lines[0]
 
 
 @pytest.mark.long

@@ -175,4 +175,4 @@ def test_I13_14_open_shows_a_session_in_the_terminal_interface(home: Path) -> No
     assert f"rookery show {session}" in elsewhere.err
     for word in ("open", "attach", "resume"):
         with Tmux(home, *ROOKERY, word, "Birds", size=(80, 24)) as screen:
-            screen.wait_for("Good morning.", "ready")
+            screen.wait_for("Good morning.", "● idle")

@@ -82,11 +82,16 @@ def test_new_makes_a_session_and_starts_nothing(home: Path, tmp_path: Path) -> N
 def test_ps_says_what_each_does(home: Path) -> None:
     made({"text": "Hi"}, title="Idle one")
     made({"error": "No"}, title="Failed one")
-    rookery("new", "--title", "Asleep one 日本")
-    table = rookery("ps").out.splitlines()
-    assert table[1].split()[:2] == ["✗", "failed"]
-    assert "Idle one" in table[2]
-    assert "asleep" in table[3]
+    rookery("new", "--title", "New one 日本")
+    headings, *table = rookery("ps").out.splitlines()
+    rows = ((" ○ ", "not begun", "New one"), (" ✗ ", "failed", "Failed one"))
+    for row, words in zip(table, (*rows, (" ● ", "idle", "Idle one")), strict=True):
+        assert all(each in f" {row}" for each in words), row
+    fixed = ["STATE", "ID", "TITLE", "AGENT", "ASKING", "AGE", "DIRECTORY", "BRANCH"]
+    assert headings.split() == fixed
+    rookery("archive", json.loads(rookery("ps", "--json").out.splitlines()[0])["id"])
+    assert rookery("ps").out.splitlines()[0].split() == fixed, "the columns stay"
+    assert rookery("ps", "--wide").out.splitlines()[0].split()[:8] == fixed
     assert [json.loads(line)["id"] for line in rookery("ps", "--json").out.splitlines()]
 
 

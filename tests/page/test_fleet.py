@@ -10,6 +10,7 @@ from rookery.core.view import doing
 from rookery.core.view.fleet import head_of
 from rookery.daemon.pieces import fleet_list
 from rookery.daemon.pieces.fleet_list import Wanted
+from rookery.render.local_time import age
 from tests.page.conftest import PHONE, Site
 from tests.page.test_asks import RUN
 
@@ -22,9 +23,15 @@ QUICK = {"otherwise": [{"text": "Done: six files changed."}]}
 
 def head(name: str, **fields: Any) -> dict[str, Any]:
     made = head_of(
-        {**EMPTY, "id": name, "title": name, "agent": "claude", "cwd": "/srv/shop"}, 9, 0
+        {**EMPTY, "id": name, "title": name, "agent": "claude", "cwd": "/srv/shop", "turn": 1}, 9, 0
     )
-    given = {"awake": False, "worker": None, "unread": False, "at": NOW - 60_000, "since": NOW}
+    given = {
+        "awake": False,
+        "worker": None,
+        "unread": False,
+        "at": NOW - 60_000,
+        "since": NOW - 60_000,
+    }
     return made | given | fields
 
 
@@ -37,6 +44,7 @@ def test_what_needs_you_comes_first() -> None:
     heads = [
         head("idle", awake=True),
         head("asleep", at=NOW - 1),
+        head("held", queue=3),
         head("read", unread=True),
         head("runs", state="running", awake=True),
         head("fails", reason="failed", unread=True),
@@ -45,7 +53,10 @@ def test_what_needs_you_comes_first() -> None:
         head("later", snoozed=int(NOW + 1000)),
     ]
     order = titles(fleet_list.screen(heads, NOW))
-    assert order == ["asks", "fails", "read", "runs", "asleep", "idle"]
+    assert order == ["asks", "fails", "read", "runs", "held", "idle", "asleep"]
+    assert titles(fleet_list.screen(heads, NOW, Wanted(show="waiting"))) == ["held"]
+    finished = titles(fleet_list.screen(heads, NOW, Wanted(show="finished")))
+    assert finished == ["read", "idle", "asleep"], "an address of an earlier build"
     assert titles(fleet_list.column(heads, NOW)) == order
     assert titles(fleet_list.screen(heads, NOW, Wanted(show="archived"))) == ["away"]
     assert titles(fleet_list.screen(heads, NOW, Wanted(show="snoozed"))) == ["later"]
@@ -76,10 +87,14 @@ def test_many_sessions_have_pages() -> None:
 
 @pytest.mark.parametrize(
     ("ago", "words"),
-    [(5, "now"), (240, "4 min"), (20 * 86_400, " "), (400 * 86_400, "20")],
+    [
+        *((-9, "0 s"), (0.5, "0 s"), (5, "5 s"), (59.9, "59 s"), (60, "1 min"), (240, "4 min")),
+        *((3 * 3600, "3 h"), (26 * 3600, "1 d"), (7 * 86_400 - 1, "6 d")),
+        *((20 * 86_400, "26 Dec"), (400 * 86_400, "Dec 2025")),
+    ],
 )
-def test_ages_are_short(ago: int, words: str) -> None:
-    assert words in fleet_list.age(NOW - ago * 1000, NOW)
+def test_ages_are_short(ago: float, words: str) -> None:
+    assert age(NOW - ago * 1000, NOW) == words
 
 
 def test_what_a_session_does_follows_its_calls() -> None:

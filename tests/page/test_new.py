@@ -40,7 +40,7 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     read = "(await ask('/api' + location.pathname + '/header')).json()"
     assert "'mode': 'plan'" in str(page.evaluate(f"async () => {{ {ASK} return {read}; }}"))
     expect(page.locator("#transcript .answer").last).to_contain_text("It works.")
-    expect(page.locator("#bar")).to_contain_text("ready")
+    expect(page.locator("#bar")).to_contain_text("idle")
     again = site.page("/new")
     expect(again.get_by_label("Directory")).to_have_value(str(site.directory / "north"))
     expect(again.get_by_label("Agent", exact=True)).to_have_value("demo")

@@ -34,7 +34,7 @@ def test_V2_the_bar_says_what_a_session_runs_with() -> None:
     bar = session_bar.rendered(shown, None, 253_000, False)
     said = texts(bar)
     named = ("Fix it", "/srv/shop", "Claude", "Opus 5", "Effort: default")
-    for words in (*named, "working", "4:12", "38 %", "$0.42"):
+    for words in (*named, "running", "4:12", "38 %", "$0.42"):
         assert words in said, words
     assert 'data-running="1"' in bar
 
@@ -44,7 +44,7 @@ def test_V2_a_session_that_waits_never_looks_busy() -> None:
     bar = session_bar.rendered(header(state="running", asks=asks), None, 51_000, False)
     assert 'data-state="needs-you"' in bar
     assert "needs you 0:41" in texts(bar)
-    assert "working" not in bar
+    assert "running" not in texts(bar)
 
 
 def test_V2_the_same_state_is_the_same_bar_whatever_the_time_is() -> None:

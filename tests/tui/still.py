@@ -11,7 +11,8 @@ from rookery.core.blocks.document import Block
 from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Json
 from rookery.core.limits import Interface
-from rookery.core.view.fleet import fleet_block, head_of, in_order
+from rookery.core.view.fleet import fleet_block, head_of
+from rookery.core.view.states import in_order
 from rookery.tui.app import Rookery
 from rookery.tui.messages import FleetChanged, Opened, SetUpFound
 from rookery.tui.reader import ReaderThread
@@ -88,6 +89,11 @@ def a_session(
     name: str, title: str, state: str, agent: str, asks: int = 0, queue: int = 0, reason: str = ""
 ) -> Block:
     header = {**EMPTY, "id": name, "title": title, "state": state, "agent": agent}
-    header |= {"reason": reason, "queue": [{"id": str(n)} for n in range(queue)]}
+    header |= {
+        "turn": 1,
+        "since": NOW,
+        "reason": reason,
+        "queue": [{"id": str(n)} for n in range(queue)],
+    }
     header["asks"] = {str(n): {} for n in range(asks)}
     return fleet_block(head_of(header, 1, NOW), awake=state != "idle")

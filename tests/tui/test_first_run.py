@@ -57,7 +57,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(
         screen.press("Home", "Down", "Down", "Enter")
         screen.wait_for("Approve all: approves everything")
         screen.say("Write me a note")
-        screen.wait_for("Done: your task is in", "ready")
+        screen.wait_for("Done: your task is in", "● idle")
     assert (tmp_path / "rookery-demo.md").read_text().startswith("# The task\n\nWrite me a note")
     assert heads(str(home))[0]["confirm"] == "all"
     assert config.load(str(home)).confirm == "every"
@@ -71,7 +71,7 @@ def test_S1_a_session_is_switched_and_the_recap_is_put_into_the_composer(home: P
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "the answer is 42"}))
-        screen.wait_for("the answer is 42", "ready")
+        screen.wait_for("the answer is 42", "● idle")
         screen.press("F7")
         screen.wait_for("current")
         screen.press("Home", "Enter")
@@ -90,7 +90,7 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "here"}))
-        screen.wait_for("here", "ready")
+        screen.wait_for("here", "● idle")
         screen.press("F9")
         screen.wait_for("Confirm every action", "current", "High risk only")
         screen.press("Down", "Down", "Enter")

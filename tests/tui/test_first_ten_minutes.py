@@ -22,11 +22,11 @@ STEPS = [
     ("Ctrl+N", "Ctrl+N, then Enter", ["Enter starts another session", "new session"]),
     ("Enter", "Enter starts another session", ["wants to edit nest.py", "▌ ┃"]),
     ("F2", "F2 y F2 y", ["All birds are home", "▌ ┃"]),
-    ("y", "y  allow once", ["That was the tour", "ready"]),
+    ("y", "y  allow once", ["That was the tour", "● idle"]),
     ("F2", "F2 next ask", ["wants to edit nest.py", "▌ ┃"]),
-    ("y", "y  allow once", ["Thank you.", "ready"]),
+    ("y", "y  allow once", ["Thank you.", "● idle"]),
     ("Ctrl+Q", "Ctrl+Q leave", ["To come back: rookery open"]),
-    ("Enter", "Enter opens “", ["Show me a second session", "ready"]),
+    ("Enter", "Enter opens “", ["Show me a second session", "● idle"]),
 ]
 """A key of README.md, what the screen shows before it is pressed, and after."""
 

@@ -27,7 +27,7 @@ def test_S5_a_session_goes_back_and_forth_and_is_forked(home: Path, tmp_path: Pa
         for word in ("one", "two"):
             write = {"write": "a.txt", "content": f"{word}\n"}
             screen.say(play(write, {"text": f"schön {word}"}))  # escaped in the prompt
-            screen.wait_for(f"schön {word}", "ready")
+            screen.wait_for(f"schön {word}", "● idle")
         (place / "mine.txt").write_text("precious")
         screen.say("/rewind 1")
         screen.wait_for("Rewind to turn 1?", "~ a.txt", "left alone", "- mine.txt")
@@ -79,7 +79,7 @@ def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_
         with Tmux(mine, *command, cwd=tmp_path, size=(100, 30)) as screen:
             screen.wait_for("Far away")
             screen.say(play({"write": "a.txt", "content": "one"}, {"text": "schön eins"}))
-            screen.wait_for("schön eins", "ready")
+            screen.wait_for("schön eins", "● idle")
             screen.say("/fork 1 worktree")
             until(lambda: len(heads(str(home))) == 2, "there is no fork")
             [fork] = [head for head in heads(str(home)) if head["id"] != session]

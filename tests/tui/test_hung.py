@@ -14,11 +14,11 @@ def test_I10_6_the_screen_says_that_a_worker_hangs_and_that_it_does_no_more(home
     """In the status line and in the transcript, at 80×24; without a command having been sent."""
     session = awake()
     with Tmux(home, *ROOKERY, "--resume", session, size=(80, 24)) as screen:
-        screen.wait_for("Good morning.", "ready")
+        screen.wait_for("Good morning.", "● idle")
         with stopped(session, home):
             screen.wait_for("✗ does not respond", "▲ The session's worker does not respond")
             shown = " ".join(screen.screen().split())
             assert f"!rookery stop --now {session}" in shown
             screen.say("hello")  # and what is sent then is kept
-        screen.wait_for("▎ hello", "ready")
+        screen.wait_for("▎ hello", "● idle")
         screen.wait_without("does not respond")

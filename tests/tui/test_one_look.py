@@ -69,7 +69,7 @@ def test_I13_12_a_rate_limit_is_given_in_local_time(monkeypatch: pytest.MonkeyPa
     try:
         limit = {**scenes.LIMIT, "resetsAt": "2027-01-15T08:30:00Z"}
         updates = [*scenes.CHOICES[:2], limit, scenes.idle("rate_limited")]
-        assert "▲ rate limit until 13:30" in words(updates, 120)
+        assert "▲ limited until 13:30" in words(updates, 120)
         block = next(b for b in app_blocks(updates) if b["status"] == "rate_limited")
         assert block["resets"] == 1_800_001_800_000
         assert clock_time(1_800_001_800_000, gallery.NOW) == "13:30"

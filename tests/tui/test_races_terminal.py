@@ -34,7 +34,7 @@ def test_a_race_is_started_compared_and_decided(
         screen.wait_for("Write here")
         screen.say("/race good,bad,nobody Make it good")
         screen.wait_for("Started 2 agents", "Skipping nobody: no such agent")
-        screen.wait_for("ready")
+        screen.wait_for("● idle")
         while True:
             screen.say("/race")
             shown = screen.wait_for("Race ", "Drop all")

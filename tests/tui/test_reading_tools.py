@@ -169,7 +169,7 @@ def test_I13_9_find_loads_older_pages(home: Path) -> None:
     steps = [step for n in range(30) for step in ({"thought": f"{n}?"}, {"text": f"part {n}\n\n"})]
     rookery("prompt", session, play(*steps))
     with Tmux(home, *ROOKERY, "--resume", session, size=(80, 24)) as screen:
-        screen.wait_for("part 29", "ready")
+        screen.wait_for("part 29", "● idle")
         screen.press("C-f")
         screen.type("very first")
         screen.wait_for("no matches here; Enter to search further up")
@@ -227,7 +227,7 @@ def test_I13_9_export_from_the_terminal(home: Path, tmp_path: Path) -> None:
     with Tmux(home, size=(200, 60), cwd=tmp_path) as screen:
         screen.ready()
         screen.say(play({"text": "Good morning."}))
-        screen.wait_for("Good morning.", "ready")
+        screen.wait_for("Good morning.", "● idle")
         screen.say("/export walk.md")
         screen.wait_for("Exported to")
     assert "Good morning." in (tmp_path / "walk.md").read_text()

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from rookery.client.fleet import heads
 from rookery.core.blocks.document import Block
-from rookery.core.view.fleet import in_order
+from rookery.core.view.states import ASLEEP, NEEDS_YOU, in_order
 from rookery.tui.messages import FleetChanged
 from rookery.tui.widgets.session_list import width_for
 from tests.cli.driving import made
@@ -29,7 +29,7 @@ def sessions() -> list[Block]:
         (a_session("c3", "Write the release notes", "idle", "demo"), "/work/notes", 60 * 26),
         (a_session("d4", "Upgrade Django", "idle", "codex", reason="failed"), "/work/shop", 90),
     )
-    return in_order([block | {"cwd": cwd, "at": NOW - ago * MINUTE} for block, cwd, ago in rows])
+    return in_order([block | {"cwd": cwd, "began": NOW - ago * MINUTE} for block, cwd, ago in rows])
 
 
 async def _list(pilot: Pilot[str]) -> None:
@@ -103,12 +103,11 @@ async def test_I13_8_keys_for_the_session_under_the_cursor() -> None:
 def test_I13_8_a_failed_session_that_was_read_sinks() -> None:
     running, failed = (a_session(n, n, s, "x", reason=r) for n, s, r in FAILED)
     assert [each["id"] for each in in_order([failed, running])] == ["runs", "failed"]
-    asleep = running | {"id": "asleep", "status": "asleep", "at": failed["at"] + 1}
+    assert failed["group"] == ASLEEP
+    asleep = failed | {"id": "asleep", "condition": "asleep", "began": failed["began"] + 1}
     assert [each["id"] for each in in_order([failed, asleep])] == ["asleep", "failed"]
-    assert [each["id"] for each in in_order([running, failed | {"unread": True}])] == [
-        "failed",
-        "runs",
-    ]
+    unread = failed | {"group": NEEDS_YOU}
+    assert [each["id"] for each in in_order([running, unread])] == ["failed", "runs"]
 
 
 FAILED = (("runs", "running", ""), ("failed", "idle", "failed"))
@@ -119,7 +118,7 @@ def test_filter_delete_and_restore_in_a_real_terminal(home: Path) -> None:
     made({"text": "One."}, title="first thing")
     made({"text": "Two."}, title="second thing")
     with Tmux(home, size=(200, 60)) as screen:
-        screen.wait_for("F1 lists", "first thing", "second thing", " now ")
+        screen.wait_for("F1 lists", "first thing", "second thing", " s ")
         screen.press("C-b")
         screen.wait_for("/ filter")
         screen.type("/second")

@@ -30,7 +30,7 @@ def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
         screen.wait_for("▲ retrying 3 of 5 in", "▲ Demo is trying again")
         screen.press("Escape")
         screen.wait_without("is trying again")
-        screen.wait_for("ready")
+        screen.wait_for("● idle")
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 48), marks=pytest.mark.long)])
@@ -59,7 +59,7 @@ def test_U12_a_screen_without_colours(
         screen.wait_for("◆ Demo wants to edit greeting.py", "y  allow once", "◆ needs you")
         screen.press("F2")
         screen.press_until("y", "when you allow it.")
-        screen.wait_for("ready")
+        screen.wait_for("● idle")
         assert not re.findall(r"\x1b\[[\d;]*[34]8[;:]", screen.coloured()), "no colour is set"
 
 

@@ -41,7 +41,7 @@ SCENES: dict[str, tuple[list[Json], str]] = {
         "run pytest -q",
     ),
     "writing": ([*BEGUN, chunk("message", "It was")], "writing"),
-    "unreachable": ([*BEGUN, UNREACHABLE], "▲ model unreachable · retrying 3 of 5 in 9 s"),
+    "unreachable": ([*BEGUN, UNREACHABLE], "▲ running: model unreachable, retrying 3 of 5 in 9 s"),
 }
 
 
@@ -72,7 +72,7 @@ async def test_I13_7_what_is_done_now(
 
 def test_I13_7_all_of_it_where_there_is_room() -> None:
     shown = words(SCENES["running"][0], 160)
-    for each in ("◐ working · 4", "claude · big", "asks: every action", "~/shop ⎇ fix-login"):
+    for each in ("◐ running · 4", "claude · big", "asks: every action", "~/shop ⎇ fix-login"):
         assert each in shown
     assert shown.endswith("76k of 200k · $0.42 ")
 
@@ -82,7 +82,7 @@ def test_I13_7_where_there_is_none_the_state_and_what_is_done_stay(width: int) -
     for updates, _ in SCENES.values():
         shown = words(updates, width)
         assert len(shown) <= width
-    assert "working" in words(SCENES["running"][0], width)
+    assert "running" in words(SCENES["running"][0], width)
     assert ("run pytest" in words(SCENES["running"][0], width)) == (width >= 60)
 
 
@@ -106,13 +106,13 @@ def test_I13_7_a_model_that_cannot_be_reached_is_shown_with_its_remedy() -> None
     (block,) = [each for each in document.blocks.values() if each["role"] == "notice"]
     assert block["actions"] == [{"label": "Change the model", "window": "model"}]
     gone = scenes.idle("failed", error={"message": "no", "data": {"errorKind": "network"}})
-    assert "✗ model unreachable" in words([*BEGUN, UNREACHABLE, gone], 80)
+    assert "✗ failed: model unreachable" in words([*BEGUN, UNREACHABLE, gone], 80)
 
 
 def test_I13_7_a_long_thought_is_cut_at_its_beginning() -> None:
     thought = Doing("a thought with a long beginning and an end", grows=True)
     line = status_line.laid_out(
-        [(" ◐ working", look_of("").soft)], thought, [], [], look_of(""), 36
+        [(" ◐ running", look_of("").soft)], thought, [], [], look_of(""), 36
     )
     shown = "".join(text for text, _ in line)
     assert shown.rstrip().endswith("and an end")
@@ -146,8 +146,8 @@ def test_I13_7_in_a_real_terminal(home: Path, project: Path) -> None:
         screen.ready()
         screen.wait_for("⎇ fix/login")
         screen.say(play({"command": "echo begun; sleep 600"}))
-        screen.wait_for("begun", "working", "· run sh -c echo begun", "asks: every action")
+        screen.wait_for("begun", "running", "· run sh -c echo begun", "asks: every action")
         signs = {screen.wait_for(sign) and sign for sign in "◐◓◑◒"}
         assert len(signs) == 4, "the sign turns"
         screen.press("Escape")
-        screen.wait_for("● ready")
+        screen.wait_for("● idle")

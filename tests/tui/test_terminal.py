@@ -44,7 +44,7 @@ def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
         screen.press("F2")
         screen.press_until("y", "That is how an agent's edit")
         screen.wait_for("That is how an agent's edit looks when you allow it.")
-        screen.wait_for("ready", "4.2k of 200k")
+        screen.wait_for("● idle", "4.2k of 200k")
 
 
 @pytest.mark.long
@@ -52,7 +52,7 @@ def test_U14_cancel_in_mid_command_keeps_what_is_typed(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"command": "echo begun; sleep 600"}))
-        screen.wait_for("begun", "working")
+        screen.wait_for("begun", "running")
         screen.type("next thing")
         screen.press("Escape")
         screen.wait_for("Cancelled", "next thing")
@@ -65,7 +65,7 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"command": "sleep 3; echo late-$((6*7))"}))
-        screen.wait_for("begun", "working")
+        screen.wait_for("begun", "running")
         screen.press("C-q")
         screen.wait_for("Leave?")
         screen.press("Enter")
@@ -74,7 +74,7 @@ def test_U2_leaving_stops_nothing_and_coming_back_shows_it(home: Path) -> None:
         assert f"rookery open {session}" in shown
     assert only(home)["awake"]
     with Tmux(home, *ROOKERY, "--last") as screen:
-        screen.wait_for("begun", "exit 0", "ready")
+        screen.wait_for("begun", "exit 0", "● idle")
 
 
 @pytest.mark.long
@@ -83,11 +83,11 @@ def test_U10_switching_while_a_session_runs_loses_nothing(home: Path) -> None:
     with Tmux(home, size=(120, 30)) as screen:
         screen.wait_for("F1 lists", "other")
         screen.say(play({"text": "first part"}, {"wait": 2}, {"text": "second part"}))
-        screen.wait_for("first part", "working")
+        screen.wait_for("first part", "running")
         screen.press("F4")
         screen.wait_for("I am the other one.")
         screen.press("F4")
-        screen.wait_for("│   second part", "ready")
+        screen.wait_for("│   second part", "● idle")
     assert rookery("show", other).out.count("\nI am the other one.\n") == 1
 
 
@@ -95,12 +95,12 @@ def test_U2_a_worker_killed_while_shown_is_told_and_the_next_prompt_works(home: 
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"until": "cancel"}))
-        screen.wait_for("begun", "working")
+        screen.wait_for("begun", "running")
         worker = paths.read_json(os.path.join(_directory(home), paths.WORKER)) or {}
         os.kill(worker["pid"], signal.SIGKILL)
         screen.wait_for("ended during the turn", "interrupted")
         screen.say(play({"text": "awake again"}))
-        screen.wait_for("awake again", "ready")
+        screen.wait_for("awake again", "● idle")
 
 
 def _directory(home: Path) -> str:
@@ -129,7 +129,7 @@ def test_U2_a_queued_prompt_is_seen_and_sent(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"wait": 3}))
-        screen.wait_for("begun", "working")
+        screen.wait_for("begun", "running")
         screen.say("and then this")
         screen.wait_for("1 queued", "and then this")
         screen.wait_for("I am only the demo agent")

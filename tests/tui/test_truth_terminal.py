@@ -21,7 +21,7 @@ def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
         screen.wait_for("Choose one of: every, risky, all.")
         assert heads(str(home)) == [], "no session is made for it"
         screen.say(play({"ask": "Look", "kind": "read", "allowed": [{"text": "it-was-allowed"}]}))
-        screen.wait_for("it-was-allowed", "ready")
+        screen.wait_for("it-was-allowed", "● idle")
         (head,) = heads(str(home))
         assert head["confirm"] == "risky"
 

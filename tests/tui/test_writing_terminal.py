@@ -137,7 +137,7 @@ def test_U5_approving_all_from_now_on_changes_the_mode(home: Path, tmp_path: Pat
         screen.wait_for("▌ ┃")
         screen.press_until("?", "p  allow, approve all")
         screen.press("p")
-        screen.wait_for("From now on: approve all", "ready")
+        screen.wait_for("From now on: approve all", "● idle")
     (head,) = heads(str(home))
     assert head["confirm"] == "all"
 
@@ -148,7 +148,7 @@ def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
     task.write_text(play({"text": "begun"}, {"until": "cancel"}))
     command = (*ROOKERY, "--agent", "demo", "--yolo", "-f", str(task))
     with Tmux(home, *command) as screen:
-        screen.wait_for("begun", "working")
+        screen.wait_for("begun", "running")
         assert heads(str(home))[0]["confirm"] == "all"
         screen.press("C-q")
         screen.wait_for("Leave?", "1 session still running")
@@ -159,7 +159,7 @@ def test_U11_flags_open_it_and_leaving_says_what_goes_on(home: Path) -> None:
         screen.press("Enter")
         screen.wait_for("To stop one: rookery stop")
     with Tmux(home, *ROOKERY, "--last", "--exit-without-confirmation") as screen:
-        screen.wait_for("begun", "working")
+        screen.wait_for("begun", "running")
         screen.press("C-q")
         screen.wait_for("still running. To stop one: rookery stop")
 
@@ -194,7 +194,7 @@ def test_U5_the_inbox_key_goes_to_an_ask_in_any_session(home: Path) -> None:
         screen.wait_for("new session")
         screen.press("F2")
         screen.wait_for("wants to edit b.py", "▌ ┃")
-        screen.press_until("y", "ready")
+        screen.press_until("y", "● idle")
 
 
 @pytest.mark.long
@@ -205,7 +205,7 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path
         screen.wait_for("a  always allow …", "▌ ┃")
         screen.press_until("a", "Allow from now on")
         screen.press_until("y", "That was a turn")
-        screen.wait_for("That was a turn", "ready")
+        screen.wait_for("That was a turn", "● idle")
     assert 'do = "allow"' in (home / "config.toml").read_text()
 
 
@@ -222,7 +222,7 @@ def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: P
         screen.wait_for("▌ ┃")
         screen.press_until("?", "p  allow, approve all")
         screen.press("p")
-        screen.wait_for("From now on: approve all, in this session", "approves all", "ready")
+        screen.wait_for("From now on: approve all, in this session", "approves all", "● idle")
         screen.press("C-n")
         screen.wait_for("asks: confirm every action", "new session")
         screen.say(play({"ask": "Go?"}))

@@ -9,6 +9,7 @@ from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.turn import rewinding
+from rookery.core.turn.remedies import why_busy
 from rookery.core.turn.rewind_preview import CHANGED, LOOK_AGAIN, WORDS
 from rookery.core.turn.rewinding import KIND, SNAPSHOT, Memory, Ranges
 from rookery.log.errors import LogError
@@ -64,7 +65,7 @@ class Rewind:
     def start(self, command: Json, by: str) -> Refusal | None:
         session = self._session
         if session.turn.phase != "idle":
-            return Refusal("busy", "A turn is running: cancel it first, then rewind.")
+            return Refusal("busy", why_busy(session.header, "rewind"))
         if session.agent.heir is not None:
             return Refusal("switching", "A switch to another agent is under way.")
         if session.agent.phase not in ("absent", "ready"):

@@ -7,7 +7,7 @@ from rookery.core.json.safe_text import count
 
 
 def is_held(header: Json) -> bool:
-    """The last turn failed: what is queued is sent by hand."""
+    """The last turn was cancelled or failed: what is queued is sent by hand."""
     waits = [item for item in header["queue"] if not item.get("placeless")]
     return header["state"] == "idle" and bool(waits)
 
@@ -24,6 +24,17 @@ def why_held(session: str, header: Json) -> str:
         return f"An open question comes first: rookery answer {session}"
     lines = ["The previous turn did not end well: the prompt is held.", *strip(header)]
     return "\n".join([*lines, f"rookery queue {session} send"])
+
+
+def held_queue(session: str, header: Json) -> str:
+    """How many prompts are held, and what can be done about it; empty: none is."""
+    if not is_held(header) or kept_asks.unanswered(header):
+        return ""
+    number = len(header["queue"])
+    these, are = ("it", "is") if number == 1 else ("them", "are")
+    send = f"  rookery queue {session} send    to send {these}"
+    clear = f"  rookery queue {session} clear   to remove {these}"
+    return "\n".join([f"{count(number, 'queued prompt')} {are} held.", send, clear])
 
 
 def strip(header: Json, width: int = 76) -> list[str]:

@@ -165,9 +165,20 @@ def drop_orphan(home: str, session: str, *, force: bool = False) -> bool:
 
 def check_idle(home: str, session: str) -> None:
     head = fleet.head_of_session(home, session)
-    if head and state_of(head, awake=head["awake"]) in ("running", "needs-you", "waiting"):
-        words = f"Session {session} is in the middle of a turn."
-        raise NoWorktree("running", words, f"Wait for it, or: rookery cancel {session}")
+    match state_of(head, awake=head["awake"]) if head else "":
+        case "needs-you":
+            words, way = "waits for your answer", f"Answer it: rookery answer {session}"
+            way += f", or: rookery cancel {session}"
+        case "running":
+            words, way = "is in the middle of a turn", f"Wait for it, or: rookery cancel {session}"
+        case "waiting":
+            words, way = (
+                "waits for a free worker",
+                f"Wait for it, or: rookery queue {session} clear",
+            )
+        case _:
+            return
+    raise NoWorktree("running", f"Session {session} {words}.", way)
 
 
 def put_to_sleep(home: str, session: str) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
 from rookery.core.vendors import detection, logins
 
@@ -10,6 +11,13 @@ OWN = detection.OWN
 
 WORKER_DIED = "worker_died"
 """Why a session is parked whose worker keeps dying, not its agent."""
+
+
+def why_busy(header: Json, then: str) -> str:
+    """Why something cannot be done during a turn; `then`: what it is."""
+    if unanswered(header):
+        return f"The session is waiting for your answer: give it, or cancel the turn, then {then}."
+    return f"A turn is running: cancel it first, then {then}."
 
 
 def remedy_for(reason: str, error: Json, agent: str) -> str:

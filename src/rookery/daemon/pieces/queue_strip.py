@@ -17,7 +17,8 @@ def rendered(header: Json) -> str:
     rows = "".join(_row(item, at, len(items), held) for at, item in enumerate(items))
     note = ""
     if held:
-        note = tag("p", "The last turn failed, so these prompts wait until you send them.", "soft")
+        ended = "was cancelled" if header["reason"] in ("cancelled", "forced") else "failed"
+        note = tag("p", f"Held, since the last turn {ended}: send or remove them.", "soft")
     label = "Queued prompts"
     return f'{note}<ol class="queue" aria-label="{label}">{rows}</ol>'
 

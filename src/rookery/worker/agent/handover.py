@@ -9,6 +9,7 @@ from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.turn import clearing
 from rookery.core.turn import messages as turns
+from rookery.core.turn.remedies import why_busy
 from rookery.wire.jsonrpc import METHOD_NOT_FOUND
 from rookery.worker.agent.side import AgentSide
 from rookery.worker.session import Session
@@ -46,7 +47,7 @@ class Handover:
     def clear(self, command: Json, by: str) -> Refusal | None:
         session, header, name = self._session, self._session.header, command["id"]
         if session.turn.phase != "idle":
-            return Refusal("busy", "A turn is running: cancel it first, then clear.")
+            return Refusal("busy", why_busy(header, "clear"))
         if session.agent.phase in ("absent", "ready"):
             self._side.kept.give_up("the conversation was cleared", None)
         if session.agent.phase == "absent":

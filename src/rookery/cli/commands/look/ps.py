@@ -20,7 +20,7 @@ from rookery.home import paths
 from rookery.render import session_state
 from rookery.render.local_time import age
 
-SHAPE = (
+BASE = (
     table.Column(""),
     table.Column("STATE"),
     table.Column("ID"),
@@ -29,16 +29,18 @@ SHAPE = (
     table.Column("ASKING", least=8, rank=1),
     table.Column("AGE", rank=2),
     table.Column("DIRECTORY", least=8, rank=4),
-    table.Column("BRANCH", least=8, rank=5),
 )
-WIDE = (
-    *SHAPE,
+BRANCH = table.Column("BRANCH", least=8, rank=5)
+DOING = table.Column("DOING", least=16, rank=6)
+MORE = (
     table.Column("SANDBOX"),
     table.Column("TURN", right=True),
     table.Column("QUEUED", right=True),
     table.Column("MODEL"),
-    table.Column("DOING"),
 )
+WIDTHS = ((140, (*BASE, BRANCH, DOING)), (100, (*BASE, BRANCH)), (0, BASE))
+"""The columns, by those of the terminal: they do not depend on what is listed, so that an eye finds
+them again. A pipe gets those of the middle row."""
 WIDEST_TITLE = 60
 """Columns of a title in a pipe."""
 
@@ -159,11 +161,11 @@ def _row(screen: Screen, head: Json, now: float) -> list[str]:
         age(head["began"], now),
         paths.with_tilde(clean_line(lenient.text(tree, "origin") or head["cwd"])),
         clean_line(worktree.brief(tree)),
+        doing,
         "" if head.get("sandbox", NONE) == NONE else head["sandbox"],
         str(head["turn"]),
         str(head["queue"] or ""),
         clean_line(head["model"] or ""),
-        doing,
     ]
 
 
@@ -193,11 +195,12 @@ def _asking(head: Json) -> str:
 
 
 def _write(screen: Screen, rows: list[list[str]], listed: list[Json], *, wide: bool) -> None:
-    """The columns do not depend on what is listed: a script, and an eye, find them again."""
-
     def look(number: int, heading: str, cell: str) -> str:
         in_state = heading in ("", "STATE")
         return screen.paint.in_(listed[number]["condition"], cell) if in_state else cell
 
-    shape = WIDE if wide else SHAPE
+    width = screen.width if screen.fits else WIDTHS[1][0]
+    shape = next(shape for least, shape in WIDTHS if width >= least)
+    if wide:
+        shape = (*BASE, BRANCH, DOING, *MORE)
     table.write(screen, shape, [row[: len(shape)] for row in rows], look, whole=wide)

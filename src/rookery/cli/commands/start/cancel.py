@@ -3,7 +3,8 @@
 import click
 
 from rookery.cli import target
-from rookery.cli.session.send import Say, awaited, for_each, send, tell_left_running
+from rookery.cli.output.queue import held_queue
+from rookery.cli.session.send import Say, awaited, for_each, header_of, send, tell_left_running
 from rookery.core.json import Event, kind_of, lenient
 from rookery.core.view.fleet import is_judged, state_of
 
@@ -16,6 +17,8 @@ WITHIN = 3.0
 @click.option("--force", is_flag=True, help="End the turn now, whatever the agent does.")
 def cancel(session: str, say: Say, *, force: bool) -> None:
     """Cancel the running turn. A second cancel ends an agent that does not react.
+
+    Queued prompts are held: nothing is sent until you say so (rookery queue).
 
     --force is for a turn that hangs: it ends without waiting for the agent. An agent that does not
     respond is restarted before the next prompt.
@@ -35,6 +38,8 @@ def cancel(session: str, say: Say, *, force: bool) -> None:
         say("Ended.")
     else:
         say("Cancelled." if is_judged(head) else _cancelled(session, outcome))
+    if held := held_queue(session, header_of(session)):
+        say(held)
     tell_left_running(say, session, outcome.seq - 1)
 
 

@@ -37,6 +37,7 @@ def queue(context: click.Context, session: str, as_json: bool) -> None:
     rookery queue 3f2a
     rookery queue 3f2a edit 2 "Write the tests, too"
     rookery queue 3f2a send
+    rookery queue 3f2a clear
     """
     context.obj = session
     if context.invoked_subcommand is not None:
@@ -55,7 +56,7 @@ def queue(context: click.Context, session: str, as_json: bool) -> None:
 
 def _tell_held(screen: Screen, session: str, header: Json) -> bool:
     if held := is_held(header):
-        screen.note(f"Held: rookery queue {session} send")
+        screen.note(f"Held. rookery queue {session} send, or clear.")
     return held
 
 
@@ -115,6 +116,20 @@ def remove(session: str, n: int) -> None:
     rookery queue 3f2a remove 2
     """
     _change(session, op="remove", item=_item(session, n)["id"])
+
+
+@queue.command()
+@click.pass_obj
+def clear(session: str) -> None:
+    """Remove all prompts from the queue.
+
+    \b
+    rookery queue 3f2a clear
+    """
+    queued = header_of(session)["queue"]
+    for item in queued:
+        send_command(session, {"do": "queue", "op": "remove", "item": item["id"]})
+    standard().note(f"Removed {count(len(queued), 'prompt')}." if queued else "Nothing is queued.")
 
 
 @queue.command()
