@@ -167,18 +167,17 @@ def check_idle(home: str, session: str) -> None:
     head = fleet.head_of_session(home, session)
     match state_of(head, awake=head["awake"]) if head else "":
         case "needs-you":
-            words, way = "waits for your answer", f"Answer it: rookery answer {session}"
-            way += f", or: rookery cancel {session}"
+            words = f"Session {session} is waiting for your answer."
+            way = f"Give it: rookery answer {session}, or: rookery cancel {session}"
         case "running":
-            words, way = "is in the middle of a turn", f"Wait for it, or: rookery cancel {session}"
+            words = f"Session {session} is in the middle of a turn."
+            way = f"Wait for it, or: rookery cancel {session}"
         case "waiting":
-            words, way = (
-                "waits for a free worker",
-                f"Wait for it, or: rookery queue {session} clear",
-            )
+            words = f"Session {session} is waiting for a free worker."
+            way = f"Wait for it, or: rookery queue {session} clear"
         case _:
             return
-    raise NoWorktree("running", f"Session {session} {words}.", way)
+    raise NoWorktree("running", words, way)
 
 
 def put_to_sleep(home: str, session: str) -> None:

@@ -17,6 +17,9 @@ FAILED = frozenset({"failed", "agent_exited", "unresponsive", "orphaned", "inter
 
 WORKING = frozenset({"needs-you", "running"})
 
+STATUSES = ("needs-you", "damaged", "failed", "limited", "running", "waiting", "idle", "asleep")
+"""What `state_of` answers."""
+
 NO_TITLE = "(no title)"
 
 TIMES = ("at", "since", "created")
@@ -102,8 +105,7 @@ def is_unread(head: Json, seen: int) -> bool:
 
 
 def state_of(head: Json, *, awake: bool) -> str:
-    """One word for a list: needs-you, failed, limited, running, waiting, idle or asleep; or
-    damaged."""
+    """One word for programs. Lists show a finer one: `states.standing`."""
     if head.get("damaged"):  # of a stand-in: nothing else is known
         return "damaged"
     if head["asks"]:  # also asleep: an answer wakes it

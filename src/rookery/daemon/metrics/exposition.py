@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from rookery.build import build
 from rookery.core.json import Json, lenient
-from rookery.core.view.fleet import ORDER, is_hidden, state_of
+from rookery.core.view.fleet import STATUSES, is_hidden, state_of
 from rookery.daemon.metrics.measures import BOUNDS, COUNTERS, HISTOGRAMS, Counter, Histogram
 from rookery.processes import tree
 from rookery.processes.lineage import LINUX
@@ -61,7 +61,7 @@ def measured() -> Iterator[str]:
 def sessions(heads: Iterable[Json]) -> Iterator[str]:
     """From what the daemon has in memory: no file of a session is read."""
     now = time.time() * 1000
-    states, hidden, awake, queued = dict.fromkeys(ORDER, 0), 0, 0, 0
+    states, hidden, awake, queued = dict.fromkeys(STATUSES, 0), 0, 0, 0
     asks, asked = 0, now
     for head in heads:
         awake += bool(head["awake"])

@@ -200,7 +200,6 @@ def _write(screen: Screen, rows: list[list[str]], listed: list[Json], *, wide: b
         return screen.paint.in_(listed[number]["condition"], cell) if in_state else cell
 
     width = screen.width if screen.fits else WIDTHS[1][0]
-    shape = next(shape for least, shape in WIDTHS if width >= least)
-    if wide:
-        shape = (*BASE, BRANCH, DOING, *MORE)
+    fitting = next(shape for least, shape in WIDTHS if width >= least)
+    shape = (*BASE, BRANCH, DOING, *MORE) if wide else fitting
     table.write(screen, shape, [row[: len(shape)] for row in rows], look, whole=wide)
