@@ -245,6 +245,7 @@ async def test_a_stream_goes_on_while_its_key_is_there(impatient: Callable[..., 
             challenge = json.loads(await link.recv())["prove"]["challenge"]
             signed = browser.key.answer(challenge)
             await link.send(json.dumps({"proof": {"signature": signed}}))
+        await link.recv()
         await link.send(json.dumps({"proof": {"signature": signed}}))  # of an earlier challenge
         await asyncio.wait_for(link.wait_closed(), PATIENCE)
 
