@@ -136,7 +136,7 @@ class Perch:
 
     async def settle(self) -> None:
         """After a step that went wrong: the next one finds no turn running."""
-        if self.bird.header()["state"] == "idle":
+        if not self.bird.directory.exists() or self.bird.header()["state"] == "idle":
             return
         since = self.events()[-1].seq
         await self.bird.send("cancel")

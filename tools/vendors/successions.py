@@ -85,5 +85,5 @@ async def forget(perch: Perch) -> str:
     assert after["fold"]["turn"] >= 1
     said = await asyncio.to_thread(fleet.remove, perch.aviary.home, perch.bird.id)
     assert not perch.bird.directory.exists()
-    assert ("has forgotten" in said) == can_delete(after), said
+    assert ("deleted its copy" in said) == can_delete(after), said
     return "ok"
