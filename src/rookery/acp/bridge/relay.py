@@ -14,11 +14,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from rookery.client.config.agent_address import read_private, with_scheme
+from rookery.client.config.agent_address import link_to, read_private, with_scheme
 from rookery.core import argv
 from rookery.core.agent import opening
 from rookery.core.json import Json, lenient
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, RpcFailure, TooLarge
+from rookery.wire.http.link import HttpLink
 from rookery.wire.jsonrpc import HIGH_WATER, Answer, Incoming, Peer
 from rookery.wire.pipes import take_stdio
 from rookery.wire.websocket.client import FORBIDDEN, UNAUTHORIZED, ConnectError, Target
@@ -37,8 +38,9 @@ NETWORK: Json = {"errorKind": "network"}
 
 
 class Relay:
-    def __init__(self, target: Callable[[], Target]) -> None:
+    def __init__(self, url: str, target: Callable[[], Target]) -> None:
         """`target` may raise ConnectError."""
+        self._url = url
         self.closed = asyncio.Event()
         self._target = target
         self._far: Peer | None = None
@@ -151,7 +153,7 @@ class Relay:
             self._connecting = asyncio.create_task(self._connected(patience), name="connect")
 
     async def _connected(self, patience: float) -> None:
-        link = AddressLink(self._target)
+        link = link_to(self._url, self._target)
         far = Peer(
             on_request=self._asked_by_far,
             on_notification=self._told_by_far,
@@ -188,7 +190,7 @@ class Relay:
             finally:
                 self._muted.discard(name)
 
-    def _lost(self, link: AddressLink) -> None:
+    def _lost(self, link: AddressLink | HttpLink) -> None:
         """The requests in flight have failed already."""
         self._far = None
         say(f"the connection was lost: {link.why}; trying again")
@@ -265,7 +267,7 @@ def main(given: dict[str, str], variables: list[str]) -> int:
         return Target(given["url"], headers, ca, given.get("fingerprint", ""))
 
     with asyncio.Runner() as runner:
-        runner.run(Relay(target).run())
+        runner.run(Relay(given["url"], target).run())
         os._exit(0)  # a name that is being looked up is not waited for
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rookery.cli.checkup.card import NOT_OK, NOT_TOLD, OK, Card
 from rookery.cli.checkup.opening import params
-from rookery.client.config.agent_address import target_of
+from rookery.client.config.agent_address import link_to, target_of
 from rookery.core.agent.addresses import address_of
 from rookery.core.json import Json, lenient
 from rookery.core.settings.agent_tables import Extras
@@ -15,7 +15,6 @@ from rookery.home.config import Config
 from rookery.wire.failures import RpcFailure
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.websocket.client import ConnectError, Target, shown
-from rookery.wire.websocket.link import AddressLink
 
 WITHIN = 5.0
 """Seconds for an agent to answer `initialize`."""
@@ -55,7 +54,7 @@ async def _ask_named(
 
 async def ask(target: Target, within: float = WITHIN) -> Said:
     """Nothing is begun over there but a connection."""
-    link = AddressLink(lambda: target)
+    link = link_to(target.url, lambda: target)
     peer = Peer().carried_by(link)
     try:
         async with asyncio.timeout(within):

@@ -3,11 +3,12 @@ or from a private file, are read for each connection, and are never logged."""
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rookery.core.agent.addresses import Remote, Source
+from rookery.wire.http.link import HttpLink
 from rookery.wire.jsonrpc import Peer
-from rookery.wire.websocket.client import ConnectError, Target
+from rookery.wire.websocket.client import LONGEST, ConnectError, Target
 from rookery.wire.websocket.link import AddressLink
 
 MOST = 16 * 1024
@@ -21,6 +22,14 @@ def target_of(url: str, remote: Remote, environment: Mapping[str, str]) -> Targe
     }
     ca = os.path.expanduser(remote.ca)
     return Target(url, headers, ca, remote.fingerprint)
+
+
+def link_to(
+    url: str, target: Callable[[], Target], longest: int = LONGEST
+) -> AddressLink | HttpLink:
+    """The connection to an address, not yet opened: Streamable HTTP or a WebSocket."""
+    kind = HttpLink if url.startswith("http") else AddressLink
+    return kind(target, longest=longest)
 
 
 def with_scheme(name: str, value: str) -> str:
@@ -67,7 +76,7 @@ async def forgotten(
     url: str, remote: Remote, environment: Mapping[str, str], ids: Sequence[str], within: float
 ) -> None:
     """Have sessions deleted over there. Raises OSError, TimeoutError, RpcFailure."""
-    link = AddressLink(lambda: target_of(url, remote, environment))
+    link = link_to(url, lambda: target_of(url, remote, environment))
     peer = Peer(on_request=lambda request: request.unknown()).carried_by(link)
     try:
         async with asyncio.timeout(within):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rookery.core.json import Json, lenient
 
-SCHEMES = ("ws://", "wss://", "unix:/")
+SCHEMES = ("ws://", "wss://", "http://", "https://", "unix:/")
 OFFERS = ("files", "terminals")
 
 

@@ -192,7 +192,7 @@ KIND = Setting(
 )
 URL = Setting(
     "the address of an agent on another machine, instead of a command",
-    unit="wss://…, ws://… (loopback) or unix:/…",
+    unit="wss://…, https://…, unix:/…; ws://… and http://… on this machine",
     example='"wss://build.example/acp"',
     effect=limits.NEXT_AGENT,
     key="agents.NAME.url",

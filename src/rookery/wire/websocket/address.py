@@ -1,11 +1,12 @@
-"""The address of a WebSocket: `wss://host/acp`, `ws://127.0.0.1:7433/acp`, `unix:/path#/acp`."""
+"""The address of an agent: `wss://host/acp`, `ws://127.0.0.1:7433/acp` and `unix:/path#/acp` are
+WebSockets; `https://host/acp` and `http://127.0.0.1:7433/acp` Streamable HTTP."""
 
 import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-SCHEMES = ("ws://", "wss://", "unix:")
-PORTS = {"ws": 80, "wss": 443}
+PORTS = {"ws": 80, "wss": 443, "http": 80, "https": 443}
+IN_THE_CLEAR = ("ws", "http")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _HEX = re.compile(r"[0-9a-f]{64}")
 _VISIBLE = re.compile(r"[!-~]+")
@@ -33,11 +34,7 @@ class Address(NamedTuple):
     @property
     def is_private(self) -> bool:
         """Whether nobody on the way can read along."""
-        return self.scheme != "ws" or self.host in LOOPBACK
-
-
-def is_address(text: str) -> bool:
-    return text.lower().startswith(SCHEMES)
+        return self.scheme not in IN_THE_CLEAR or self.host in LOOPBACK
 
 
 def parse(url: str) -> Address:

@@ -8,8 +8,8 @@ socket.send(b'{"jsonrpc": …}')
 import asyncio
 import os
 from binascii import b2a_base64
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -71,17 +71,35 @@ async def connect(
     target: Target, more: Mapping[str, str] = MappingProxyType({}), *, longest: int = LONGEST
 ) -> "WebSocket":
     """`more`: headers that are no secrets. Raises ConnectError."""
-    where = shown(target.url)
-    try:
-        place, address = _place(target)
+    with _explained(target.url):
         async with asyncio.timeout(HANDSHAKE):
             with ExitStack() as undo:
-                stream = await streams.connect(place)
+                stream, address = await _open(target)
                 undo.callback(stream.abort)
                 socket = WebSocket(stream, longest)
                 await socket.shake_hands(address, target.url, {**target.headers, **more})
                 undo.pop_all()
             return socket
+
+
+async def reach(target: Target) -> tuple[streams.Stream, addresses.Address]:
+    """A connection over which nothing is said yet. Raises ConnectError."""
+    with _explained(target.url):
+        async with asyncio.timeout(HANDSHAKE):
+            return await _open(target)
+
+
+async def _open(target: Target) -> tuple[streams.Stream, addresses.Address]:
+    place, address = _place(target)
+    return await streams.connect(place), address
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Say why there is no connection. Raises ConnectError."""
+    where = shown(url)
+    try:
+        yield
     except addresses.BadAddress as error:
         raise ConnectError(f"{error}.") from None
     except TimeoutError:
@@ -106,11 +124,11 @@ def _place(target: Target) -> tuple[streams.Place, addresses.Address]:
             raise addresses.BadAddress(f"the header {name[:40]!r} cannot be sent")
         if not address.is_private and not target.in_the_clear:
             raise addresses.BadAddress(
-                f"{target.url}: {name} would be sent in the clear; use wss:// there"
+                f"{target.url}: {name} would be sent in the clear; use {address.scheme}s:// there"
             )
     if address.path:
         return streams.Place(path=address.path), address
-    if address.scheme == "ws":
+    if address.scheme in addresses.IN_THE_CLEAR:
         return streams.Place(address.host, address.port), address
     tls = streams.Tls(target.ca, addresses.pinned(target.fingerprint))
     return streams.Place(address.host, address.port, tls=tls), address
@@ -187,7 +205,7 @@ class WebSocket:
         """Whether a refusal is there with what it says, or with as much of it as we read."""
         if end < 0:
             return False
-        fields, body = _fields(bytes(self._head[:end]))[1], len(self._head) - end - 4
+        fields, body = fields_of(bytes(self._head[:end]))[1], len(self._head) - end - 4
         wanted = fields.get("content-length", "")
         return body >= min(int(wanted) if wanted.isdecimal() else 0, BODY_BYTES)
 
@@ -195,9 +213,9 @@ class WebSocket:
         from hashlib import sha1
 
         head, _, body = bytes(self._head).partition(b"\r\n\r\n")
-        status, self.headers, self.cookies = _fields(head)
+        status, self.headers, self.cookies = fields_of(head)
         if status != UPGRADED:
-            raise _refusal(where, status, self.headers, body)
+            raise refusal(where, status, self.headers, body)
         accept = b2a_base64(sha1(key + GUID).digest(), newline=False).decode()  # noqa: S324
         upgraded = self.headers.get("upgrade", "").lower() == "websocket"
         tokens = [word.strip() for word in self.headers.get("connection", "").lower().split(",")]
@@ -320,7 +338,7 @@ class WebSocket:
             self._on_closed(self._code, self._reason)
 
 
-def _fields(head: bytes) -> tuple[int, dict[str, str], list[str]]:
+def fields_of(head: bytes) -> tuple[int, dict[str, str], list[str]]:
     """Of an HTTP answer: status, headers by lower-case name, cookies. 0: it is none."""
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
@@ -335,7 +353,7 @@ def _fields(head: bytes) -> tuple[int, dict[str, str], list[str]]:
     return int(words[1]) if known else 0, fields, cookies
 
 
-def _refusal(where: str, status: int, fields: dict[str, str], body: bytes) -> ConnectError:
+def refusal(where: str, status: int, fields: dict[str, str], body: bytes) -> ConnectError:
     said = ""
     try:
         found = loads(body[:BODY_BYTES])
@@ -356,6 +374,7 @@ def _refusal(where: str, status: int, fields: dict[str, str], body: bytes) -> Co
         place = clean_line(fields.get("location", "another address")[:200])
         words = f"{where} redirects to {place}, and redirects are not followed."
     else:
-        words = f"{where} is not a WebSocket endpoint (HTTP {status})."
+        kind = "an ACP" if where.startswith("http") else "a WebSocket"
+        words = f"{where} is not {kind} endpoint (HTTP {status})."
     passes = status not in FINAL and status >= 500
     return ConnectError(f"{words} {said}".strip(), passes=passes, status=status)

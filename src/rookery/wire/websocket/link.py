@@ -2,7 +2,7 @@
 it (`resuming`), else it has ended."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from random import uniform
 
@@ -26,6 +26,20 @@ PATIENCE = 600.0
 
 BREAKS = frozenset({codec.GOING_AWAY, codec.BROKEN, 1011, 1012, 1013, 1014})
 """Close codes after which a connection may be taken up again; others are meant."""
+
+
+async def tried[Result](connect: Callable[[], Awaitable[Result]], patience: float) -> Result:
+    """Connect, trying for so many seconds again what may pass. Raises ConnectError."""
+    loop = asyncio.get_running_loop()
+    until, delay = loop.time() + patience, FIRST_DELAY
+    while True:
+        try:
+            return await connect()
+        except ConnectError as error:
+            if not error.passes or loop.time() + delay > until:
+                raise
+        await asyncio.sleep(uniform(delay / 2, delay))  # noqa: S311 (no secret)
+        delay = min(2 * delay, LONGEST_DELAY)
 
 
 class AddressLink:
@@ -54,19 +68,7 @@ class AddressLink:
 
     async def open(self, patience: float = 0.0) -> None:
         """Connect, trying for so many seconds again what may pass. Raises ConnectError."""
-        self._begin(await self._tries(patience))
-
-    async def _tries(self, patience: float) -> WebSocket:
-        loop = asyncio.get_running_loop()
-        until, delay = loop.time() + patience, FIRST_DELAY
-        while True:
-            try:
-                return await self._connect()
-            except ConnectError as error:
-                if not error.passes or loop.time() + delay > until:
-                    raise
-            await asyncio.sleep(uniform(delay / 2, delay))  # noqa: S311 (no secret)
-            delay = min(2 * delay, LONGEST_DELAY)
+        self._begin(await tried(self._connect, patience))
 
     async def _connect(self) -> WebSocket:
         target = self._target()
@@ -178,7 +180,7 @@ class AddressLink:
     async def _come_back(self) -> None:
         before = self._id
         try:
-            socket = await self._tries(PATIENCE)
+            socket = await tried(self._connect, PATIENCE)
         except ConnectError as error:
             forgotten = error.status in client.GONE
             self._finish("the server no longer knows the connection" if forgotten else str(error))

@@ -99,15 +99,14 @@ class AgentLink:
 
     def dial(self, url: str, then: Callable[[str], None]) -> None:
         """Connect to an agent at an address; `then("")`, or why there is no connection."""
-        from rookery.client.config.agent_address import target_of
-        from rookery.wire.websocket.link import AddressLink
+        from rookery.client.config.agent_address import link_to, target_of
         from rookery.worker.agent.remote import RemoteAgent  # a session with a process needs none
 
         session = self._session
         remote = session.config.extras.get(session.header["agent"], Extras()).remote
         environment = session.surroundings.environment
         longest = session.policy.line_bytes
-        link = AddressLink(lambda: target_of(url, remote, environment), longest=longest)
+        link = link_to(url, lambda: target_of(url, remote, environment), longest)
 
         def told(words: str) -> None:
             session.append(Draft(notice(words, "info")))

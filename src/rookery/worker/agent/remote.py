@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
+from rookery.wire.http.link import HttpLink
 from rookery.wire.jsonrpc import Peer
 from rookery.wire.websocket.client import ConnectError, shown
 from rookery.wire.websocket.link import AddressLink
@@ -23,7 +24,7 @@ class RemoteAgent:
     def __init__(
         self,
         peer: Peer,
-        link: AddressLink,
+        link: AddressLink | HttpLink,
         url: str,
         on_exit: Callable[[str], None],
         on_break: Callable[[str], None],
