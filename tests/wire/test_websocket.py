@@ -206,7 +206,7 @@ async def test_D8_a_slow_handshake_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("https://host/acp", "not an address like"),
+        ("ftp://host/acp", "not an address like"),
         ("wss://user:pw@host/acp", "use a header"),
         ("wss://host/a b", "space"),
         ("unix:relative", "absolute"),

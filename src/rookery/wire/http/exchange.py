@@ -82,7 +82,7 @@ class Exchange:
             return
         status, self.fields, self.cookies = fields_of(bytes(self._head[: max(end, 0)]))
         if not status:
-            self._fail(BadAnswer("it does not answer in HTTP"))
+            self._fail(BadAnswer("it does not speak HTTP"))
             return
         rest = bytes(self._head[end + 4 :])
         if 100 <= status < 200:  # the answer comes after it

@@ -12,7 +12,7 @@ another and loads its session.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from rookery.core.json import Json, dumps, lenient, loads
 from rookery.core.json.safe_text import clean_line
@@ -291,29 +291,35 @@ class HttpLink:
             "Connection: close",
         ]
         where = client.shown(target.url)
-        try:
-            async with asyncio.timeout(WITHIN):
-                await exchange.send(("\r\n".join(lines) + "\r\n\r\n").encode("utf-8"), body)
-            cookies = (cookie.partition("=") for cookie in exchange.cookies)
-            self._cookies |= {name: value for name, _, value in cookies if name}
-            if 200 <= exchange.status < 300:
+        with ExitStack() as undo:
+            undo.callback(exchange.abort)
+            said = await self._heard(
+                exchange, where, ("\r\n".join(lines) + "\r\n\r\n").encode(), body
+            )
+            if said is None:
+                undo.pop_all()
                 return exchange
-            async with asyncio.timeout(client.HANDSHAKE):
-                said = await exchange.text(REFUSAL_BYTES)
-        except TimeoutError:
-            exchange.abort()
-            raise ConnectError(f"{where} did not answer in time.", passes=True) from None
-        except (OSError, BadAnswer) as error:
-            exchange.abort()
-            raise ConnectError(f"{where}: {error}.", passes=True) from None
-        except BaseException:
-            exchange.abort()
-            raise
         refusal = client.refusal(where, exchange.status, exchange.fields, said)
         if exchange.status in (CONFLICT, 400) and not said.lstrip().startswith(b"{"):
             words = clean_line(said[:300].decode("utf-8", "replace"))
             raise ConnectError(f"{where}: {words}", status=exchange.status)
         raise refusal
+
+    async def _heard(
+        self, exchange: Exchange, where: str, head: bytes, body: bytes
+    ) -> bytes | None:
+        """Send a request. What a refusal says; None: it is none. Raises ConnectError."""
+        try:
+            async with asyncio.timeout(WITHIN):
+                await exchange.send(head, body)
+                cookies = (cookie.partition("=") for cookie in exchange.cookies)
+                self._cookies |= {name: value for name, _, value in cookies if name}
+                is_done = 200 <= exchange.status < 300
+                return None if is_done else await exchange.text(REFUSAL_BYTES)
+        except TimeoutError:
+            raise ConnectError(f"{where} did not answer in time.", passes=True) from None
+        except (OSError, BadAnswer) as error:
+            raise ConnectError(f"{where}: {error}.", passes=True) from None
 
     # --- the end ---------------------------------------------------------------------------------
 
