@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rookery.agents import registry
+from rookery.agents import programs, registry
 from rookery.agents.registry import Agent, NotInstalled, UnknownAgent
 
 
@@ -82,3 +82,17 @@ def test_a_program_is_looked_for_on_the_path_or_from_the_directory(tmp_path: Pat
 )
 def test_what_may_have_to_install_first(argv: list[str], cold: bool) -> None:
     assert registry.is_cold(argv) is cold
+
+
+def test_an_agent_that_was_installed_just_now_has_longer_to_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROOKERY_HOME", str(tmp_path))
+    assert not registry.is_cold(["crow-acp"])
+    program = tmp_path / "agents" / "crow" / "bin" / "crow-acp"
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    assert registry.is_cold(["crow-acp", "--acp"])
+    assert not registry.is_cold(["/usr/bin/crow-acp"])
+    monkeypatch.setattr(programs, "FRESH", 0.0)
+    assert not registry.is_cold(["crow-acp"])

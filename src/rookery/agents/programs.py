@@ -6,7 +6,9 @@ installed.
 """
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 
 from rookery.installation.home import home
@@ -68,6 +70,19 @@ def own_places() -> Iterator[str]:
         return
     for name in names:
         yield os.path.join(root, name, "bin")
+
+
+FRESH = 24 * 3600.0
+"""Seconds for which an installed program counts as new."""
+
+
+def is_fresh(program: str) -> bool:
+    """Whether a program was installed here within the last day. Its first start may be slow: it is
+    not in the system's cache, and some unpack or compile themselves."""
+    for place in own_places():
+        with suppress(OSError):
+            return time.time() - os.stat(os.path.join(place, program)).st_ctime < FRESH
+    return False
 
 
 # ---------------------------------------------------------------- version managers

@@ -304,11 +304,13 @@ def bare(argv: Sequence[str]) -> list[str]:
 
 
 def is_cold(argv: Sequence[str]) -> bool:
-    """Whether the command may have to download its program, or loads a library for seconds: it
-    gets longer to start."""
+    """Whether the command may have to download its program, loads a library for seconds, or was
+    installed just now: it gets longer to start."""
     if not argv:
         return False
     if is_own(argv):
         return True
     program = os.path.basename(argv[0])
-    return program in COLD or " ".join([program, *argv[1:2]]) in COLD_VERBS
+    if program in COLD or " ".join([program, *argv[1:2]]) in COLD_VERBS:
+        return True
+    return os.sep not in argv[0] and programs.is_fresh(program)

@@ -185,7 +185,10 @@ class Policy(NamedTuple):
     )
     start_timeout: float = setting(30.0, "time an agent has to start", (1, 600), effect=NEXT_START)
     cold_start_timeout: float = setting(
-        120.0, "the same for npx, uvx and Rookery's own agent", (1.0, 3600.0), effect=NEXT_START
+        120.0,
+        "the same for npx, uvx, Rookery's own agent and agents installed today",
+        (1.0, 3600.0),
+        effect=NEXT_START,
     )
     crash_within: float = setting(10.0, "an agent that ends sooner failed to start", (0.1, 600.0))
     crash_most: int = setting(

@@ -230,7 +230,9 @@ def test_a_silent_agent_is_given_up_at_its_deadline_and_not_before_a2(
     assert go(agent, Tick(), 129.999) == (agent, [])
     after, effects = go(agent, Tick(), 130.0)
     assert (after.phase, effects[0]) == ("ending", End())
-    assert told(effects) == [AgentLost(f"crow did not answer {what} in time")]
+    assert told(effects) == [
+        AgentLost(f"crow did not answer {what} in time (30 s; worker.start_timeout)")
+    ]
 
 
 @pytest.mark.parametrize("agent", [Agent(), SPAWNING, READY, ENDING])

@@ -62,7 +62,9 @@ def test_an_agent_that_does_not_answer_a_setting_is_given_up() -> None:
     assert go(agent, Tick(), 129.999) == (agent, [])
     after, effects = go(agent, Tick(), 130.0)
     assert after.phase == "ending"
-    assert told(effects) == [AgentLost("crow did not answer session/set_mode in time")]
+    assert told(effects) == [
+        AgentLost("crow did not answer session/set_mode in time (30 s; worker.start_timeout)")
+    ]
 
 
 def test_modes_that_an_agent_does_not_report_are_known_m1() -> None:

@@ -73,7 +73,8 @@ def _step(agent: Agent, given: Input, now: float, wish: Wish, policy: Policy) ->
         case msg.EndWanted():
             return agent._replace(wanted_again=False), []
         case msg.Tick() if agent.until is not None and now >= agent.until:
-            why = f"{wish.name} did not answer {_asked(agent)} in time"
+            limit = _limit(agent, wish, policy)
+            why = f"{wish.name} did not answer {_asked(agent)} in time ({limit})"
             failing = _failing(_unrestored(agent, why, wish), {"message": why})
             return failing, [msg.End(), msg.Tell(AgentLost(why))]
     return agent, []
@@ -178,6 +179,13 @@ def _open(agent: Agent, method: str, now: float, wish: Wish, policy: Policy) -> 
 
 def _patience(wish: Wish, policy: Policy) -> float:
     return policy.cold_start_timeout if wish.cold else policy.start_timeout
+
+
+def _limit(agent: Agent, wish: Wish, policy: Policy) -> str:
+    """The time that it had, and the setting that gives it more."""
+    if agent.phase == "applying" or not wish.cold:
+        return f"{policy.start_timeout:g} s; worker.start_timeout"
+    return f"{policy.cold_start_timeout:g} s; worker.cold_start_timeout"
 
 
 def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Policy) -> Step:
