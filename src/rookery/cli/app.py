@@ -84,7 +84,7 @@ GROUPS = {
         "login": "Log in to the daemon of another machine.",
         "logout": "Log out of the daemon of another machine.",
         "api": "Send a request to the daemon.",
-        "devices": "List and revoke devices that are logged in.",
+        "devices": "List devices that are logged in; change what each may do.",
         "notify": "Try out the notifications.",
     },
     "Other": {

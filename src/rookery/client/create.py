@@ -12,6 +12,7 @@ from rookery.agents import registry
 from rookery.client import environment as client_environment
 from rookery.client import guard
 from rookery.client.config import in_force
+from rookery.client.daemon.origin import by
 from rookery.core.agent.addresses import address_of
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, dumps, notice
@@ -89,7 +90,8 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         said |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
         update |= {key: value for key, value in {**said, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
-        _write(directory, [*_first_events(home, update, confirm, order), *history])
+        first, *more = _first_events(home, update, confirm, order)
+        _write(directory, [first._replace(by=by()), *more, *history])
         complete(home, session, directory)
     return session
 

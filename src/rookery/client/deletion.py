@@ -12,11 +12,10 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from rookery.agents import programs, registry
+from rookery.client.daemon.origin import run
 from rookery.client.environment import kept_of
 from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
@@ -83,11 +82,6 @@ async def _told_by_worker(home: str, session: str, header: Json, *, awake: bool)
         async with asyncio.timeout(ANSWER):
             outcome = await client.send({"do": "delete"})
         return lenient.text(outcome.update, "detail")
-
-
-def run[Result](telling: Coroutine[Any, Any, Result]) -> Result:
-    with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
-        return thread.submit(asyncio.run, telling).result()
 
 
 def conversations_of(directory: str, *, last_too: bool = False) -> list[Conversation]:

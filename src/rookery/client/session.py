@@ -14,6 +14,7 @@ from itertools import chain
 
 from rookery.build import OLDER, build, compare
 from rookery.client import guard, waking
+from rookery.client.daemon.origin import client_name
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
@@ -28,7 +29,6 @@ from rookery.wire.credentials import peer_of
 
 AWAITS = 0.25
 """Seconds between two looks for a worker, while a sleeping session is followed."""
-
 RESEND = 10.0
 """Seconds without an outcome after which a command is sent again."""
 
@@ -151,7 +151,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         self.home = home
         self.session = session
         self.directory = paths.session_dir(home, session)
-        self._name = f"{client}:{os.getpid()}"
+        self._name = client_name(client)
         self._socket = paths.socket_path(self.directory)
         self.log = Reader.open(self.directory)
         """For history: pages, headers, blobs."""

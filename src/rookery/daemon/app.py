@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 from rookery.build import build
 from rookery.daemon import acp, errors
 from rookery.daemon.access.gate import App, Gate
+from rookery.daemon.access.journal import journalled
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.branches import api as branches
 from rookery.daemon.page import ROUTERS as SCREENS
@@ -42,7 +43,7 @@ SECURITY: dict[str, Any] = {
 def build_app(state: State, control: str) -> App:
     api = build_api()
     api.state.rookery = state
-    return Gate(api, state.options, state.devices, control)
+    return Gate(journalled(api, state.home), state.options, state.devices, control)
 
 
 def build_api() -> FastAPI:

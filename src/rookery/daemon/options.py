@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import pwd
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,12 @@ EVERY = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 PORTS = {"http": 80, "https": 443}
 TOKEN, PASSPHRASE, NONE = "token", "passphrase", "none"
 AUTHS = (TOKEN, PASSPHRASE, NONE)
+HEADER = re.compile("[A-Za-z][A-Za-z0-9-]{0,60}")
+TAKEN = frozenset(
+    {"authorization", "connection", "content-length", "content-type", "cookie", "host", "origin"}
+    | {"transfer-encoding", "upgrade", "accept", "user-agent", "sec-websocket-protocol"}
+)
+"""Headers that mean something else."""
 
 
 class Refusal(Exception):
@@ -40,12 +47,19 @@ class Options(NamedTuple):
     """Whom the proxy runs as: a name, or a number."""
     hsts: bool = False
     """Browsers are told to use https alone for this host name."""
+    trusted_user_header: str = ""
+    """The header in which the proxy names the person."""
+
+    @property
+    def proxy_uid(self) -> int | None:
+        """Raises KeyError."""
+        proxy = self.proxy_user
+        return int(proxy) if proxy.isdecimal() else pwd.getpwnam(proxy).pw_uid if proxy else None
 
     @property
     def users(self) -> frozenset[int]:
         """Who may connect without a login: by their numbers. Raises KeyError."""
-        proxy = self.proxy_user
-        number = int(proxy) if proxy.isdecimal() else pwd.getpwnam(proxy).pw_uid if proxy else None
+        number = self.proxy_uid
         return frozenset({os.geteuid()} if number is None else {os.geteuid(), number})
 
     @property
@@ -131,6 +145,8 @@ def _check_proxy_user(options: Options) -> None:
     """Without a login, it is the user at the other end of a connection who counts."""
     if options.proxy_user and not options.behind_proxy:
         raise Refusal("no_proxy", "--proxy-user belongs to --behind-proxy.")
+    if options.trusted_user_header:
+        _check_header(options)
     if options.auth != NONE or not options.behind_proxy:
         return
     if not is_loopback(options.host):
@@ -147,12 +163,32 @@ def _check_proxy_user(options: Options) -> None:
             "told from other users of this machine. Add whom it runs as (caddy, www-data, …), in a "
             "service at the end of its ExecStart line: --proxy-user USER",
         )
+    _check_user(options)
+
+
+def _check_user(options: Options) -> None:
     try:
         _ = options.users
     except KeyError:
         raise Refusal(
             "unknown_user", f"--proxy-user: this machine has no user {options.proxy_user!r}."
         ) from None
+
+
+def _check_header(options: Options) -> None:
+    """Who is at the other end has to be known: anybody could send it."""
+    header = options.trusted_user_header
+    if not HEADER.fullmatch(header) or header.lower() in TAKEN:
+        raise Refusal(
+            "bad_header", f"{header!r} cannot name a person. A header like X-Remote-User can."
+        )
+    if not options.behind_proxy or not options.proxy_user:
+        raise Refusal(
+            "no_proxy_user",
+            "--trusted-user-header is believed only from your proxy. Say whom it runs as (caddy, "
+            "www-data, …): --behind-proxy --proxy-user USER",
+        )
+    _check_user(options)
 
 
 def _check_origins(origins: Sequence[str]) -> None:

@@ -7,8 +7,12 @@ from fastapi import Depends, Path, Request
 
 from rookery.client import fleet as sessions
 from rookery.daemon.access.addresses import for_links
-from rookery.daemon.access.devices import Devices
+from rookery.daemon.access.devices import EVERYTHING, Device, Devices, Grant
+from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.access.guesses import Guesses
+from rookery.daemon.access.journal import Journal
+from rookery.daemon.access.recognition import bad_token, forbidden
+from rookery.daemon.access.roles import ALL, LOOK
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
 from rookery.daemon.idempotency import Results
@@ -26,16 +30,44 @@ class State(NamedTuple):
     since: int
     """When it began, in milliseconds of the epoch."""
     results: Results
+    device: Device | None = None
+    """Of the request that it is passed to; None: the owner's own, or there is no login."""
 
-    def login_link(self) -> str:
+    @property
+    def role(self) -> str:
+        return self.device.role if self.device else ALL
+
+    @property
+    def read_only(self) -> bool:
+        """Whether who asks may change nothing, but for answers."""
+        return self.options.read_only or self.role != ALL
+
+    @property
+    def may_answer(self) -> bool:
+        return not self.options.read_only and self.role != LOOK
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.home)
+
+    def login_link(self, grant: Grant = EVERYTHING) -> str:
         """Good once, for ten minutes; the page asks before it is used up."""
-        code = self.devices.new_code(time.monotonic())
+        code = self.devices.new_code(time.monotonic(), grant)
         return f"{for_links(self.options)}/login?code={code}"
 
 
 def _of(request: Request) -> State:
+    """By now its body is read: the device may have been changed meanwhile. Raises Problem."""
     found: State = request.app.state.rookery
-    return found
+    device: Device | None = request.scope.get(DEVICE)
+    if device is None:
+        return found
+    now = found.devices.find(device.id)
+    if now is None:
+        raise bad_token()
+    if now.role != device.role:
+        raise forbidden(now)
+    return found._replace(device=now)
 
 
 Daemon = Annotated[State, Depends(_of)]

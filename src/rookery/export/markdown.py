@@ -47,6 +47,8 @@ def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
             return f"---\n\n*{clean_line(block['title'])}*\n\n{text}"
         case "raw":
             return ""
+    if lenient.text(block, "where"):  # an ask that a device answered
+        text = captions.outcome(block)
     title = clean_line(block["title"])
     return _quoted("\n\n".join(filter(None, (f"**{title}**" if title else "", text))))
 

@@ -20,6 +20,7 @@ from rookery.core.limits import (
     written,
 )
 from rookery.core.settings import definitions
+from rookery.core.settings.devices import DEVICES
 from rookery.core.settings.loosening import loosened
 from rookery.core.settings.notify import EFFECT, NOTIFY
 from rookery.core.settings.sandbox import SANDBOX
@@ -35,7 +36,7 @@ PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
         (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
     ),
     "sandbox": ("Sandbox", SANDBOX),
-    "limits": ("Times and limits", NUMBERS),
+    "limits": ("Times and limits", (*NUMBERS, *DEVICES)),
     "notify": ("Notifications", NOTIFY),
 }
 """Parts of config.toml with a form each; the critic has one of its own."""

@@ -106,6 +106,12 @@ class Reader(AbstractContextManager["Reader", None]):
         among = f"kind IN ({', '.join('?' * len(kinds))})"
         return self._events(f"WHERE seq > ? AND {among} ORDER BY seq", after, *kinds)
 
+    def sent_by(self, senders: str, most: int) -> list[Event]:
+        """The newest outcomes of commands whose `by` matches a GLOB pattern, newest first; the
+        session's beginning may be one. Only commands are looked at."""
+        among = "(seq = 1 OR cause > '') AND by GLOB ?"
+        return self._events(f"WHERE {among} ORDER BY seq DESC LIMIT ?", senders, most)
+
     def turns(self) -> int:
         """The number of the last turn; 0 before the first prompt."""
         with failures(self.path):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -19,6 +20,10 @@ from rookery.worker.session import Session, now
 
 BACKLOG = 64
 RESUME_BELOW = 64 * 1024
+NAME_MOST = 200
+"""Characters of a client's name: a device's and a person's are in it."""
+PROCESS = re.compile(r"[\w-]+(:\d+)?")
+"""The name of a client that is no device."""
 CALL_SECONDS = 5.0
 """A client that was called and does not answer: then the disk (law 4)."""
 
@@ -94,7 +99,9 @@ class Connection(asyncio.Protocol):
             self._refuse("protocol", frames.misfit(asked.get("protocol"), build()))
             return
         self._look()
-        self.name = str(asked.get("client") or "client")[:100]
+        self.name = str(asked.get("client") or "client")[:NAME_MOST]
+        if self._agents is not False and not PROCESS.fullmatch(self.name):
+            self.name = "agent"  # it names no device: none sends an agent's commands
         # What an agent's process says that a file holds is not what an editor shows.
         own = self._agents is False
         self.offers = frozenset(lenient.texts(asked, "offers")) if own else frozenset()

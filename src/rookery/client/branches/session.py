@@ -3,12 +3,11 @@ it."""
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rookery.client import fleet, guard
+from rookery.client.daemon.origin import run
 from rookery.client.session import SessionClient, Trouble
 from rookery.client.work_tree.changes import Changes, changes
 from rookery.client.worktrees import merge, own_git, place
@@ -191,7 +190,7 @@ def put_to_sleep(home: str, session: str) -> None:
                 await client.send({"do": "stop"})
 
     with suppress(TimeoutError):
-        _run(stop)
+        run(stop())
     if not becomes_free(paths.session_dir(home, session), STOPS):
         fleet.kill(home, session)
 
@@ -212,12 +211,7 @@ def tell(home: str, session: str, command: Json) -> None:
             async with asyncio.timeout(STOPS):
                 await client.send(command)
 
-    _run(say)
-
-
-def _run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
-        thread.submit(lambda: asyncio.run(work())).result()
+    run(say())
 
 
 # --- what changed ---------------------------------------------------------------------------------

@@ -2,16 +2,15 @@
 there, with their snapshots. They share the directory, unless the new one gets a worktree, and
 nothing else."""
 
-import asyncio
 import os
 import shutil
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 from rookery.client import guard
 from rookery.client.create import begun, complete, default_confirm, own_worktree, sweep, write_head
+from rookery.client.daemon.origin import by, run
 from rookery.client.rewind.preview import preview
 from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core.agent.opening import can
@@ -92,8 +91,7 @@ def _fill(home: str, session: str, turn: int, told: Told) -> None:
             await client.send(command | {"fingerprint": preview(home, session, turn).fingerprint})
 
     try:
-        with ThreadPoolExecutor(1) as thread:  # the caller may have a loop of its own
-            thread.submit(lambda: asyncio.run(rewind())).result()
+        run(rewind())
     except UNSENT as error:
         told(f"The files are from the last commit. {error}")
 
@@ -114,7 +112,7 @@ def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, t
     about = {key: header[key] for key in GIVEN} | about
     about["title"] = about["title"] or f"{header['title']} (fork)".strip()
     about |= header["wanted"] | ({"budget": header["budget"]} if header["budget"] else {})
-    writer.append([Draft(about)], full=True)
+    writer.append([Draft(about, None, by())], full=True)
     end = (log.first_seq(turn + 1) or log.last_seq() + 1) - 1
     hidden = rewinding.joined(then["hidden"])
     drafts: list[Draft] = []

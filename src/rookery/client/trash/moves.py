@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client import deletion, fleet, guard
+from rookery.client.daemon.origin import run
 from rookery.client.offline import check_format
 from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
@@ -58,7 +59,7 @@ def _stop(home: str, session: str) -> None:
                 await client.send({"do": "stop"})
 
     with suppress(TimeoutError, *UNSENT):
-        deletion.run(stop())
+        run(stop())
         becomes_free(directory, fleet.ENDS)
 
 

@@ -6,6 +6,7 @@ from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import Event, Json, lenient
+from rookery.core.json.senders import by_of
 from rookery.core.tools.calls import block_id
 
 LONGEST = 500
@@ -70,21 +71,24 @@ def _verdict(option: Json) -> str:
 
 def outcome(update: Json, by: str | None, ask: Json) -> Json:
     """How an ask ended, as a sentence; `verdict` gives it a sign, `by` names the face where the
-    user answered. `ask`: as the header had it."""
+    user answered, `where` the device. `ask`: as the header had it."""
     given, ruled = lenient.mapping(update, "outcome"), lenient.text(update, "ruled")
-    face = (by or "").partition(":")[0][:100]
+    who = by_of(by)
+    face = who.face[:100]
     rule, is_user = lenient.text(update, "rule")[:100], face in captions.PLACES
     if ruled and not rule:
         words = sentence(ruled[:LONGEST])
     else:
-        words = _answer(update, ask, "you " if is_user or rule else "")[:LONGEST]
+        words = _answer(update, ask, f"{who.person or 'you'} " if is_user or rule else "")[:LONGEST]
         words += f"; rule {rule} allows it from now on" if rule else ""
         words += f" · {face}" if face and not is_user else ""
+    told = who.person if who.person not in words else ""
     return {
         "status": "cancelled" if given.get("outcome") == "cancelled" else "answered",
         "text": words,
         "verdict": _verdict(_chosen(update, ask)),
         "by": face if is_user else "",
+        "where": ", ".join(filter(None, (told, who.name))),
         "actions": [],
     }
 
@@ -149,11 +153,11 @@ def kept(before: Json, after: Json, event: Event) -> list[Op] | None:
 
 def _answered(ask: Json, event: Event) -> list[Op]:
     """An answer that waits for the agent."""
-    said = lenient.text(event.update, "name")[:LONGEST]
+    said, who = lenient.text(event.update, "name")[:LONGEST], by_of(event.by).person or "You"
     if ask.get("decide"):  # which is still to be done
         note = f"{lenient.text(ask, 'why')} {KEPT.format(said)}"
         return change(ask["block"], note=note[:LONGEST])
-    text = f"You answered “{said}” · waiting for the agent"
+    text = f"{who} answered “{said}” · waiting for the agent"
     return change(ask["block"], status="kept", text=text, note="", actions=[])
 
 

@@ -169,9 +169,11 @@ PLACES = {
 
 
 def outcome(block: Block, here: str = "") -> str:
-    """How an ask ended: `You allowed it`. `here`: the face that says it; an answer from another
-    one is followed by its name."""
+    """How an ask ended: `You allowed it`. The device that answered is named; else, if the answer
+    came from another face than the one that says it (`here`), that one."""
     said = clean_line(block["text"]) or clean_line(block["status"])
+    if where := clean_line(lenient.text(block, "where")):
+        return f"{said} ({where})"
     face = lenient.text(block, "by")
     return f"{said} ({PLACES[face]})" if here and face in PLACES and face != here else said
 

@@ -11,6 +11,7 @@ from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, 
 from rookery.core.policy.modes import EVERY, VALUES
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.devices import DEVICES, DevicesPolicy
 from rookery.core.settings.notify import NOTIFY, Notify
 from rookery.core.settings.sandbox import KINDS, SANDBOX, Sandbox
 from rookery.core.settings.worktree_tables import Preparation
@@ -91,6 +92,7 @@ class Config(NamedTuple):
     )
     interface: limits.Interface = limits.Interface()
     notify: Notify = Notify()
+    devices: DevicesPolicy = DevicesPolicy()
     sandbox: Sandbox = Sandbox()
     worktrees: Mapping[str, Preparation] = MappingProxyType({})
     """What worktrees of a repository need, by its directory."""
@@ -132,6 +134,7 @@ HOLDERS = {
     "critic": "critic",
     "interface": "interface",
     "notify": "notify",
+    "devices": "devices",
     "sandbox": "sandbox",
 }
 """Tables that are a value of their own in Config, with the name of its field."""
@@ -148,7 +151,7 @@ AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
 
 SINGLE = (
     *(VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER),
-    *(*SANDBOX, *AGENT, *NOTIFY, *INTERFACES),
+    *(*SANDBOX, *AGENT, *NOTIFY, *DEVICES, *INTERFACES),
 )
 """Each is one value."""
 
@@ -312,7 +315,7 @@ def sample() -> str:
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    for table in (SESSION, SANDBOX, AGENT, CRITICS, NOTIFY, INTERFACES):
+    for table in (SESSION, SANDBOX, AGENT, CRITICS, NOTIFY, DEVICES, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]

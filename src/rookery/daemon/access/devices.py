@@ -14,6 +14,11 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json, lenient
+from rookery.core.json.senders import clean_name, sender
+from rookery.core.limits import DAY
+from rookery.core.settings.devices import DevicesPolicy
+from rookery.daemon.access.names import BROWSER, readable
+from rookery.daemon.access.roles import ALL, LOOK, ROLES
 from rookery.daemon.access.tabs import Tabs
 from rookery.daemon.access.visits import Visits
 from rookery.home import paths
@@ -23,13 +28,14 @@ FILE, LOCK = "access.json", "devices.lock"
 EARLIER = "devices.json"
 """Of builds whose browsers had a token, too, in a cookie. They would read neither a key nor what a
 device may do: so all is in a file of our own, and theirs goes with the first change."""
-BROWSERS = "Mozilla/"
-"""The name that a browser logged in with begins with: earlier builds took it from the request."""
+FULL, LIMITED = "devices", "limited"
+"""In the file: devices that may do everything, and the others. Builds that know no roles read the
+first list alone."""
 PREFIX = "rk_"
 LINK_SECONDS = 600.0
 MOST_LINKS = 100
-NOTED = 60.0
-"""Seconds between two notes of when a device was last here."""
+NOTED = 3600.0
+"""Seconds between two notes in the file of when a device was last here."""
 
 
 class Device(NamedTuple):
@@ -42,11 +48,47 @@ class Device(NamedTuple):
     """A browser's public key, in hex."""
     hash: str = ""
     """Of a program's token."""
+    role: str = ALL
+    person: str = ""
+    """Who uses it."""
+
+    @property
+    def sender(self) -> str:
+        """As the `by` of events names it."""
+        return sender(self.id, self.name, self.person)
 
     def shown(self) -> Json:
         shown = self._asdict()
         del shown["key"], shown["hash"]
         return {**shown, "kind": "browser" if self.key else "token"}
+
+
+class Grant(NamedTuple):
+    """What a one-time link gives."""
+
+    role: str = ALL
+    person: str = ""
+
+
+EVERYTHING = Grant()
+
+
+class Use(NamedTuple):
+    """When a device was last here, by two clocks: the wall's may be set."""
+
+    at: int
+    steady: float
+    address: str
+
+
+class LastOne(Exception):
+    """No device would be left that may do everything."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is the last device that may do everything: without it, nobody could manage the "
+            "others over the network."
+        )
 
 
 class Devices:
@@ -60,33 +102,75 @@ class Devices:
         self._known: dict[str, Device] = {}
         self.visits = Visits()
         self.tabs = Tabs(self.visits.end)
-        self._links: dict[str, float] = {}
-        """The hash of each one-time code, and until when it is good; in memory alone."""
+        self._links: dict[str, tuple[float, Grant]] = {}
+        """The hash of each one-time code, until when it is good, and for what; in memory alone."""
+        self._uses: dict[str, Use] = {}
+        """Newer than the file's."""
+        self.idle_days = DevicesPolicy().idle_days
 
     def all(self) -> list[Device]:
         self._refresh()
-        return sorted(self._known.values(), key=lambda device: device.created)
+        return sorted(map(self._with_use, self._known.values()), key=lambda each: each.created)
 
-    def add(self, name: str, address: str = "") -> tuple[Device, str]:
+    def _with_use(self, device: Device) -> Device:
+        use = self._uses.get(device.id)
+        return device._replace(used=use.at, address=use.address) if use else device
+
+    def add(self, name: str, address: str = "", grant: Grant = EVERYTHING) -> tuple[Device, str]:
         """A program and its token, which nobody can read again."""
         token = PREFIX + secrets.token_urlsafe(32)
-        return self._added(name, address, hash=_hash(token)), token
+        return self._added(name, address, grant, hash=_hash(token)), token
 
-    def add_browser(self, name: str, address: str, key: bytes) -> Device:
-        return self._added(name, address, key=key.hex())
+    def add_browser(self, name: str, address: str, key: bytes, grant: Grant = EVERYTHING) -> Device:
+        return self._added(name, address, grant, key=key.hex())
 
-    def _added(self, name: str, address: str, **credential: str) -> Device:
-        now = time.time_ns() // 1_000_000
-        name = " ".join("".join(c if c.isprintable() else " " for c in name).split())[:80]
-        known = name or "unnamed"
-        device = Device(os.urandom(4).hex(), known, now, now, address[:80], **credential)
+    def _added(self, name: str, address: str, grant: Grant, **credential: str) -> Device:
+        now = _now()
+        given = {**grant._asdict(), **credential}
+        known = clean_name(name) or "unnamed"
+        device = Device(os.urandom(4).hex(), known, now, now, address[:80], **given)
         with self._writing():
             self._known[device.id] = device
         return device
 
-    def revoke(self, name: str) -> bool:
+    def change(self, name: str, fields: dict[str, Any], *, here: bool = False) -> Device | None:
+        """Its new name, role or person; None: there is no such device. `here`: the owner says so
+        on this machine. Raises LastOne."""
         with self._writing():
-            return self._known.pop(name, None) is not None
+            before = self._known.get(name)
+            if before is None:
+                return None
+            after = before._replace(**fields)
+            self._check_left({**self._known, name: after}, before, here=here)
+            self._known[name] = after
+        return after
+
+    def revoke(self, name: str, *, here: bool = True) -> bool:
+        """Raises LastOne."""
+        with self._writing():
+            before = self._known.get(name)
+            if before is None:
+                return False
+            left = {each: device for each, device in self._known.items() if each != name}
+            self._check_left(left, before, here=here)
+            self._known = left
+            return True
+
+    def _check_left(self, left: dict[str, Device], before: Device, *, here: bool) -> None:
+        """Those that are left are not left alone: who may manage them is among them."""
+        if here or before.role != ALL or not left:
+            return
+        if not any(each.role == ALL and not self.is_expired(each) for each in left.values()):
+            raise LastOne
+
+    def is_expired(self, device: Device) -> bool:
+        """It was not used for too long. It stays known: a clock that was wrong may be set right.
+        Whoever was here while this process runs is not lost to a clock that jumps."""
+        limit, use = self.idle_days * DAY, self._uses.get(device.id)
+        if not limit or (use and _steady() - use.steady < limit):
+            return False
+        used = use.at if use else device.used
+        return _now() - used > limit * 1000
 
     def end_visits(self, name: str) -> None:
         """Close what the device has open."""
@@ -106,26 +190,37 @@ class Devices:
         return next((each for each in self._known.values() if each.hash == wanted), None)
 
     def note_use(self, device: Device, address: str) -> None:
-        now = time.time_ns() // 1_000_000
-        if now - device.used < NOTED * 1000:
+        now = _now()
+        self._uses[device.id] = Use(now, _steady(), address[:80])
+        if abs(now - device.used) < NOTED * 1000:
             return
         with self._writing():
-            if device.id in self._known:
-                self._known[device.id] = device._replace(used=now, address=address[:80])
+            if known := self._known.get(device.id):
+                self._known[device.id] = known._replace(used=now, address=address[:80])
+
+    def look_after(self) -> None:
+        """What is open counts as use; what is open and may no longer be is ended."""
+        for name in self.visits.devices():
+            device, use = self.find(name), self._uses.get(name)
+            if device is None or self.is_expired(device):
+                self.end_visits(name)
+            else:
+                self.note_use(device, use.address if use else device.address)
 
     # --- one-time links ------------------------------------------------------------------------
 
-    def new_code(self, now: float) -> str:
-        self._links = {each: until for each, until in self._links.items() if until > now}
+    def new_code(self, now: float, grant: Grant = EVERYTHING) -> str:
+        self._links = {each: link for each, link in self._links.items() if link[0] > now}
         while len(self._links) >= MOST_LINKS:
             del self._links[next(iter(self._links))]
         code = secrets.token_urlsafe(24)
-        self._links[_hash(code)] = now + LINK_SECONDS
+        self._links[_hash(code)] = now + LINK_SECONDS, grant
         return code
 
-    def redeem(self, code: str, now: float) -> bool:
-        """Whether it was good; it no longer is."""
-        return self._links.pop(_hash(code), 0.0) > now
+    def redeem(self, code: str, now: float) -> Grant | None:
+        """What it gives, once; None: nothing."""
+        until, grant = self._links.pop(_hash(code), (0.0, None))
+        return grant if until > now else None
 
     # --- the file ------------------------------------------------------------------------------
 
@@ -134,11 +229,13 @@ class Devices:
         if stamp == self._stamp:
             return
         ours = os.path.exists(self._path)
-        rows = lenient.mappings(paths.read_json(self._path if ours else self._earlier), "devices")
-        known = [device for row in rows if (device := _device(row)) is not None]
+        kept = paths.read_json(self._path if ours else self._earlier)
+        rows = list(lenient.mappings(kept, FULL))
         if not ours:
-            known = [device for device in known if not device.name.startswith(BROWSERS)]
-        self._stamp, self._known = stamp, {device.id: device for device in known}
+            rows = [row for row in rows if not lenient.text(row, "name").startswith(BROWSER)]
+        found = [*(_device(row, ALL) for row in rows)]
+        found += [_device(row, LOOK) for row in lenient.mappings(kept, LIMITED)]
+        self._stamp, self._known = stamp, {each.id: each for each in found if each is not None}
 
     def _writing(self) -> "_Change":
         return _Change(self)
@@ -160,7 +257,9 @@ class _Change:
         assert self._lock is not None
         devices = self._devices
         try:
-            rows = {"devices": [device._asdict() for device in devices._known.values()]}
+            rows: dict[str, list[Json]] = {FULL: [], LIMITED: []}
+            for device in devices._known.values():
+                rows[FULL if device.role == ALL else LIMITED].append(device._asdict())
             paths.write_atomic(devices._path, json.dumps(rows).encode(), 0o600, sync=True)
             with suppress(FileNotFoundError):
                 os.unlink(devices._earlier)
@@ -169,14 +268,26 @@ class _Change:
             self._lock.release()
 
 
-def _device(row: dict[str, Any]) -> Device | None:
-    name, title, address, key, token = (
-        lenient.text(row, field) for field in ("id", "name", "address", "key", "hash")
+def _device(row: dict[str, Any], least: str) -> Device | None:
+    """`least`: its role, unless it says another that is known."""
+    name, title, address, key, token, role, person = (
+        lenient.text(row, field)
+        for field in ("id", "name", "address", "key", "hash", "role", "person")
     )
     if not name or not title or bool(key) == bool(token):
         return None
-    times = [lenient.integer(row, field) or 0 for field in ("created", "used")]
-    return Device(name, title, times[0], times[1], address, key, token)
+    created, used = (lenient.integer(row, field) or 0 for field in ("created", "used"))
+    role = role if role in ROLES else least
+    return Device(name, readable(title), created, used, address, key, token, role, person)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _steady() -> float:
+    """Seconds of a clock that nobody sets and that goes on while the machine sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _stamp(path: str) -> object:

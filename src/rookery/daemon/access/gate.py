@@ -13,15 +13,19 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
+from rookery.client.daemon.origin import SENDER
+from rookery.core.json.senders import sender as sender_of
+from rookery.daemon.access import roles
 from rookery.daemon.access.addresses import is_here
-from rookery.daemon.access.devices import Devices
+from rookery.daemon.access.devices import Device, Devices
 from rookery.daemon.access.hosts import Hosts
 from rookery.daemon.access.peers import Descent, Peer
+from rookery.daemon.access.persons import Persons
 from rookery.daemon.access.recognition import (
     Recognition,
     Sender,
-    bad_token,
     earlier_token,
+    forbidden,
 )
 from rookery.daemon.errors import Problem
 from rookery.daemon.metrics.measures import RESPONSE_DELAY, RESPONSES
@@ -37,6 +41,8 @@ type App = Callable[[Scope, Receive, Send], Awaitable[None]]
 PEER = "rookery.peer"
 DEVICE = "rookery.device"
 TAB = "rookery.tab"
+PERSON = "rookery.person"
+"""Whom the proxy names; "": nobody."""
 EARLIER = "rookery.earlier"
 """The request brought a cookie of an earlier build."""
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -104,6 +110,7 @@ class Gate:
         self._users = options.users if options.auth == NONE else None
         """Who may connect without a login; None: whoever logs in."""
         self._recognition = Recognition(devices, needed=options.auth != NONE)
+        self._persons = Persons(options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -114,6 +121,7 @@ class Gate:
         send = _with_headers(send, scope["type"], own)
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"cookie"]
         try:
+            scope[PERSON] = await self._persons.named(scope, scope[PEER])
             self._check_place(scope, headers)
             await self._check_user(scope)
             await self._end_earlier(scope, headers)
@@ -121,6 +129,7 @@ class Gate:
             if sender.tab and sender.proved:
                 own.append((b"rookery-tab", sender.tab.token.encode()))
             await self._check_write(scope)
+            self._check_role(scope)
             limit = UPLOAD_BYTES if scope["path"].startswith("/api/sessions") else BODY_BYTES
             _check_size(headers, limit)
         except Problem as problem:
@@ -143,9 +152,6 @@ class Gate:
         a WebSocket keeps open; a page or a file may take its time on a slow network."""
         device, tab, talks = sender.device, sender.tab, scope["type"] == "websocket"
         assert device is not None
-        if not self._devices.find(device.id):  # it was revoked a moment ago
-            await _refuse(bad_token(), scope, receive, send)
-            return
         work = self._app(scope, receive, send)
         needed = tab.token if tab and (talks or scope["path"] == EVENTS) else ""
         with self._devices.tabs.stream(tab) if tab and talks else nullcontext():
@@ -251,6 +257,20 @@ class Gate:
                 "Update this client, or use it outside of containers and network namespaces.",
             )
 
+    def _check_role(self, scope: Scope) -> None:
+        """By what the device is now: it may have been changed a moment ago."""
+        known: Device | None = scope[DEVICE]
+        if known is not None:
+            scope[DEVICE] = known = self._recognition.current(known.id)
+            method = scope.get("method", roles.WEBSOCKET)
+            if not roles.may_ask(known.role, method, scope["path"]):
+                raise forbidden(known)
+        SENDER.set(
+            sender_of(known.id, known.name, scope[PERSON] or known.person)
+            if known
+            else sender_of("", "", scope[PERSON])
+        )
+
     def _is_proxy(self, peer: Peer) -> bool:
         """The declared one; of which user it is, may have been left unsaid."""
         options = self._options
@@ -280,17 +300,6 @@ def _goes_there(scope: Scope, headers: Mapping[str, str]) -> bool:
         and "authorization" not in headers
         and "text/html" in headers.get("accept", "")
         and headers.get("sec-fetch-mode", "navigate") == "navigate"
-    )
-
-
-def locked_out(left: float) -> Problem:
-    minutes = max(1, round(left / 60))
-    return Problem(
-        429,
-        "locked_out",
-        f"Too many failed attempts from this address. Try again in {minutes} min.",
-        "Wait, or log in by a link: rookery serve --link",
-        Retry_After=str(int(left) + 1),
     )
 
 

@@ -6,7 +6,6 @@ import asyncio
 import time
 
 from rookery.daemon import passphrase
-from rookery.daemon.access.gate import locked_out
 from rookery.daemon.access.lockout import Drip, Lockout
 from rookery.daemon.errors import Problem
 
@@ -24,7 +23,7 @@ class Guesses:
         """`kept`: the passphrase's hash; "": there is none. Raises Problem."""
         now = time.monotonic()
         if left := self._by_network.guess(address, now):
-            raise locked_out(left)
+            raise _locked_out(left)
         if proxied and (left := self._through_proxy.guess(now)):
             raise Problem(
                 429,
@@ -44,3 +43,14 @@ class Guesses:
             return False
         async with self._checking:
             return await asyncio.to_thread(passphrase.fits, secret, kept)
+
+
+def _locked_out(left: float) -> Problem:
+    minutes = max(1, round(left / 60))
+    return Problem(
+        429,
+        "locked_out",
+        f"Too many failed attempts from this address. Try again in {minutes} min.",
+        "Wait, or log in by a link: rookery serve --link",
+        Retry_After=str(int(left) + 1),
+    )

@@ -108,8 +108,9 @@ def _plain(address: str) -> str:
 
 
 def check_users_known(options: Options) -> None:
-    """Without a login, users have to be told apart. Raises Refusal where that is not possible."""
-    if options.auth != NONE:
+    """Without a login, or where the proxy's word counts, users have to be told apart. Raises
+    Refusal where that is not possible."""
+    if options.auth != NONE and not options.trusted_user_header:
         return
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     with (

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rookery.daemon.access.devices import Device, Devices
+from rookery.daemon.access.roles import MEANING
 from rookery.daemon.access.tabs import PREFIX, Tab
 from rookery.daemon.errors import Problem
 
@@ -68,16 +69,24 @@ class Recognition:
         device = self._devices.holder(token)
         if device is None:
             raise bad_token()
-        return Sender(device)
+        return Sender(self.current(device.id))
+
+    def current(self, name: str) -> Device:
+        """As it is now: not revoked, and not idle for too long. Raises Problem."""
+        device = self._devices.find(name)
+        if device is None:
+            raise bad_token()
+        if self._devices.is_expired(device):
+            days = self._devices.idle_days
+            words = f"This device was not used for {days} days, and is logged out."
+            raise Problem(401, "idle", words, LINK_REMEDY)
+        return device
 
     def _of_tab(self, token: str) -> Sender:
         tab = self._devices.tabs.find(token)
         if tab is None:
             raise self._unproved()
-        device = self._devices.find(tab.device)
-        if device is None:
-            raise bad_token()
-        return Sender(device, tab)
+        return Sender(self.current(tab.device), tab)
 
     def _proved(self, given: str) -> Sender:
         proof = PROOF.fullmatch(given)
@@ -92,7 +101,7 @@ class Recognition:
         tabs = self._devices.tabs
         if not tabs.accepts(device.key, challenge, signature, time.monotonic()):
             raise self._unproved()
-        return Sender(device, tabs.open(device.id), proved=True)
+        return Sender(self.current(name), tabs.open(device.id), proved=True)
 
     def _unproved(self) -> Problem:
         return Problem(
@@ -113,6 +122,12 @@ def earlier_token(headers: Mapping[str, str]) -> str:
 def _of_websocket(headers: Mapping[str, str]) -> str:
     names = [name.strip() for name in headers.get("sec-websocket-protocol", "")[:500].split(",")]
     return names[1] if len(names) == 2 and names[0] == SUBPROTOCOL else ""
+
+
+def forbidden(device: Device, why: str = "") -> Problem:
+    """More than its role allows."""
+    words = f"On the machine that Rookery runs on: rookery devices role {device.id} all"
+    return Problem(403, "role", why or MEANING[device.role], words)
 
 
 def bad_token() -> Problem:

@@ -30,6 +30,9 @@ class Visits:
                 self._open.pop(device, None)
         return not visit.ended
 
+    def devices(self) -> list[str]:
+        return list(self._open)
+
     def end(self, device: str, tab: str | None = None) -> None:
         """All of a device, or the streams of one of its tabs."""
         for visit in self._open.get(device, ()):

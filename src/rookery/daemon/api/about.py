@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field
 
 from rookery.build import build
 from rookery.daemon import acp
-from rookery.daemon.access.devices import Device
-from rookery.daemon.access.gate import DEVICE, HEALTH
+from rookery.daemon.access.gate import HEALTH
 from rookery.daemon.api.answers import READS, faults, sends
 from rookery.daemon.api.documentation import page
 from rookery.daemon.errors import Problem
@@ -35,23 +34,24 @@ class About(BaseModel):
     device: str = Field(description="Which device this is; empty: it needs no login.")
     since: int = Field(description="When it started, in milliseconds since the epoch.")
     auth: str
-    read_only: bool
+    read_only: bool = Field(description="This device may change nothing.")
+    role: str = Field(description="What this device may do: `look`, `answer` or `all`.")
     sessions: int
     awake: int
 
 
 @router.get("/api/about", responses=READS)
-async def read_about(daemon: Daemon, request: Request) -> About:
+async def read_about(daemon: Daemon) -> About:
     """What this daemon is and how many sessions it serves."""
     heads = daemon.fleet.heads
-    device: Device | None = request.scope.get(DEVICE)
     return About(
         build=build(),
         directory=os.path.expanduser("~"),
-        device=device.id if device else "",
+        device=daemon.device.id if daemon.device else "",
         since=daemon.since,
         auth=daemon.options.auth,
-        read_only=daemon.options.read_only,
+        read_only=daemon.read_only,
+        role=daemon.role,
         sessions=len(heads),
         awake=sum(bool(head["awake"]) for head in heads),
     )

@@ -1,22 +1,35 @@
 """Devices that are logged in, links for new ones, and Web Push to their browsers."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, Field
 
 from rookery.client.config import in_force
-from rookery.daemon.access.gate import DEVICE
+from rookery.client.daemon.origin import SENDER
+from rookery.core.json.secrets import masked_json
+from rookery.core.json.senders import NAME_MOST, clean_name
+from rookery.daemon.access.devices import Device, Grant, LastOne
+from rookery.daemon.access.gate import PEER
+from rookery.daemon.access.journal import deeds
+from rookery.daemon.access.recognition import forbidden
+from rookery.daemon.access.roles import ALL
+from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import READS, WRITES, faults
 from rookery.daemon.api.bodies import Strict
 from rookery.daemon.errors import Problem
 from rookery.daemon.notify import push
 from rookery.daemon.notify.keys import shown_key
 from rookery.daemon.notify.subscriptions import Subscription, Subscriptions, fault_of
-from rookery.daemon.state import Daemon
+from rookery.daemon.state import Daemon, State
 
 router = APIRouter(tags=["devices"])
+
+ROLE = "`look`: reads. `answer`: also answers questions, once each. `all`: everything."
+Role = Literal["look", "answer", "all"]
+Title = Annotated[str, Field(max_length=NAME_MOST)]
+Id = Annotated[str, Path(max_length=100)]
 
 
 class Listed(BaseModel):
@@ -26,10 +39,28 @@ class Listed(BaseModel):
     used: int = Field(description="When it was last here, to the minute.")
     address: str
     kind: str = Field(description="`browser`: it has a key of its own. `token`: a program.")
+    role: str = Field(description=ROLE)
+    person: str = Field(description="Who uses it; may be empty.")
+    expired: bool = Field(description="It was not used for too long, and has to log in again.")
 
 
 class Link(BaseModel):
     link: str = Field(description="Works once, within ten minutes.")
+
+
+class Wish(Strict):
+    """What the device that logs in by the link may do, and who uses it."""
+
+    role: Role = Field("all", description=ROLE)
+    person: Title = ""
+
+
+class Changed(Strict):
+    """What is left out stays as it is."""
+
+    name: Annotated[Title, Field(min_length=1)] | None = None
+    role: Role | None = Field(None, description=ROLE)
+    person: Title | None = Field(None, description="Empty: nobody in particular.")
 
 
 class Done(BaseModel):
@@ -40,24 +71,97 @@ class Done(BaseModel):
 async def list_devices(daemon: Daemon) -> list[Listed]:
     """Every device that is logged in. No token is kept, only its hash; no key, only its public
     half."""
-    return [Listed(**device.shown()) for device in daemon.devices.all()]
+    return [_listed(daemon, device) for device in daemon.devices.all()]
+
+
+def _listed(daemon: State, device: Device) -> Listed:
+    return Listed(**device.shown(), expired=daemon.devices.is_expired(device))
+
+
+class Deed(BaseModel):
+    at: int = Field(description=shapes.WHEN)
+    did: str = Field(description="In words.")
+    device: str = Field(description="The id of the device that did it; empty: none.")
+    name: str = Field(description="Its name at that time.")
+    person: str
+    session: str = Field(description="Where it was done; may be empty.")
+    title: str
+    of: str = Field(description="The name of the device that it was done to; may be empty.")
+
+
+@router.get("/api/devices/log", responses=READS)
+async def read_device_log(
+    daemon: Daemon,
+    device: Annotated[str, Query(max_length=100, description="Only of this one.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> list[Deed]:
+    """What devices did, newest first: in sessions, with settings, and with devices."""
+    found = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, device, limit)
+    return [Deed(**masked_json(each._asdict())) for each in found]
 
 
 @router.post("/api/devices/link", responses=WRITES)
-async def create_link(daemon: Daemon) -> Link:
+async def create_link(daemon: Daemon, wish: Wish | None = None) -> Link:
     """A one-time link by which another device logs in."""
-    return Link(link=daemon.login_link())
+    return Link(link=linked(daemon, wish or Wish(role="all")))
+
+
+def linked(daemon: State, wish: Wish) -> str:
+    daemon.journal.note("made a one-time link", SENDER.get(), role=wish.role)
+    return daemon.login_link(Grant(wish.role, clean_name(wish.person)))
+
+
+@router.patch("/api/devices/{device}", responses=WRITES)
+async def change_device(daemon: Daemon, request: Request, device: Id, given: Changed) -> Listed:
+    """Rename a device, change what it may do, or say who uses it. A new role holds at once: what
+    the device has open is closed."""
+    fields = {key: clean_name(text) for key, text in given.model_dump(exclude_none=True).items()}
+    if "name" in fields and not fields["name"]:
+        raise Problem(422, "invalid", "name: has nothing that can be shown", "Use letters.")
+    before = daemon.devices.find(device)
+    try:
+        found = await asyncio.to_thread(
+            daemon.devices.change, device, fields, here=request.scope[PEER].local
+        )
+    except LastOne as error:
+        raise last_one(error) from None
+    if before is None or found is None:
+        raise unknown(device)
+    if found.role != before.role:
+        daemon.devices.end_visits(device)
+    for key, text in fields.items():
+        if text != (old := getattr(before, key)):
+            did = f"changed {key}: {old or '-'} → {text or '-'}"
+            daemon.journal.note(did, SENDER.get(), of=before.sender)
+    return _listed(daemon, found)
 
 
 @router.delete("/api/devices/{device}", responses=WRITES)
-async def revoke_device(daemon: Daemon, device: Annotated[str, Path(max_length=100)]) -> Done:
-    """Log a device out for good. What it has open is closed."""
-    if not await asyncio.to_thread(daemon.devices.revoke, device):
-        raise Problem(
-            404, "unknown_device", f"There is no device {device!r}.", "GET /api/devices lists them."
-        )
+async def revoke_device(daemon: Daemon, request: Request, device: Id) -> Done:
+    """Log a device out for good. What it has open is closed. Every device may do that to itself."""
+    if daemon.device and daemon.role != ALL and daemon.device.id != device:
+        raise forbidden(daemon.device)
+    before = daemon.devices.find(device)
+    try:
+        here = request.scope[PEER].local
+        done = await asyncio.to_thread(daemon.devices.revoke, device, here=here)
+    except LastOne as error:
+        raise last_one(error) from None
+    if before is None or not done:
+        raise unknown(device)
+    daemon.journal.note("revoked", SENDER.get(), of=before.sender)
     daemon.devices.end_visits(device)
     return Done()
+
+
+def unknown(device: str) -> Problem:
+    words = f"There is no device {device!r}."
+    return Problem(404, "unknown_device", words, "GET /api/devices lists them.")
+
+
+def last_one(error: LastOne) -> Problem:
+    words = "Give another device the role all first, or use rookery devices on the machine itself."
+    return Problem(409, "last_device", str(error), words)
 
 
 # --- Web Push ------------------------------------------------------------------------------------
@@ -93,13 +197,11 @@ async def read_push_key(daemon: Daemon) -> Key:
 
 
 @router.post("/api/push/subscriptions", responses=WRITES)
-async def subscribe_to_push(daemon: Daemon, request: Request, wanted: Wanted) -> Done:
+async def subscribe_to_push(daemon: Daemon, wanted: Wanted) -> Done:
     """Send notifications to this browser, until its device logs out."""
     _require_installed()
-    device = request.scope.get(DEVICE)
-    new = Subscription(
-        wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth, device.id if device else ""
-    )
+    device = daemon.device.id if daemon.device else ""
+    new = Subscription(wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth, device)
     private = (await asyncio.to_thread(in_force.load, daemon.home)).notify.push_private
     if why := fault_of(new.endpoint, private=private) or push.keys_fault(new):
         raise Problem(409, "bad_subscription", why, "Subscribe again in the browser.")

@@ -11,7 +11,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from rookery.daemon.access import p256
+from rookery.daemon.access.devices import EVERYTHING, Device, Grant
 from rookery.daemon.access.gate import EARLIER, PEER
+from rookery.daemon.access.names import of_browser
 from rookery.daemon.access.peers import Peer
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import NONE, PASSPHRASE
@@ -62,19 +64,27 @@ async def log_in(daemon: Daemon, request: Request) -> Response:
         raise Problem(400, "needs_script", NEEDS_SCRIPT)
     if key and not (KEY.fullmatch(key) and p256.is_key(bytes.fromhex(key))):
         raise Problem(422, "bad_key", "This is no public key of the curve P-256.", "Reload.")
+    grant: Grant | None = EVERYTHING
     if code:  # 192 bits are not guessed
-        if not daemon.devices.redeem(code, time.monotonic()):
-            remedy = "Get a new link: rookery serve --link"
-            raise Problem(401, "not_let_in", "This link has expired or was used.", remedy)
+        grant = daemon.devices.redeem(code, time.monotonic())
     else:
         await _check_passphrase(daemon, request, given.get("passphrase", ""))
-    name = given.get("name", "") or request.headers.get("user-agent", "")
+    if grant is None:
+        remedy = "Get a new link: rookery serve --link"
+        raise Problem(401, "not_let_in", "This link has expired or was used.", remedy)
+    name = given.get("name", "") or of_browser(request.headers)
+    device, token = await asyncio.to_thread(_add, daemon, name, peer.address, key, grant)
+    return JSONResponse({"token": token} if token else {"device": device.id})
+
+
+def _add(daemon: State, name: str, address: str, key: str, grant: Grant) -> tuple[Device, str]:
+    """A browser with its key, or a program with its token."""
     if key:
-        public = bytes.fromhex(key)
-        device = await asyncio.to_thread(daemon.devices.add_browser, name, peer.address, public)
-        return JSONResponse({"device": device.id})
-    _, token = await asyncio.to_thread(daemon.devices.add, name, peer.address)
-    return JSONResponse({"token": token})
+        device, token = daemon.devices.add_browser(name, address, bytes.fromhex(key), grant), ""
+    else:
+        device, token = daemon.devices.add(name, address, grant)
+    daemon.journal.note("logged in", device.sender, role=device.role, address=address)
+    return device, token
 
 
 def _read(body: bytes) -> dict[str, str]:

@@ -8,6 +8,7 @@ import time
 from functools import partial
 
 from rookery.client import guard
+from rookery.client.config import in_force
 from rookery.client.daemon.local import LOG
 from rookery.core.json import Json
 from rookery.daemon.access.devices import Devices
@@ -28,8 +29,12 @@ from rookery.daemon.tail import live_of
 from rookery.daemon.trouble import Trouble
 from rookery.daemon.upkeep import EACH, Upkeep
 from rookery.home import worker_starts
+from rookery.home.config import ConfigError
 from rookery.home.log_rotation import turn_over
 from rookery.log.lock import Lock
+
+DEVICES = 30.0
+"""Seconds between two looks at what devices have open."""
 
 
 async def serve(home: str, options: Options, *, background: bool, say: Json) -> None:
@@ -44,8 +49,9 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
         read_only = options.read_only
         shown = partial(regions, read_only=read_only)
         hub = Hub(home, fleet, partial(live_of, read_only=read_only, regions=shown))
-        now = time.time_ns() // 1_000_000
-        state = State(home, options, Devices(home), Guesses(), fleet, hub, now, Results(home))
+        now, devices = time.time_ns() // 1_000_000, Devices(home)
+        devices.idle_days = _idle_days(home, devices.idle_days)
+        state = State(home, options, devices, Guesses(), fleet, hub, now, Results(home))
         app = build_app(state, sockets.control)
         server = Server(app, home, options, sockets)
         async with asyncio.TaskGroup() as group:
@@ -60,12 +66,31 @@ async def serve(home: str, options: Options, *, background: bool, say: Json) -> 
             watching = group.create_task(hub.watch_fleet(), name="fleet")
             keeping = group.create_task(upkeep.run(), name="upkeep")
             own = group.create_task(_keep_files(home, written, lock), name="files")
+            looking = group.create_task(_look_after(home, devices), name="devices")
             await server.wait_until_stopping()
             watching.cancel()
             keeping.cancel()
             own.cancel()
+            looking.cancel()
             await hub.close()
             await serving
+
+
+async def _look_after(home: str, devices: Devices) -> None:
+    """For ever: what devices have open is open to them."""
+    trouble = Trouble("devices")
+    while True:
+        await asyncio.sleep(DEVICES)
+        with trouble.survived():
+            devices.idle_days = await asyncio.to_thread(_idle_days, home, devices.idle_days)
+            devices.look_after()
+
+
+def _idle_days(home: str, before: int) -> int:
+    try:
+        return in_force.load(home).devices.idle_days
+    except ConfigError:
+        return before
 
 
 async def _keep_files(home: str, written: Json, lock: Lock) -> None:

@@ -20,7 +20,15 @@ def command(options: Options) -> list[str]:
     """What starts it in the foreground: a service looks after it."""
     usual = Options()
     words = [sys.executable, "-P", "-m", "rookery", "serve"]
-    for field in ("host", "port", "auth", "tls_cert", "tls_key", "proxy_user"):
+    for field in (
+        "host",
+        "port",
+        "auth",
+        "tls_cert",
+        "tls_key",
+        "proxy_user",
+        "trusted_user_header",
+    ):
         value = getattr(options, field)
         if value != getattr(usual, field):
             words += [f"--{field.replace('_', '-')}", str(value)]

@@ -1,52 +1,175 @@
-"""`devices`: which devices are logged in to the daemon."""
+"""`devices`: which devices are logged in to the daemon, what each may do, and what it did."""
 
 import time
+from collections.abc import Sequence
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import click
 
-from rookery.cli import exits, target
+from rookery.cli import aliases, exits, flags, target
+from rookery.cli.output import table
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import standard
+from rookery.cli.output.table import Column
 from rookery.client.daemon import local as daemon
+from rookery.core.json import Json, dumps
+from rookery.core.json.senders import NAME_MOST
 from rookery.core.units import duration
+from rookery.daemon.access.roles import ROLES
 from rookery.home import paths
 
+LISTED = (
+    Column("ID"),
+    Column("NAME", least=10),
+    Column("PERSON", least=6, rank=2),
+    Column("MAY"),
+    Column("ADDRESS", rank=3),
+    Column("LAST USED", rank=1),
+)
+LOGGED = (
+    Column("WHEN"),
+    Column("WHO", least=12),
+    Column("DID", least=16),
+    Column("WHERE", least=8, rank=1),
+)
+OWNER = "this machine"
 
-@click.command()
-@click.argument("revoked", metavar="[ID]...", nargs=-1)
-@click.option("--revoke", is_flag=True, help="Log these devices out.")
-def devices(revoked: tuple[str, ...], revoke: bool) -> int:
-    """List the devices that are logged in to the daemon, or log some out.
+
+@click.group(cls=aliases.Verbs, invoke_without_command=True)
+@flags.flag("--log", help="Show what devices did: in sessions, with settings, with devices.")
+@click.option("--device", default="", metavar="ID", help="With --log: only of this device.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
+@flags.several("--revoke", "revoked", metavar="ID", help="Log a device out.")
+@flags.as_json("Print one JSON object per line.")
+@click.pass_context
+def devices(
+    context: click.Context,
+    log: bool,
+    device: str,
+    limit: int,
+    revoked: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """List the devices that are logged in to the daemon, and change what they may do.
+
+    A device may look (read sessions and follow them), answer (look, and answer questions, once
+    each), or do all. A link can give a role: rookery serve --link --role look
 
     \b
     rookery devices
-    rookery devices --revoke 3fa94c01
+    rookery devices --log
+    rookery devices role 3fa94c01 answer
+    rookery devices rename 3fa94c01 "Anna's phone"
+    rookery devices person 3fa94c01 Anna
+    rookery devices revoke 3fa94c01
     """
-    if revoke != bool(revoked):
-        raise click.UsageError("To log a device out: rookery devices --revoke ID")
-    screen, door = standard(), target.door()
+    if context.invoked_subcommand is not None:
+        return
+    if revoked:
+        _revoke(revoked)
+        return
+    path = f"/api/devices/log?limit={limit}&device={quote(device)}" if log else "/api/devices"
+    rows = _ask("GET", path)
+    screen = standard()
+    if as_json:
+        for row in rows:
+            screen.line(dumps(row))
+    elif log:
+        _show_log(rows)
+    elif rows:
+        table.write(screen, LISTED, [_listed(row) for row in rows])
+    else:
+        screen.note("No device is logged in. To log one in: rookery serve --link")
 
-    def ask(method: str, path: str) -> daemon.Answer:
-        return door.ask(method, path) if door else daemon.request(paths.home(), method, path)
 
+def _listed(row: Json) -> list[str]:
+    used = "expired" if row["expired"] else _ago(row["used"])
+    named = [clean_line(row[key]) for key in ("name", "person")]
+    return [clean_line(row["id"]), *named, row["role"], clean_line(row["address"]), used]
+
+
+def _ago(at: int) -> str:
+    return f"{duration(max(0.0, time.time() - at / 1000))} ago"
+
+
+def _show_log(rows: list[Json]) -> None:
+    screen = standard()
+    if not rows:
+        screen.note("Nothing was done by a device yet.")
+        return
+    table.write(screen, LOGGED, [_logged(row) for row in rows])
+
+
+def _logged(row: Json) -> list[str]:
+    who = ", ".join(filter(None, (row["person"], row["name"]))) or OWNER
+    where = " ".join(filter(None, (row["session"][:8], row["title"], row["of"])))
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"] / 1000))
+    return [when, clean_line(who), clean_line(row["did"]), clean_line(where)]
+
+
+@devices.command()
+@click.argument("device")
+@click.argument("name")
+def rename(device: str, name: str) -> int:
+    """Give a device another name."""
+    return _change(device, "name", name)
+
+
+@devices.command()
+@click.argument("device")
+@click.argument("role", type=click.Choice(ROLES))
+def role(device: str, role: str) -> int:
+    """Change what a device may do; it holds at once."""
+    return _change(device, "role", role)
+
+
+@devices.command()
+@click.argument("device")
+@click.argument("name")
+def person(device: str, name: str) -> int:
+    """Say who uses a device; "" for nobody in particular."""
+    return _change(device, "person", name)
+
+
+@devices.command()
+@click.argument("names", metavar="DEVICE...", nargs=-1, required=True)
+def revoke(names: tuple[str, ...]) -> int:
+    """Log devices out; what they have open is closed."""
+    _revoke(names)
+    return exits.DONE
+
+
+def _revoke(names: Sequence[str]) -> None:
+    for name in names:
+        _ask("DELETE", _path(name))
+        standard().note(f"{clean_line(name)} is logged out.")
+
+
+def _change(device: str, field: str, value: str) -> int:
+    if len(value) > NAME_MOST:
+        raise click.UsageError(f"A name may have at most {NAME_MOST} characters.")
+    row = _ask("PATCH", _path(device), {field: value})
+    of = f" ({row['person']})" if row["person"] else ""
+    standard().note(f"{clean_line(row['name'] + of)}: {row['role']}")
+    return exits.DONE
+
+
+def _path(device: str) -> str:
+    return f"/api/devices/{quote(device, safe='')}"
+
+
+def _ask(method: str, path: str, body: Json | None = None) -> Any:
+    door = target.door()
     try:
-        if revoke:
-            for name in revoked:
-                answer = ask("DELETE", f"/api/devices/{quote(name, safe='')}")
-                if answer.status != 200:
-                    raise click.ClickException(answer.json()["message"])
-                screen.note(f"{clean_line(name)} is logged out.")
-            return exits.DONE
-        answer = ask("GET", "/api/devices")
-        if answer.status != 200:
-            raise click.ClickException(answer.json()["message"])
-        rows = answer.json()
+        if door:
+            return door.json(method, path, body)
+        answer = daemon.request(paths.home(), method, path, body)
     except daemon.NoDaemon as error:
         raise click.ClickException(str(error)) from error
-    if not rows:
-        screen.note("No device is logged in. To log one in: rookery serve --link")
-    for row in rows:
-        ago = duration(max(0.0, time.time() - row["used"] / 1000))
-        screen.line(f"{row['id']}  {clean_line(row['name'])}  {row['address']}  {ago} ago")
-    return exits.DONE
+    return answer.json() if answer.status == 200 else _complain(answer.json())
+
+
+def _complain(said: Json) -> NoReturn:
+    remedy = "" if "/api/" in said["remedy"] else said["remedy"]
+    raise click.ClickException(f"{said['message']} {remedy}".strip())

@@ -14,6 +14,7 @@ from rookery.client.daemon import local as daemon
 from rookery.core.json import Json, lenient
 from rookery.core.units import duration
 from rookery.daemon import options
+from rookery.daemon.access.roles import ALL, ROLES
 from rookery.daemon.options import Options, Refusal
 from rookery.daemon.process import lifecycle, welcome
 from rookery.home import paths
@@ -21,7 +22,7 @@ from rookery.home import paths
 USED: dict[str, tuple[str, ...]] = {
     "": (*Options._fields, "background", "qr", "open_"),
     "install": Options._fields,
-    "link": ("qr", "open_"),
+    "link": ("role", "person", "qr", "open_"),
     "restart": ("background", "qr", "open_"),
     "status": ("as_json",),
     "stop": (),
@@ -42,6 +43,10 @@ STOPPED = {
 @flags.flag("--status", help="Say whether a daemon is running, and where.")
 @flags.flag("--restart", help="Restart a --background daemon with the same options.")
 @flags.flag("--link", help="Print a one-time link by which a device logs in.")
+@click.option(
+    "--role", type=click.Choice(ROLES), help="With --link: what the device may do.  [all]"
+)
+@click.option("--person", default="", metavar="NAME", help="With --link: who uses the device.")
 @flags.flag("--install", help="Start it when you log in: a systemd or launchd service.")
 @flags.flag("--qr", help="Print the link as a QR code, for a phone.")
 @flags.flag("--open", "open_", help="Open the address in a browser.")
@@ -60,6 +65,12 @@ STOPPED = {
 @flags.several("--allowed-origin", "allowed_origins", metavar="ORIGIN", help="Let this page in.")
 @flags.flag("--behind-proxy", help="A proxy in front handles login and TLS.")
 @click.option("--proxy-user", default="", metavar="USER", help="Whom the proxy runs as.")
+@click.option(
+    "--trusted-user-header",
+    default="",
+    metavar="NAME",
+    help="Header in which the proxy names the person.",
+)
 @click.option("--tls-cert", default="", type=click.Path(), help="Certificate, as PEM.")
 @click.option("--tls-key", default="", type=click.Path(), help="Its key, as PEM.")
 @flags.flag("--hsts", help="Make browsers use https for every port of this host name.")
@@ -99,7 +110,8 @@ def _refuse_ignored(action: str) -> None:
         if name in used or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if not action:
-            raise click.UsageError(f"{flag} belongs to --status.")
+            of = next(word for word, taken in USED.items() if name in taken)
+            raise click.UsageError(f"{flag} belongs to --{of}.")
         if action != "restart" or name not in Options._fields:
             raise click.UsageError(f"{flag} has no effect with --{action}.")
         raise click.UsageError(
@@ -119,7 +131,8 @@ def _do(screen: Screen, doing: str, given: dict[str, Any]) -> int:
         case "restart":
             _tell(screen, lifecycle.restart(home), given)
         case "link":
-            screen.line(link := new_link(home))
+            wish = {"role": given["role"] or ALL, "person": given["person"]}
+            screen.line(link := new_link(home, wish))
             _show(screen, daemon.record(home) or {}, link, given)
         case "install":
             from rookery.daemon.process import units
@@ -147,9 +160,9 @@ def chosen(given: dict[str, Any]) -> Options:
     return options.chosen(known, secret)
 
 
-def new_link(home: str) -> str:
+def new_link(home: str, wish: Json | None = None) -> str:
     """Raises NoDaemon."""
-    answer = daemon.request(home, "POST", "/api/devices/link", {})
+    answer = daemon.request(home, "POST", "/api/devices/link", wish or {})
     said = answer.json()
     if answer.status != 200:
         raise click.ClickException(f"{said['message']} {said['remedy']}".strip())

@@ -1,0 +1,113 @@
+"""What each role of a device may do.
+
+look     read sessions, follow them, get their notifications
+answer   look, answer asks once, mark sessions as seen
+all      everything
+
+Whatever is not in the table here needs `all`: a route that is added tomorrow, too.
+"""
+
+import re
+from collections.abc import Mapping
+
+from rookery.core.json import Json, lenient
+
+LOOK, ANSWER, ALL = "look", "answer", "all"
+ROLES = (LOOK, ANSWER, ALL)
+MEANING = {
+    LOOK: "This device may only look.",
+    ANSWER: "This device may look and answer questions, nothing else.",
+    ALL: "This device may do everything.",
+}
+WEBSOCKET = "WEBSOCKET"
+
+_SESSION = "/api/sessions/{session}"
+TABLE: Mapping[str, tuple[str, ...]] = {
+    LOOK: (
+        "GET /",
+        "GET /inbox",
+        "GET /metrics",
+        "GET /search",
+        "GET /settings",
+        "GET /usage",
+        "GET /pieces/fleet",
+        "GET /pieces/inbox",
+        "GET /races/{race}",
+        "GET /sessions/{session}",
+        "GET /sessions/{session}/changes",
+        "GET /sessions/{session}/newer",
+        "GET /sessions/{session}/older",
+        "GET /sessions/{session}/timeline",
+        "GET /api/about",
+        "GET /api/agents",
+        "GET /api/docs",
+        "GET /api/events",
+        "GET /api/openapi.json",
+        "HEAD /api/openapi.json",
+        "GET /api/push/key",
+        "GET /api/races/{race}",
+        "GET /api/search",
+        "GET /api/sessions",
+        "GET /api/trash",
+        "GET /api/usage",
+        f"GET {_SESSION}",
+        *(
+            f"GET {_SESSION}/{what}"
+            for what in (
+                *("blobs/{name}", "changes", "diff", "document", "events", "export", "files"),
+                *("header", "logs/{of}", "merge", "part", "recap"),
+                *("rewind", "rewind/undo", "rewind/{turn}", "turns"),
+            )
+        ),
+        f"{WEBSOCKET} /api/stream",
+        # Of the device itself: whom else they would be about, the routes refuse.
+        "DELETE /api/devices/{device}",
+        "POST /api/push/subscriptions",
+        "DELETE /api/push/subscriptions",
+    ),
+    ANSWER: (
+        f"POST {_SESSION}/answer",
+        f"POST {_SESSION}/commands",  # of which `command_fault` takes answers alone
+        f"POST {_SESSION}/seen",
+    ),
+}
+"""By the least role: the routes that it adds."""
+
+ANSWERS = frozenset(
+    {"do", "id", "ask", "nonce", "option", "reason", "confirm", "action", "content", "cancel"}
+    | {"defer"}
+)
+"""The fields of an answer that is good once."""
+ALWAYS = "_always"
+
+
+def _pattern(route: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(route)))
+
+
+_ALLOWED = {role: [_pattern(route) for route in routes] for role, routes in TABLE.items()}
+
+
+def may_ask(role: str, method: str, path: str) -> bool:
+    """Whether a device of this role may send such a request. `method`: or WEBSOCKET."""
+    if role == ALL:
+        return True
+    allowed = [*_ALLOWED[LOOK], *(_ALLOWED[ANSWER] if role == ANSWER else ())]
+    return any(each.fullmatch(f"{method} {path}") for each in allowed)
+
+
+def command_fault(role: str, command: Json, ask: object) -> str:
+    """Why a device of this role may not send this command; "": it may. `ask`: the one that it
+    answers, as the session has it now."""
+    if role == ALL:
+        return ""
+    if role != ANSWER or command.get("do") != "answer":
+        return MEANING.get(role, MEANING[LOOK])
+    chosen = [
+        lenient.text(each, "kind")
+        for each in lenient.mappings(ask, "options")
+        if each.get("optionId") == command.get("option")
+    ]
+    if not command.keys() <= ANSWERS or any(kind.endswith(ALWAYS) for kind in chosen):
+        return "This device may answer once, and not for all time."
+    return ""
