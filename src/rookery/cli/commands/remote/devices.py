@@ -120,7 +120,7 @@ def rename(device: str, name: str) -> int:
 @click.argument("device")
 @click.argument("role", type=click.Choice(ROLES))
 def role(device: str, role: str) -> int:
-    """Change what a device may do; it holds at once."""
+    """Change what a device may do, at once."""
     return _change(device, "role", role)
 
 
@@ -128,7 +128,7 @@ def role(device: str, role: str) -> int:
 @click.argument("device")
 @click.argument("name")
 def person(device: str, name: str) -> int:
-    """Say who uses a device; "" for nobody in particular."""
+    """Set who uses a device; "" for no name."""
     return _change(device, "person", name)
 
 
