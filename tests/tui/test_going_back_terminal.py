@@ -85,7 +85,7 @@ def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_
             [fork] = [head for head in heads(str(home)) if head["id"] != session]
             until(lambda: Path(fork["cwd"], "a.txt").exists(), "it has not the files of then")
             assert fork["cwd"] != str(repository)
-            screen.wait_for("(fork)")
+            screen.wait_for("Fork: ")
             task = play({"write": "b.txt", "content": "two"}, {"text": "schön zwei"})
             screen.say(f"/race mine,mine {task}")
             until(lambda: len(heads(str(home))) == 4, "no race")

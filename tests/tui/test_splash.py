@@ -142,6 +142,10 @@ def test_I13_13_one_key_leads_to_a_session() -> None:
     assert "\x1b" not in found.words
     assert found.words.endswith("needs you")
     assert "b2" in way_in("claude", [done], new=False).words
+    works, read = a_session("c3", "", "running", "demo"), a_session("d4", "", "idle", "demo")
+    news = read | {"unread": True}
+    assert way_in("demo", [works, news, done], new=False).session == "d4"
+    assert way_in("demo", [works, read, done], new=False).session == "c3"
 
 
 def test_I13_13_leaving_names_what_goes_on_and_how_to_come_back() -> None:

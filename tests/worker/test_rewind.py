@@ -220,10 +220,67 @@ async def test_S5_a_fork_begins_with_the_turns_and_goes_its_own_way(aviary: Avia
     assert "word3" not in said
     found = await branch.turn("fresh")
     assert found[0].update["turn"] == 3
+    assert is_recapped(found)
     with Reader.open(str(branch.directory)) as log:
         assert "word1" in reading.recap(log, found[0].seq).text()
     with pytest.raises(Rejected, match="no finished turn 9"):
         fork(aviary.home, bird.id, 9)
+
+
+def is_recapped(events: list[Event]) -> bool:
+    return any("with a recap" in str(event.update.get("text")) for event in events)
+
+
+async def test_after_a_rewind_the_next_prompt_brings_what_the_agent_lost(aviary: Aviary) -> None:
+    """Once, and not before a command of the agent's, nor where the user sends one."""
+    bird = aviary.hatch()
+    await turn(bird, "word1", 1)
+    await turn(bird, "word2", 2)
+    done = await bird.send("rewind", turn=1, files=False)
+    assert done.update["memory"] == "lost"
+    assert not is_recapped(await bird.turn("/status"))
+    found = await bird.turn([{"text": "$prompt"}])
+    assert is_recapped(found)
+    found = await bird.turn("again")
+    assert not is_recapped(found)
+    await bird.send("rewind", turn=1, files=False)
+    with Reader.open(str(bird.directory)) as log:
+        own = reading.recap(log).text()
+    found = await bird.turn(f"{own}\n\ngo on")
+    assert not is_recapped(found)
+    said = text_of(await bird.turn("that was all"))
+    assert "word1" not in said
+
+
+async def test_an_agent_without_memory_reads_the_recap_and_not_what_was_hidden(
+    aviary: Aviary,
+) -> None:
+    bird = aviary.hatch()
+    await turn(bird, "word1", 1)
+    await turn(bird, "word2", 2)
+    await bird.send("rewind", turn=1, files=False)
+    said = text_of(await bird.turn("go on"))
+    assert said.index("Recap of the conversation") < said.index("word1") < said.index("go on")
+    assert "word2" not in said
+
+
+async def test_a_fork_after_a_rewind_has_the_turns_that_are_seen(aviary: Aviary) -> None:
+    """Those after the rewind get their own numbers, with their files; a hidden one can be named."""
+    bird = aviary.hatch()
+    for number in (1, 2, 3):
+        await turn(bird, [{"write": "a", "content": str(number)}, {"text": f"t{number}"}], number)
+    await bird.send("rewind", turn=1)
+    seen = Bird(aviary.home, fork(aviary.home, bird.id))
+    hidden = Bird(aviary.home, fork(aviary.home, bird.id, 3))
+    await turn(bird, [{"write": "a", "content": "4"}, {"text": "t4"}], 4)
+    later = Bird(aviary.home, fork(aviary.home, bird.id))
+    aviary.birds += [seen, hidden, later]
+    assert [text_of(each.events()) for each in (seen, hidden, later)] == ["t1", "t1t2t3", "t1t4"]
+    assert [each.header()["turn"] for each in (seen, hidden, later)] == [1, 3, 2]
+    assert [row["files"] for row in turns(aviary.home, later.id)] == [True, True, True]
+    assert [each[:2] for each in previewed(later, 1)] == [("changed", "a")]
+    names = [each.header()["title"].partition(": ")[0] for each in (seen, hidden, later)]
+    assert names == ["Fork", "Fork 2", "Fork 3"]
 
 
 async def test_S5_a_fork_has_the_snapshots_of_its_turns(aviary: Aviary) -> None:

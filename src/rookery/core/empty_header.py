@@ -20,7 +20,7 @@ EMPTY: Json = {
     "v": VERSION,
     **_each("id cwd agent vendor sandbox title reason last mode model effort retrying race", ""),
     "stopping": "",
-    **_each("created snoozed turn since news recap", 0),
+    **_each("created snoozed turn since news recap recapDue", 0),
     **_each("archived pinned continues steers forksAt neverAsks decides _ran _dropped", False),
     **_each("error agentSession unattended rateLimit fold worktree _open _plan _thinking", None),
     "_compaction": None,

@@ -80,17 +80,18 @@ def _session(header: Json, event: Event) -> Json:
     if isinstance(update.get("title"), str):
         changes |= _titled(header, "person", update["title"])
     if "forkedFrom" in update:
-        changes |= _forked(update, event.seq)
+        changes |= _forked(header, update, event.seq)
     return changes
 
 
-def _forked(update: Json, seq: int) -> Json:
+def _forked(header: Json, update: Json, seq: int) -> Json:
     """The copied turns end here; what the agent knows of them is a fork of its session, or
     nothing."""
     session = update.get("agentSession")
     known = session if isinstance(session, dict) else None
     changes: Json = {"forkedFrom": lenient.mapping(update, "forkedFrom"), "agentSession": known}
-    return changes | ({} if known else {"recap": seq})
+    due = seq if header["turn"] and not known else 0
+    return changes | {"recapDue": due} | ({} if known else {"recap": seq})
 
 
 def _titled(header: Json, source: str, title: str) -> Json:
@@ -253,9 +254,15 @@ def _context(header: Json, event: Event) -> Json:
     changes: Json = {"_open": None}
     if state in ("reset", "cleared"):
         changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq, "_dropped": False}
+        changes["recapDue"] = event.seq if state == "reset" and _is_fork(header) else 0
     if state == "cleared":
         changes |= clearing.after(header, event.update, event.seq)
     return changes
+
+
+def _is_fork(header: Json) -> bool:
+    """Whether the agent's session was to be a fork of another one."""
+    return "before" in lenient.mapping(header, "agentSession")
 
 
 def _rate_limit(_header: Json, event: Event) -> Json:
@@ -322,6 +329,12 @@ def _terminal(header: Json, event: Event) -> Json:
 
 
 def _notice(header: Json, event: Event) -> Json:
+    if lenient.integer(event.update, "recap"):
+        return {"recapDue": 0}
+    return _others_here(header, event)
+
+
+def _others_here(header: Json, event: Event) -> Json:
     """Sessions that work in the same directory: known for the turn that met them. In an idle
     session, and below an open ask, they are not worth a line."""
     others = lenient.texts(event.update, "sessions")

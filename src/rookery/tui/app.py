@@ -255,13 +255,12 @@ class Rookery(Focus, TranscriptTools):
         self.reader.older(self.session, self.window.first)
 
     def on_fleet_changed(self, message: messages.FleetChanged) -> None:
-        fresh = len(self.fleet.sessions) != len(message.sessions)
         self.fleet.list_sessions(message.sessions)
         self.surroundings.count_others()
         self.asking.listed(message.sessions)
         self.calling.heed(message.sessions, self.session, self.app_focus)
-        if not self.session and fresh and self._settled:
-            self._show_splash()
+        if not self.session and self._settled:
+            self.surroundings.show_first_screen(self.found, again=True)
 
     def on_set_up_found(self, message: messages.SetUpFound) -> None:
         self.found = message.found
@@ -364,7 +363,7 @@ class Rookery(Focus, TranscriptTools):
             self.reader.run(lambda: asyncio.to_thread(keep, home, said))
 
     def action_new(self) -> None:
-        self.surroundings.new_wanted = True
+        self.surroundings.want_new()
         self.open_session("")
         self.composer.focus()
 

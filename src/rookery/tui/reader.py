@@ -28,6 +28,7 @@ from rookery.tui.pace import Pace
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.client.transport.interface import Rookery, Session
+    from rookery.tui.new_session import Prompt
     from rookery.tui.transcript.window import Page
 
 FRAME = 0.04
@@ -65,6 +66,8 @@ class ReaderThread:
         self._client: Session | None = None
         self._broken = ""
         self._looked = asyncio.Event()
+        self._making: list[Prompt] | None = None
+        """Prompts for a session that is being made."""
         self.frame_took = 0.0
         """Seconds that the screen needed for the last News: a busy screen gets fewer, so that keys
         come between."""
@@ -186,22 +189,43 @@ class ReaderThread:
         sandbox: str = "",
         argv: Sequence[str] = (),
     ) -> None:
-        """A new session, and its first prompt if there is one."""
-        command: Json = {"do": "prompt", "prompt": prompt}
+        """A new session, and its first prompt if there is one. What is sent from the same screen
+        before the session is there goes into its queue."""
         given: Json = {"cwd": cwd, "confirm": confirm, "worktree": worktree, "sandbox": sandbox}
         given |= {"argv": argv} if argv else {}
+        command: Json = {"do": "prompt", "prompt": prompt}
+        first: list[Prompt] = [(command, files)] if prompt or files else []
 
         async def make() -> None:
-            session, why = await asyncio.to_thread(_made, self.rookery, self.home, agent, **given)
-            if why:
-                self._tell(Sent("", command, why, files=files))
+            from rookery.tui.new_session import created, unsent
+
+            if self._making is not None and first:
+                self._making += first
                 return
-            self._tell(Made(session))
-            self._looked.set()
-            if prompt or files:
-                await self._send(session, command, files)
+            waiting = self._making = first
+            try:
+                create = created, self.rookery, self.home, agent
+                session, why = await asyncio.to_thread(*create, **given)
+                if why:
+                    self._tell(unsent(waiting, why))
+                    return
+                self._tell(Made(session))
+                self._looked.set()
+                while waiting:
+                    await self._send(session, *waiting.pop(0))
+            finally:
+                if self._making is waiting:
+                    self._making = None
 
         self.run(make)
+
+    def begin_another(self) -> None:
+        """What is sent from now on is for another new session."""
+
+        async def begin() -> None:  # after those that were asked for before
+            self._making = None
+
+        self.run(begin)
 
     def glance(self) -> None:
         """Look at the sessions now."""
@@ -369,29 +393,3 @@ def _drop_older(document: Document, turn: int) -> None:
     kept = {n: b for n, b in document.blocks.items() if n.startswith(f"{turn}.")}
     document.blocks = kept
     document.late, document.carried = {}, {}
-
-
-def _made(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[str, str]:
-    """A new session's id, or why there is none and what helps."""
-    from rookery.agents import registry
-    from rookery.client.config import in_force
-    from rookery.client.daemon.errors import RemoteError
-    from rookery.client.worktrees.repository import NoWorktree
-    from rookery.home import config
-    from rookery.log.errors import LogError
-    from rookery.models.choice import chosen_agent
-
-    try:
-        name = agent  # another machine knows its own
-        if not rookery.url:
-            where = {"sandbox": given["sandbox"]}
-            name = chosen_agent(home, in_force.load(home), given["cwd"], agent, **where).name
-        return rookery.create(agent=name, **given), ""
-    except NoWorktree as error:
-        return "", f"{error} {error.remedy}".strip()
-    except RemoteError as error:
-        return "", str(error)
-    except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
-        return "", str(error)
-    except (LogError, OSError) as error:
-        return "", f"Cannot create the session: {error}"

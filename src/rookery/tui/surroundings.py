@@ -37,6 +37,8 @@ class Surroundings:
         """Where the first screen's key leads."""
         self.new_wanted = False
         """A new session was asked for, by its key."""
+        self._said: object = None
+        """What the first screen says."""
 
     def mount(self) -> None:
         """What shows nothing at first, after the first paint."""
@@ -55,11 +57,19 @@ class Surroundings:
         self._known = ("", "")
         self._find_place()
 
-    def show_first_screen(self, found: SetUp) -> None:
+    def want_new(self) -> None:
+        self.new_wanted = True
+        self._app.reader.begin_another()
+
+    def show_first_screen(self, found: SetUp, *, again: bool = False) -> None:
+        """`again`: only if it says something else now."""
         app, sessions = self._app, self._app.fleet.sessions
         confirm = app.start.confirms(found.confirm)
         self._way = way_in(found.agent, sessions, new=self.new_wanted)
         found = found._replace(sessions=len(sessions), confirm=confirm)
+        before, self._said = self._said, (found, self._way)
+        if again and self._said == before:
+            return
         app.transcript.show(window_of(found, lambda name: label(app, name), self._way))
         app.below(Status).agent, app.below(Status).confirm = found.agent, confirm
 

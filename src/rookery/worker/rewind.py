@@ -4,7 +4,7 @@ the agent's memory of it."""
 
 from typing import NamedTuple
 
-from rookery.client.rewind.preview import Question, header_after, judged, question
+from rookery.client.rewind.preview import Question, end_of, header_after, judged, question
 from rookery.core.agent import messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Json, lenient
@@ -102,7 +102,7 @@ class Rewind:
         if rewinding.wants(plan.command, "conversation"):
             firsts = [log.first_seq(n) for n in range(1, last + 1)]
             events, began = log.of_kinds(*rewinding.MEMORY), log.spans(turn + 1)[0]
-            memory = rewinding.memory_at(events, firsts, turn, header, began)
+            memory = rewinding.memory_at(events, firsts, turn, header, began, end_of(log, turn))
             then = header_after(log, turn)
             hidden = [*then["hidden"], *([[firsts[turn], log.last_seq()]] if turn < last else [])]
             last = str(then["last"])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import OVER, Session
-from rookery.acp.player.script import Script, ScriptError, Steps, check_steps, fill
+from rookery.acp.player.script import Script, ScriptError, Steps, brings_steps, check_steps, fill
 from rookery.core.json import Json
 from rookery.wire.failures import INTERNAL_ERROR, INVALID_PARAMS
 from rookery.wire.jsonrpc import ConnectionClosed, Incoming, Peer, RpcError, TooLarge
@@ -283,4 +283,6 @@ class Live:
 
 
 def text_of(prompt: list[Json]) -> str:
-    return "\n".join(block["text"] for block in prompt if block["type"] == "text")
+    """Its words; steps that it brings count alone, whatever a client puts before them."""
+    texts = [block["text"] for block in prompt if block["type"] == "text"]
+    return next(filter(brings_steps, texts), "\n".join(texts))

@@ -29,7 +29,7 @@ class Script(NamedTuple):
 
     def steps_for(self, turn: int, text: str) -> Steps:
         """What to play for the turn-th prompt (from 0), whose text is `text`."""
-        if text.lstrip().startswith('{"play"'):
+        if brings_steps(text):
             return steps_in(text)
         for rule in self.match:
             if _applies(rule, text):
@@ -41,6 +41,10 @@ def _applies(rule: Json, text: str) -> bool:
     if "regex" in rule:
         return re.search(rule["regex"], text) is not None
     return rule["contains"] in text
+
+
+def brings_steps(text: str) -> bool:
+    return text.lstrip().startswith('{"play"')
 
 
 def steps_in(text: str) -> Steps:

@@ -3,15 +3,17 @@ there, with their snapshots. They share the directory, unless the new one gets a
 nothing else."""
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from itertools import count
 
-from rookery.client import guard
+from rookery.client import fleet, guard
 from rookery.client.create import begun, complete, default_confirm, own_worktree, sweep, write_head
 from rookery.client.daemon.origin import by, run
-from rookery.client.rewind.preview import preview
+from rookery.client.rewind.preview import end_of, preview
 from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
@@ -37,6 +39,9 @@ AT_ONCE = 500
 
 type Told = Callable[[str], object]
 
+FORKED = re.compile(r"^Fork( \d+)?: | \(fork\)$")
+"""What marks a title as a fork's, in this build and in earlier ones."""
+
 GIVEN = ("cwd", "roots", "mcpServers", "agent", "argv", "sandbox")
 
 
@@ -50,7 +55,7 @@ def fork(
     name: str = "",
 ) -> str:
     """The new session's id: `name`, if one is given. `turn`: the last that it has; None: the last
-    that is over. `worktree`: the name of its own branch ("": its id), with the files as they were
+    that is over and that no rewind hides. `worktree`: the name of its own branch ("": its id), with the files as they were
     after that turn. Raises Rejected, FromAgent, LogError, NoWorktree."""
     guard.require_person(home, "fork a session")
     paths.ensure_home(home)
@@ -59,8 +64,8 @@ def fork(
     sweep(home)
     with Reader.open(source) as log, ExitStack() as trees:
         header = log.header()
-        turn = _checked(header, turn)
-        then = log.header_before(turn + 1)
+        turn = _checked(log, header, turn)
+        then = log.header_at(end_of(log, turn))
         name, directory = trees.enter_context(begun(home, name))
         kept = os.path.join(directory, paths.ENVIRONMENT)
         shutil.copyfile(os.path.join(source, paths.ENVIRONMENT), kept)
@@ -71,13 +76,15 @@ def fork(
         made = trees.enter_context(own_worktree(home, name, origin, worktree, told))
         place: Json = {} if worktree is None else {"cwd": made[0], **made[1]}
         with Writer.open(directory, create=True) as writer:
-            about = {"id": name, "title": title.strip(), **place} | default_confirm(home)
+            title = title.strip() or new_title(home, header["title"])
+            about = {"id": name, "title": title, **place} | default_confirm(home)
             _write(log, writer, about, header, then, turn)
+            turns = writer.header["turn"]
             write_head(directory, writer.header, writer.last_seq, writer.last_at)
         share(os.path.join(source, FOLDER), os.path.join(directory, FOLDER))
         complete(home, name, directory)
     if worktree is not None:
-        _fill(home, name, turn, told)
+        _fill(home, name, turns, told)
     return name
 
 
@@ -96,10 +103,23 @@ def _fill(home: str, session: str, turn: int, told: Told) -> None:
         told(f"The files are from the last commit. {error}")
 
 
-def _checked(header: Json, turn: int | None) -> int:
+def new_title(home: str, title: str) -> str:
+    """One that no other session has: the number comes first, since lists cut the end."""
+    base = FORKED.sub("", title)
+    taken = {str(head["title"]) for head in fleet.heads(home)}
+    for number in count(1):
+        named = f"Fork{f' {number}' if number > 1 else ''}: {base}" if base else f"Fork {number}"
+        if named not in taken:
+            return named
+    return base
+
+
+def _checked(log: Reader, header: Json, turn: int | None) -> int:
     last = header["turn"] - (header["state"] != "idle")
     if turn is None:
-        return int(last)
+        hidden, numbers = header["hidden"], range(last, 0, -1)
+        shown = (n for n in numbers if not rewinding.is_hidden(hidden, log.first_seq(n)))
+        return next(shown, 0)
     if turn > last:
         running = " It is still running." if turn == header["turn"] else ""
         words = f"There is no finished turn {turn}: the last one is {last}.{running}"
@@ -110,27 +130,37 @@ def _checked(header: Json, turn: int | None) -> int:
 def _write(log: Reader, writer: Writer, about: Json, header: Json, then: Json, turn: int) -> None:
     about |= {"sessionUpdate": "_session", "created": time.time_ns() // 1_000_000}
     about = {key: header[key] for key in GIVEN} | about
-    about["title"] = about["title"] or f"{header['title']} (fork)".strip()
     about |= header["wanted"] | ({"budget": header["budget"]} if header["budget"] else {})
     writer.append([Draft(about, None, by())], full=True)
-    end = (log.first_seq(turn + 1) or log.last_seq() + 1) - 1
+    end = end_of(log, turn)
     hidden = rewinding.joined(then["hidden"])
+    firsts = ((n, log.first_seq(n)) for n in range(1, turn + 1))
+    shown = [n for n, first in firsts if not rewinding.is_hidden(hidden, first)]
     drafts: list[Draft] = []
     for event in log.events(0, end):
         if kind_of(event.update) in LEFT_BEHIND or rewinding.is_hidden(hidden, event.seq):
             continue
         _copy_blobs(log, writer, event.update)
-        drafts.append(Draft(event.update, None, event.by))
+        drafts.append(Draft(_renumbered(event.update, shown), None, event.by))
         if len(drafts) >= AT_ONCE:
             writer.append(drafts)
             drafts = []
     writer.append(drafts)
-    writer.append([Draft(update) for update in _told_later(log, turn, end)])
+    later = _told_later(log, turn, end)
+    writer.append([Draft(_renumbered(update, shown)) for update in later])
     writer.append(kept_asks.given_up(writer.header, "it is asked in the session it comes from"))
     origin = {"id": header["id"], "turn": turn, "title": header["title"]}
     ours = _memory(log, header, turn)
     forked = {"sessionUpdate": "_session", "forkedFrom": origin, "agentSession": ours}
     writer.append([Draft(forked)], full=True)
+
+
+def _renumbered(update: Json, shown: list[int]) -> Json:
+    """Turns that were hidden are not copied: those after them have other numbers."""
+    turn = update.get("turn")
+    if kind_of(update) not in ("_turn", rewinding.SNAPSHOT) or turn not in shown:
+        return update
+    return {**update, "turn": shown.index(turn) + 1}
 
 
 def _told_later(log: Reader, turn: int, end: int) -> list[Json]:
@@ -143,10 +173,14 @@ def _memory(log: Reader, header: Json, turn: int) -> Json | None:
     """A fork of the agent's own session, where it can do that."""
     if not turn or not can(header["capabilities"], "fork"):
         return None
+    if header["hidden"] and header["state"] == "idle" and turn == _checked(log, header, None):
+        now = header["agentSession"]  # what a rewind left it with is its memory of this turn
+        return {"before": 0, **now} if now and now["name"] == header["agent"] else None
     firsts = [log.first_seq(n) for n in range(1, header["turn"] + 1)]
     events = log.of_kinds(*rewinding.MEMORY)
     began = log.spans(turn + 1)[0]
-    session = rewinding.memory_at(events, firsts, turn, header, began).session
+    end = end_of(log, turn)
+    session = rewinding.memory_at(events, firsts, turn, header, began, end).session
     return None if session is None else {"before": 0, **session}
 
 

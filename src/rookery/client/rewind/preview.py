@@ -129,13 +129,18 @@ def question(log: Reader, turn: int, *, undo: bool) -> Question | Refusal:
     )
 
 
-def header_after(log: Reader, turn: int) -> Json:
-    """As the turn left it: before the next one, and before a rewind that hid it."""
+def end_of(log: Reader, turn: int) -> int:
+    """The last event of a turn: before the next one, and before a rewind."""
     first, after = log.first_seq(turn), log.first_seq(turn + 1)
     for event in log.of_kinds(rewinding.KIND):
         if turn and event.seq > first and (not after or event.seq < after):
-            return log.header_at(event.seq - 1)
-    return log.header_before(turn + 1)
+            return event.seq - 1
+    return (after or log.last_seq() + 1) - 1
+
+
+def header_after(log: Reader, turn: int) -> Json:
+    """As the turn left it."""
+    return log.header_at(end_of(log, turn))
 
 
 def _come_back(log: Reader, turn: int, hidden: rewinding.Ranges) -> int:

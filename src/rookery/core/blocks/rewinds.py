@@ -8,6 +8,7 @@ from rookery.core.turn import rewinding
 UNDO: Json = {"label": "Undo", "command": {"do": "rewind", "undo": True}}
 REDO: Json = {**UNDO, "label": "Rewind again"}
 NAMED = 5
+LOST = "The agent has no memory of earlier turns: your next prompt brings it a recap."
 
 
 def rewound(before: Json, after: Json, event: Event) -> list[Op]:
@@ -57,7 +58,7 @@ def text(update: Json) -> str:
         more = f" and {total - NAMED:,} more" if total > NAMED else ""
         said.append(f"Not touched: {', '.join(names)}{more}.")
     if update.get("memory") == rewinding.LOST:
-        said.append("The agent has no memory of earlier turns: send it a recap.")
+        said.append(LOST)
     return " ".join(said)
 
 
@@ -75,7 +76,7 @@ def forked(_before: Json, after: Json, event: Event) -> list[Op]:
     turn = lenient.integer(source, "turn") or 0
     title = f"Forked from {lenient.text(source, 'id')} at turn {turn}"
     lost = after["agentSession"] is None and turn > 0
-    text = "The agent has no memory of earlier turns: send it a recap." if lost else ""
+    text = LOST if lost else ""
     block = block_of_event(after, event, "divider", title=title, text=text)
     recap: Json = {"label": "Recap", "compose": {"recap": event.seq}}
     return put(block | {"actions": [recap] if lost else []})

@@ -91,14 +91,19 @@ class Memory(NamedTuple):
 
 
 def memory_at(
-    events: Iterable[Event], firsts: Sequence[int], turn: int, header: Json, next_at: int
+    events: Iterable[Event],
+    firsts: Sequence[int],
+    turn: int,
+    header: Json,
+    next_at: int,
+    end: int,
 ) -> Memory:
     """What the agent's session is after a rewind to a turn. `firsts`: the first event of each turn,
     from 1. A session that had turns since is forked where the agent can do that; `next_at`: when
-    the next turn began."""
+    the next turn began. `end`: the turn's last event."""
     changes = list(_sessions(events))
     at_end = [_before(changes, first) for first in (*firsts[1:], 2**63)]
-    wanted = at_end[turn - 1] if turn else None
+    wanted = _before(changes, end + 1) if turn else None
     if not turn:
         return Memory(None)
     if wanted is None or wanted["name"] != header["agent"]:
@@ -226,7 +231,8 @@ def after(header: Json, event: Event) -> Json:
         }
         if isinstance(update.get("last"), str):
             changes["last"] = update["last"]
-        changes |= {"recap": event.seq} if update.get("memory") == LOST else {}
+        lost = update.get("memory") == LOST
+        changes |= {"recap": event.seq, "recapDue": event.seq} if lost else {"recapDue": 0}
     return changes
 
 

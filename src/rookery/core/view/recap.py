@@ -1,8 +1,8 @@
 """The recap: what an agent new to a conversation needs to know of it.
 
 Newest turns first, whole, as many as there is room for; one line for each tool (what was done, to
-what, and what came of it), nothing of what it put out. It is put into a composer, never sent by
-itself: the user decides.
+what, and what came of it), nothing of what it put out. The user may put it into a composer. After a
+rewind or a fork that the agent cannot follow, the next prompt brings it along.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,6 +44,12 @@ class Recap(NamedTuple):
         """What goes into the composer."""
         last = f"{UNPROCESSED}\n\n{self.prompt}" if self.prompt and self.recap else self.prompt
         return "\n\n".join(part for part in (self.recap, last) if part)
+
+
+def goes_with(words: str) -> bool:
+    """Whether a recap may stand before a prompt: not where the user sent one, nor before a
+    command."""
+    return HEAD not in words and not words.lstrip().startswith("/")
 
 
 def recap_of(pages: Iterable[Document], longest: int = LONGEST, most: int = MOST) -> Recap:

@@ -22,7 +22,7 @@ from rookery.core.turn.calls import TurnCalls
 from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
-from rookery.worker.agent import files
+from rookery.worker.agent import files, recap
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.replays import Replays
 from rookery.worker.agent.snapshots import Snapshots
@@ -128,12 +128,13 @@ class AgentSide:
         self.terminals.turn_begins()
         self.kept.calls.clear()
         try:
-            blocks = [] if continues else self._for_agent(prompt)
+            given = prompt if continues else [*recap.due(self._session, prompt), *prompt]
+            blocks = [] if continues else self._for_agent(given)
         except agent_prompt.Untaken as untaken:
             error = {"code": INVALID_PARAMS, "message": str(untaken)}
             self._session.feed_turn(turns.Answered(None, error))
             return
-        self.replays.repeats.sent(prompt)
+        self.replays.repeats.sent(given)
         agent, n = self._session.agent, self._session.turn.n
         meta = _prompt_meta(self._session, continues=continues)
         params: Json = {"sessionId": agent.session, "prompt": blocks, **meta}

@@ -17,7 +17,7 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
 
     The two share the directory: what one agent changes, the other sees; with --worktree, each has
     its own. The new session's agent remembers the turns if it can fork its own session; otherwise
-    send it a recap.
+    your first prompt brings it a recap. After a rewind, the turn that you see is forked.
 
     \b
     rookery fork 3f2a
@@ -25,6 +25,7 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     rookery fork 3f2a 4 --worktree
     """
     from rookery.cli.session.git_programs import with_trust
+    from rookery.core.blocks import rewinds
 
     screen = standard()
     own = "" if worktree else None
@@ -43,4 +44,4 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     else:
         screen.note(f"Working in {clean_line(header['cwd'])}, together with {session}.")
     if header["agentSession"] is None and header["turn"]:
-        screen.note(f"The agent has no memory of earlier turns. For a recap: rookery recap {name}")
+        screen.note(rewinds.LOST)

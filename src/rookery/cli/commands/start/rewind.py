@@ -7,7 +7,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.send import awaited, header_of, send
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.json.safe_text import count
-from rookery.core.turn import rewind_preview, rewinding
+from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import CHANGED, Preview
 from rookery.core.turn.rewinding import wants
 from rookery.render.local_time import day_and_time
@@ -123,8 +123,6 @@ def _tell(screen: Screen, session: str, outcome: Event) -> None:
     update = outcome.update
     words = rewinds.text(update)
     screen.note(clean_line(f"{rewinds.title(update)}. {words}".strip()))
-    if update.get("memory") == rewinding.LOST:
-        screen.note(f"For a recap to send: rookery recap {session}")
     if update.get("undo") is not True:
         screen.note(f"To undo this: rookery rewind {session} --undo")
 

@@ -1,0 +1,46 @@
+"""A session made by its first prompt, in the reader's thread."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rookery.core.json import Json
+from rookery.tui.messages import Sent
+
+if TYPE_CHECKING:
+    from rookery.client.attach import Attachment
+    from rookery.client.transport.interface import Rookery
+
+type Prompt = tuple[Json, "Sequence[Attachment]"]
+"""The command, and its files."""
+
+
+def unsent(prompts: list[Prompt], why: str) -> Sent:
+    """All of them as one, to be put back into the composer."""
+    command = {"do": "prompt", "prompt": [each for one, _ in prompts for each in one["prompt"]]}
+    return Sent("", command, why, files=[each for _, files in prompts for each in files])
+
+
+def created(rookery: "Rookery", home: str, agent: str, **given: Any) -> tuple[str, str]:
+    """A new session's id, or why there is none and what helps."""
+    from rookery.agents import registry
+    from rookery.client.config import in_force
+    from rookery.client.daemon.errors import RemoteError
+    from rookery.client.worktrees.repository import NoWorktree
+    from rookery.home import config
+    from rookery.log.errors import LogError
+    from rookery.models.choice import chosen_agent
+
+    try:
+        name = agent  # another machine knows its own
+        if not rookery.url:
+            where = {"sandbox": given["sandbox"]}
+            name = chosen_agent(home, in_force.load(home), given["cwd"], agent, **where).name
+        return rookery.create(agent=name, **given), ""
+    except NoWorktree as error:
+        return "", f"{error} {error.remedy}".strip()
+    except RemoteError as error:
+        return "", str(error)
+    except (config.ConfigError, registry.UnknownAgent, registry.NotInstalled) as error:
+        return "", str(error)
+    except (LogError, OSError) as error:
+        return "", f"Cannot create the session: {error}"
