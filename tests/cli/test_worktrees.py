@@ -203,6 +203,9 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     # A conflict is told, and nothing is dropped.
     tree.put({"a.txt": "mine\n"})
     tree.save()
+    titles = {name: head_of(row["session"])["title"] for name, row in rows.items()}
+    assert titles["good"] == "good: Make it good"
+    assert len(set(titles.values())) == 3
     refused = rookery("race", "pick", rows["bad"]["session"], "--yes")
     assert refused.code == 1
     assert "conflicts with main" in refused.err

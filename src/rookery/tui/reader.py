@@ -204,8 +204,8 @@ class ReaderThread:
                 return
             waiting = self._making = first
             try:
-                create = created, self.rookery, self.home, agent
-                session, why = await asyncio.to_thread(*create, **given)
+                rookery, home = self.rookery, self.home
+                session, why = await asyncio.to_thread(created, rookery, home, agent, **given)
                 if why:
                     self._tell(unsent(waiting, why))
                     return

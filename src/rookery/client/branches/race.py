@@ -86,11 +86,12 @@ async def enter(
     create: Callable[[], str],
     faults: Sequence[type[Exception]] = (),
     *,
+    label: str = "",
     command: str = "",
 ) -> Entry:
     """Create its session and send it the prompt; one that cannot start does not hold up the others.
-    `faults`: what else `create` may raise. `command`: the prompt's id, with which it is sent
-    once."""
+    `faults`: what else `create` may raise. `label`: what its title begins with, since the prompt is
+    the same for all. `command`: the prompt's id, with which it is sent once."""
     from rookery.agents.registry import NotInstalled, UnknownAgent
     from rookery.client.daemon.errors import RemoteError
     from rookery.client.guard import FromAgent
@@ -112,6 +113,8 @@ async def enter(
             try:
                 sent = [{"type": "text", "text": prompt}]
                 named = {"id": command} if command else {}
+                title = f"{label or agent}: {lenient.first_line(prompt, 150)}"
+                await client.send({"do": "rename", "title": title})
                 await client.send({"do": "prompt", "prompt": sent, **named})
             except known:
                 client.discard_unbegun()

@@ -55,8 +55,8 @@ def fork(
     name: str = "",
 ) -> str:
     """The new session's id: `name`, if one is given. `turn`: the last that it has; None: the last
-    that is over and that no rewind hides. `worktree`: the name of its own branch ("": its id), with the files as they were
-    after that turn. Raises Rejected, FromAgent, LogError, NoWorktree."""
+    that is over and that no rewind hides. `worktree`: the name of its own branch ("": its id), with
+    the files as they were after that turn. Raises Rejected, FromAgent, LogError, NoWorktree."""
     guard.require_person(home, "fork a session")
     paths.ensure_home(home)
     check_home(home)

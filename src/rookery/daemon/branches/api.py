@@ -224,7 +224,7 @@ async def start_race(daemon: Daemon, given: Start, idempotency_key: Key = "") ->
             return session if is_there else created(daemon, new, session)
 
         about = rookery, agent, given.prompt, create, EXPECTED
-        return (await races.enter(*about, command=f"race.{session}"))._asdict()
+        return (await races.enter(*about, label=label, command=f"race.{session}"))._asdict()
 
     async def enter_all(race: str) -> Json:
         pairs = zip(given.agents, races.labels(given.agents), strict=True)

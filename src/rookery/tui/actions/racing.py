@@ -94,7 +94,8 @@ def _start(app: Shell, names: list[str], task: str) -> None:
     async def start() -> list["Entry"]:
         pairs = zip(names, races.labels(names), strict=True)
         return [
-            await races.enter(rookery, agent, task, create(agent, label)) for agent, label in pairs
+            await races.enter(rookery, agent, task, create(agent, label), label=label)
+            for agent, label in pairs
         ]
 
     def begun(entries: list["Entry"]) -> None:

@@ -132,7 +132,8 @@ class _Running:
             return wanted.create(self._order, self.name)
 
         more = (*faults(), click.ClickException)
-        entry = await races.enter(target.rookery(), name, self._text, create, more)
+        about = target.rookery(), name, self._text, create, more
+        entry = await races.enter(*about, label=label)
         if entry.why:
             self.screen.note(clean_line(f"Skipping {name}: {entry.why}"))
             return
