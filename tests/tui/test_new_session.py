@@ -1,6 +1,7 @@
 """What the first prompts on the screen of a new session make."""
 
 import threading
+from functools import partial
 from pathlib import Path
 
 from textual.message import Message
@@ -52,13 +53,13 @@ def test_prompts_sent_before_the_session_is_there_are_its_own(home: Path, tmp_pa
         reader.stop()
     assert [each.problem for each in screen.sent] == ["", "", ""]
     assert len(screen.made) == len(heads(str(home))) == 2
-    with Reader.open(paths.session_dir(str(home), screen.made[0])) as log:
-        given = [
-            each.update["prompt"][0]["text"]
-            for each in log.of_kinds("_prompt", "_queue")
-            if "prompt" in each.update
-        ]
-    assert list(dict.fromkeys(given)) == ["first", "second"]
+    assert sorted(map(partial(prompts, home), screen.made)) == [["elsewhere"], ["first", "second"]]
+
+
+def prompts(home: Path, session: str) -> list[str]:
+    with Reader.open(paths.session_dir(str(home), session)) as log:
+        given = [event.update.get("prompt") for event in log.of_kinds("_prompt", "_queue")]
+    return list(dict.fromkeys(each[0]["text"] for each in given if each))
 
 
 def test_prompts_for_a_session_that_cannot_be_made_come_back_together(

@@ -9,6 +9,7 @@ import pytest
 from rookery.core.blocks.document import Block
 from rookery.core.settings.keys import DEFAULTS
 from rookery.core.vendors.demo import SECOND, TOUR
+from rookery.core.view.states import TO_READ, in_order
 from rookery.models import profiles
 from rookery.tui.actions.leaving import Left, farewell
 from rookery.tui.keys.map import shown
@@ -143,9 +144,8 @@ def test_I13_13_one_key_leads_to_a_session() -> None:
     assert found.words.endswith("needs you")
     assert "b2" in way_in("claude", [done], new=False).words
     works, read = a_session("c3", "", "running", "demo"), a_session("d4", "", "idle", "demo")
-    news = read | {"unread": True}
-    assert way_in("demo", [works, news, done], new=False).session == "d4"
-    assert way_in("demo", [works, read, done], new=False).session == "c3"
+    listed = in_order([works, read | {"unread": True, "group": TO_READ}, done])
+    assert way_in("demo", listed, new=False).words == "opens session d4, with news to read"
 
 
 def test_I13_13_leaving_names_what_goes_on_and_how_to_come_back() -> None:

@@ -10,7 +10,7 @@ from rookery.core.json.safe_text import count
 from rookery.core.limits import Interface
 from rookery.core.policy import modes
 from rookery.core.vendors.demo import NAME, SECOND, TOUR
-from rookery.core.view.fleet import NEEDS_YOU, NO_TITLE, group_of
+from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
 from rookery.tui.look.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
@@ -81,7 +81,7 @@ type Names = Callable[[str], str]
 def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
     """`new`: the user asked for a new session."""
     if sessions and not new:
-        first = _first(sessions)
+        first = sessions[0]
         title = cut(clean_line(str(first["title"])), LONGEST)
         what = f"session {first['id']}" if title in ("", NO_TITLE) else f"“{title}”"
         why = ", which needs you" if first["status"] == "needs-you" else ""
@@ -92,12 +92,6 @@ def way_in(agent: str, sessions: list[Block], *, new: bool) -> Way:
     if sessions:
         return Way("starts another session of the demo", prompt=SECOND)
     return Way("starts a tour with the demo agent", prompt=TOUR)
-
-
-def _first(sessions: list[Block]) -> Block:
-    """What needs the user most: by the list's own order, but news come before what runs."""
-    needs = [each for each in sessions if group_of(each) == NEEDS_YOU]
-    return next(iter([*needs, *(each for each in sessions if each["unread"]), *sessions]))
 
 
 def window_of(found: SetUp, key: Names, way: Way) -> Window:
