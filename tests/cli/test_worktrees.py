@@ -145,7 +145,8 @@ def test_a_terminal_asks_for_the_message_and_before_work_is_lost(home: Path, tre
         terminal.type("n\n")
         assert terminal.end().code == 130
     with Terminal("merge", session) as terminal:
-        terminal.read_until("Commit message [My plan]")
+        shown = terminal.read_until("Enter to take it, or type another")
+        assert "1 file, +1 −0, into main. Commit message:\r\n  Add c.txt\r\n" in shown
         terminal.type("Plan done\n")
         assert terminal.end().code == 0
     assert tree.git("log", "-1", "--format=%s") == "Plan done\n"
@@ -206,6 +207,10 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     titles = {name: head_of(row["session"])["title"] for name, row in rows.items()}
     assert titles["good"] == "good: Make it good"
     assert len(set(titles.values())) == 3
+    nothing = rookery("race", "pick", rows["idle"]["session"], "--yes")
+    assert "changed nothing" in nothing.err
+    assert nothing.code == 1
+    assert done.out.count("changed nothing") == 1
     refused = rookery("race", "pick", rows["bad"]["session"], "--yes")
     assert refused.code == 1
     assert "conflicts with main" in refused.err
@@ -215,6 +220,31 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     assert picked.code == 0, picked.err
     assert tree.git("log", "-1", "--format=%s") == "Make it good\n"
     assert [head_of(rows[name]["session"])["archived"] for name in rows] == [False, True, True]
+    nothing_is_left(home, tree)
+
+
+def test_a_commit_says_what_changed_not_what_was_asked_for(home: Path, tree: Tree) -> None:
+    """Also where the word `start` is written, and off a terminal."""
+    racers(home, bad=BAD, worse=BAD)
+    race = ("race", "start", "--agents", "bad,worse", "Make it", "good")
+    done = rookery(*race, cwd=tree.place)
+    sessions = [
+        json.loads(row)["session"]
+        for row in rookery("race", "show", "--json").out.split("\n")
+        if row
+    ]
+    assert "Make it good" in rookery("show", sessions[0]).out
+    assert "start Make" not in rookery("show", sessions[0]).out
+    dry = rookery("race", "pick", sessions[0])
+    assert "  Add x ü.txt, change a.txt" in dry.err
+    assert "Dry run" in dry.err
+    assert tree.git("log", "--format=%s").count("\n") == 1, done.err
+    picked = rookery("race", "pick", sessions[0], "--yes")
+    assert picked.code == 0, picked.err
+    message = "Add x ü.txt, change a.txt\n\n- add x ü.txt\n- change a.txt\n"
+    assert tree.git("log", "-1", "--format=%B").strip() == message.strip()
+    assert "Git hooks did not run, and nothing was pushed." in picked.err
+    assert "-m TEXT gives another message" in picked.err
     nothing_is_left(home, tree)
 
 

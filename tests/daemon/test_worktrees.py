@@ -69,7 +69,7 @@ def _through(served: Served, tree: Tree) -> None:
     assert served.ask("GET", "/api/races/none").json()["error"] == "no_race"
     status, merged = ask("POST", "/merge", {"how": "squash"})
     assert (status, merged["into"], merged["files"]) == (200, "main", 1)
-    assert tree.git("log", "-1", "--format=%s") == "Log in\n"
+    assert tree.git("log", "-1", "--format=%s") == "Change a.txt\n"
     assert ask("GET", "")[1]["worktree"]["state"] == "merged"
     other = served.create(cwd=tree.cwd, worktree=True)
     assert served.ask("POST", f"/api/sessions/{other}/drop", {}).status == 200

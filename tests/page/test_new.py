@@ -128,10 +128,14 @@ def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("1 file, +1 −1, into main")
     assert complaints(page) == []
+    message = dialog.get_by_label("Commit message")
+    expect(message).to_have_value("Change a.txt")
+    message.fill("Finch was here")
     dialog.get_by_label("How").select_option("squash")
     dialog.get_by_role("button", name="Merge").click()
     expect(page.locator("#toasts")).to_contain_text("Merged into main")
     assert (tree.read("a.txt"), tree.read("b.txt")) == (b"finch\n", b"one\n")
+    assert tree.git("log", "-1", "--format=%s") == "Finch was here\n"
     expect(page.get_by_role("button", name="Pick")).to_have_count(2)
 
     tree.put({"b.txt": "mine\n"})

@@ -18,6 +18,13 @@ AGAIN, PATIENCE = 0.5, 60.0
 """Seconds between two tries to reach a daemon that was there before, and for all of them."""
 
 
+def plan(rookery: Rookery, session: str, how: str = "merge") -> Json:
+    """What a merge would do; nothing is touched. Raises NoWorktree, RemoteError."""
+    if isinstance(rookery, RemoteRookery):
+        return dict(rookery.door.json("GET", of_session(session, f"/merge?how={how}")))
+    return branch.as_json(branch.plan_of(_home(rookery), session, how))
+
+
 def merge(
     rookery: Rookery, session: str, how: str = "merge", message: str = "", *, kept: bool = False
 ) -> Json:

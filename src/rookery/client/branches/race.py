@@ -154,7 +154,11 @@ def pick(home: str, session: str, how: str, message: str, *, again: bool = False
     if head is None or not lenient.text(head, "race"):
         raise NoRace("no_race", f"Session {session} is in no race.")
     merged = told_before(head, how) if again else None
-    merged = merged or told(merge_session(home, session, how, message or str(head["title"])))
+    if merged is None and _size(head)[0] == 0:
+        words = f"Session {session} changed nothing, so there is nothing to merge."
+        remedy = f"Pick another, or drop all of them: rookery race drop {head['race']}"
+        raise NoRace("changed_nothing", f"{words} Nothing was dropped.", remedy)
+    merged = merged or told(merge_session(home, session, how, message))
     rest = [each for each in heads_of(home, head["race"])[1] if each["id"] != session]
     return {"merged": merged, "dropped": _drop(home, rest)}
 

@@ -54,6 +54,13 @@ def plan_of(home: str, session: str, how: str = merge.MERGE) -> merge.Plan:
     return merge.plan(_known(home, session), how)
 
 
+def as_json(plan: merge.Plan) -> Json:
+    """What a merge would do, for programs and for a question."""
+    fields = ("how", "conflicts", "in_the_way", "commits", "uncommitted", "message")
+    about = {field: getattr(plan, field) for field in fields}
+    return {**about, "into": plan.branch or plan.top, **plan.size._asdict()}
+
+
 def merge_session(
     home: str, session: str, how: str = merge.MERGE, message: str = "", *, kept: bool = False
 ) -> Merged:
@@ -123,6 +130,7 @@ def told(done: Merged) -> Json:
         "commit": done.commit,
         "kept": done.kept,
         "commits": plan.commits,
+        "message": plan.message,
         **plan.size._asdict(),
     }
 
@@ -135,7 +143,7 @@ def told_before(head: Json, how: str) -> Json | None:
         return None
     about = {"how": how, "into": tree["from"] or tree["origin"], "directory": tree["origin"]}
     numbers = dict.fromkeys(("commits", *merge.Size._fields), 0)
-    return about | {"commit": tree["merged"], "kept": False, **numbers}
+    return about | {"commit": tree["merged"], "kept": False, "message": "", **numbers}
 
 
 def drop_session(home: str, session: str, *, force: bool = False) -> None:

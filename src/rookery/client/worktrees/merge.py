@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rookery.client.work_tree import git
 from rookery.client.worktrees import own_git, place, programs, repository
+from rookery.client.worktrees.draft import drafted
 from rookery.client.worktrees.drop import tip_of, uncommitted
 from rookery.client.worktrees.repository import (
     SECONDS,
@@ -58,6 +59,8 @@ class Plan(NamedTuple):
     size: Size
     in_the_way: list[str]
     """Files of the directory with changes of their own."""
+    message: str
+    """Of the commit that is made of the work; "": there is none, or the agent committed it."""
 
     def check(self) -> None:
         """Raises NoWorktree: it cannot be done now."""
@@ -107,7 +110,12 @@ def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
         programs.check(store, changed, result)
         way = _in_the_way(store, found, changed, result)
     about = (found.top, found.branch, found.head, tip, moved, result, conflicts, commits)
-    return Plan(how, *about, len(files), size, way)
+    text = ""
+    if how == SQUASH and result:
+        text = message.strip() or drafted(store, found.head, result)
+    elif files and how != APPLY:
+        text = store.text("log", "-1", "--format=%B", tip)
+    return Plan(how, *about, len(files), size, way, text)
 
 
 def gone(tree: Json) -> str:
@@ -151,7 +159,7 @@ def commit(tree: Json, message: str) -> str:
         news = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         store.data(*news, given=given)
         result = store.text("write-tree")
-        text = message.strip() or f"Work of {tree['branch']}"
+        text = message.strip() or drafted(store, tip, result) or f"Work of {tree['branch']}"
         return store.text("commit-tree", result, "-p", tip, "-F", "-", given=text.encode())
 
 
@@ -265,7 +273,7 @@ def _commit_of(planned: Plan, store: Git, tree: Json, message: str) -> str:
     if planned.how == REBASE:
         return planned.moved
     if planned.how == SQUASH:
-        text = message.strip() or f"Work of {tree['branch']}"
+        text = planned.message or f"Work of {tree['branch']}"
         return store.text("commit-tree", planned.tree, "-p", onto, "-F", "-", given=text.encode())
     return _joined(store, planned, tree, message)
 

@@ -12,21 +12,37 @@ function refusal(words, files) {
   toast(`${words}: ${files.slice(0, 5).join(", ")}${more}.`, { kind: "failed", remedy: "Nothing was changed." });
 }
 
+/** A field for the message of the commit that a merge makes; it is shown where one is made. */
+export function messageField(session, plan, how = null) {
+  const text = element("textarea", { name: "message", rows: 4 });
+  const field = element("label", { class: "message" }, "Commit message ", text);
+  let draft = "";
+  const show = (next) => {
+    if (text.value === draft) text.value = next.message;
+    draft = next.message;
+    field.hidden = !draft;
+  };
+  show(plan);
+  how?.addEventListener("change", async () => show(await api("GET", `${place(session, "merge")}?how=${how.value}`)));
+  return { field, message: () => (field.hidden || text.value === draft ? "" : text.value) };
+}
+
 /** `whose`: in the question. Whether it was merged. */
 export async function merge(session, whose = "this session") {
   const plan = await api("GET", place(session, "merge"));
   if (plan.conflicts.length) return refusal("These files conflict", plan.conflicts);
   if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way);
-  if (!plan.files && !plan.commits) return toast("Nothing to merge.");
+  if (!plan.files && !plan.commits) return toast("Nothing to merge: the session changed nothing.");
   const lines = [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`];
   if (plan.uncommitted) lines.push(`${count(plan.uncommitted, "file")} will be committed first.`);
   const how = element("select", { name: "how" }, ...WAYS.map(([value, words]) => element("option", { value }, words)));
   const keep = element("input", { type: "checkbox", name: "keep" });
+  const { field, message } = messageField(session, plan, how);
   const given = await sure(`Merge the work of ${whose}?`, lines, "Merge",
-    element("label", { class: "pick" }, "How ", how),
+    element("label", { class: "pick" }, "How ", how), field,
     element("label", { class: "check" }, keep, "Keep the worktree and its branch"));
   if (!given) return undefined;
-  const done = await post(place(session, "merge"), { how: given.get("how"), keep: Boolean(given.get("keep")) });
+  const done = await post(place(session, "merge"), { how: given.get("how"), message: message(), keep: Boolean(given.get("keep")) });
   toast(`Merged into ${done.into}.`);
   return true;
 }

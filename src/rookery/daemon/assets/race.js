@@ -18,8 +18,11 @@ when("race-pick", async (button) => {
   const { sure } = await import("./menus.js");
   const { session, agent } = button.dataset;
   const lines = [`The work of ${agent} is merged into the directory it came from. The other worktrees are deleted with all their changes.`];
-  if (!(await sure(`Pick ${agent}?`, lines, "Merge it, drop the rest"))) return;
-  const { merged } = await post("/api/races/pick", { session });
+  const plan = await api("GET", `/api/sessions/${encodeURIComponent(session)}/merge`);
+  const { messageField } = await import("./branch.js");
+  const { field, message } = messageField(session, plan);
+  if (!(await sure(`Pick ${agent}?`, lines, "Merge it, drop the rest", field))) return;
+  const { merged } = await post("/api/races/pick", { session, message: message() });
   say(`Merged into ${merged.into}`);
   await again();
 });

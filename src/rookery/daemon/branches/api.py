@@ -26,11 +26,12 @@ from rookery.home import paths
 router = APIRouter(tags=["work tree"])
 
 How = Literal["merge", "rebase", "squash", "apply"]
+MESSAGE = "The commit message; empty: a draft of what changed."
 
 
 class Merge(Strict):
     how: How = "merge"
-    message: str = Field("", max_length=20_000, description="The commit message; empty: the title.")
+    message: str = Field("", max_length=20_000, description=MESSAGE)
     keep: bool = Field(False, description="Keep the worktree and its branch.")
 
 
@@ -41,6 +42,7 @@ class Merged(BaseModel):
     commit: str = Field(description="The branch's commit now; empty: nothing was committed.")
     kept: bool
     commits: int
+    message: str = Field("", description="Of the commit that was made of the work; may be empty.")
     files: int
     added: int
     removed: int
@@ -55,6 +57,10 @@ class Planned(BaseModel):
     )
     commits: int
     uncommitted: int = Field(description="Files that would be committed first.")
+    message: str = Field(
+        description="A draft for the commit that would be made; empty: there would be none, or the "
+        "agent committed it."
+    )
     files: int
     added: int
     removed: int
@@ -103,9 +109,7 @@ class Race(BaseModel):
 async def plan_merge(daemon: Daemon, session: SessionId, how: How = "merge") -> Planned:
     """What a merge of the session's worktree would do. Nothing is touched."""
     found = await asyncio.to_thread(branch.plan_of, daemon.home, session, how)
-    about = {key: getattr(found, key) for key in ("how", "conflicts", "in_the_way", "commits")}
-    size = found.size._asdict()
-    return Planned(into=found.branch or found.top, uncommitted=found.uncommitted, **about, **size)
+    return Planned(**branch.as_json(found))
 
 
 @router.post("/api/sessions/{session}/merge", responses=WRITES)
@@ -119,8 +123,8 @@ async def merge_worktree(
         head = fleet.head_of_session(daemon.home, session) or {}
         if again and (before := branch.told_before(head, given.how)):
             return before
-        message = given.message or str(head.get("title") or "")
-        done = branch.merge_session(daemon.home, session, given.how, message, kept=given.keep)
+        about = given.how, given.message
+        done = branch.merge_session(daemon.home, session, *about, kept=given.keep)
         return branch.told(done)
 
     request = f"merge {session} {given.model_dump_json()}"
@@ -193,7 +197,7 @@ class Started(BaseModel):
 class Pick(Strict):
     session: Annotated[str, Field(min_length=1, max_length=200)]
     how: How = "merge"
-    message: str = Field("", max_length=20_000, description="The commit message; empty: the title.")
+    message: str = Field("", max_length=20_000, description=MESSAGE)
 
 
 class Picked(BaseModel):

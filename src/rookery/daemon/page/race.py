@@ -58,7 +58,7 @@ def _row(row: Runner, *, read_only: bool) -> str:
     changed = ""
     if row.files is not None:
         words = f"{count(row.files, 'file')}, +{row.added} −{row.removed}"
-        changed = f'<a href="{place}/changes">{words}</a>'
+        changed = f'<a href="{place}/changes">{words}</a>' if row.files else "changed nothing"
     cells = [
         f'<a href="{place}">{title}</a>',
         state,
@@ -69,7 +69,7 @@ def _row(row: Runner, *, read_only: bool) -> str:
         units.duration(row.seconds) if row.seconds else "",
     ]
     button = ""
-    if row.files is not None and not read_only:
+    if row.files and not read_only:
         about = f'data-session="{esc_line(row.session)}" data-agent="{title}"'
         button = f'<button type="button" data-do="race-pick" {about}>Pick</button> '
         button += f'<button type="button" class="quiet" data-do="race-merge" {about}>Merge</button>'

@@ -136,7 +136,9 @@ def _show(app: Shell, name: str, runners: "Sequence[Runner]") -> None:
 
 def summary(runner: "Runner") -> str:
     found = [label_of(runner.state)]
-    if runner.files is not None:
+    if runner.files == 0:
+        found.append("changed nothing")
+    elif runner.files is not None:
         found.append(f"{count(runner.files, 'file')} +{runner.added} −{runner.removed}")
     found += [f"tests {runner.tests}"] if runner.tests else []
     for currency, amount in runner.cost.items():
@@ -165,7 +167,7 @@ def _chosen(app: Shell, name: str, runner: "Runner | None") -> None:
     elif runner.files is None:
         app.open_session(runner.session)
     else:
-        ways = [Row(key, *words) for key, words in WAYS.items()]
+        ways = [Row(key, *words) for key, words in WAYS.items() if runner.files or key == "open"]
         screen = ChoiceScreen(clean_line(runner.agent), ways, summary(runner))
         app.ask(screen, lambda way: _decided(app, runner.session, way))
 
@@ -182,7 +184,10 @@ def _decided(app: Shell, session: str, way: str) -> None:
         dropped = count(len(said["dropped"]), "other")
         app.notify(f"{_merged(said['merged'])} Dropped {dropped}.", markup=False)
 
-    _blocking(app, lambda: anywhere.pick(rookery, session, way), picked)
+    def pick(message: str) -> None:
+        _blocking(app, lambda: anywhere.pick(rookery, session, way, message), picked)
+
+    _ask_message(app, session, way, "merge it, drop the rest", pick)
 
 
 # --- moved, merged --------------------------------------------------------------------------------
@@ -219,15 +224,42 @@ def merge(app: Shell, how: str) -> None:
     from rookery.client.branches import anywhere
 
     session, rookery = app.session, app.reader.rookery
-    title = str(app.window.header["title"])
-    _blocking(
-        app,
-        lambda: anywhere.merge(rookery, session, how, title),
-        lambda said: app.notify(f"{_merged(said)} The worktree is gone.", markup=False),
-    )
+
+    def merge(message: str) -> None:
+        _blocking(
+            app,
+            lambda: anywhere.merge(rookery, session, how, message),
+            lambda said: app.notify(f"{_merged(said)} The worktree is gone.", markup=False),
+        )
+
+    _ask_message(app, session, how, "merge", merge)
+
+
+def _ask_message(
+    app: Shell, session: str, how: str, verb: str, then: Callable[[str], object]
+) -> None:
+    """Show the message of the commit that would be made, to be taken or written anew."""
+    from rookery.client.branches import anywhere
+    from rookery.tui.windows.parts.modals import LineScreen
+
+    rookery = app.reader.rookery
+
+    def planned(plan: Json) -> None:
+        subject, _, more = str(plan.get("message") or "").partition("\n")
+        if not subject or plan["conflicts"] or plan["in_the_way"]:
+            then("")  # no commit is made, or why it cannot be is said
+            return
+        size = f"{count(plan['files'], 'file')}, +{plan['added']} −{plan['removed']}"
+        listed = " The list of files follows it." if more.strip() else ""
+        words = clean_line(f"{size}, into {plan['into']}. Commit message:{listed}", 200)
+        screen = LineScreen(words, subject, verb=verb)
+        app.ask(screen, lambda text: then("" if text.strip() == subject else text.strip()))
+
+    _blocking(app, lambda: anywhere.plan(rookery, session, how), planned)
 
 
 def _merged(said: Json) -> str:
     if not said["files"]:
-        return f"Nothing to merge: {said['into']} has all of it."
+        why = f"{said['into']} has all of it" if said["commits"] else "the session changed nothing"
+        return f"Nothing to merge: {why}."
     return f"Merged into {said['into']}: {count(said['files'], 'file')}."

@@ -5,7 +5,7 @@ import click
 from rookery.cli import exits, flags, target
 from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.here import session_here
-from rookery.core.json import Json
+from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.home import paths
 
@@ -26,7 +26,9 @@ def ways(command: flags.Command) -> flags.Command:
 
 
 keep = flags.flag("--keep", help="Keep the worktree and its branch.")
-message = flags.text("-m", "--message", metavar="TEXT", help="Commit message.")
+message = flags.text(
+    "-m", "--message", metavar="TEXT", help="Commit message (default: a draft of what changed)."
+)
 
 
 @click.command()
@@ -38,8 +40,9 @@ def merge(session: str | None, how: str | None, message: str, keep: bool) -> int
     """Merge the work of a session's worktree into the directory it came from.
 
     Conflicts, and changes of yours that are in the way, are reported before anything is touched.
-    Work that the agent did not commit is committed first; in a terminal, you are asked for a
-    message. Afterwards the worktree and its branch are deleted; the session stays.
+    Work that the agent did not commit is committed first, with -m, or a draft of what changed: a
+    terminal shows it and takes another. Afterwards the worktree and its branch are deleted; the
+    session stays.
 
     Git hooks do not run. If yours must see the commit: --apply, then git commit.
 
@@ -61,45 +64,55 @@ def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) 
     from rookery.cli.session.git_programs import with_trust
     from rookery.client.branches import anywhere
 
-    head = target.rookery().head(session) or {}
-
     def act() -> Json:
-        given = asked_message(session, how, message, head)
+        given = asked_message(screen, session, how, message)
         return anywhere.merge(target.rookery(), session, how, given, kept=kept)
 
-    screen.note(clean_line(sentence(with_trust(screen, act))))
+    say_merged(screen, with_trust(screen, act), message)
 
 
-def asked_message(session: str, how: str, message: str, head: Json) -> str:
-    """The one that was given, or that a terminal asks for; else the session's title."""
-    if not message and flags.in_terminal() and _needs_message(session, how):
-        message = click.prompt("Commit message", default=_title(head), err=True)
-    return message or _title(head)
+def asked_message(screen: Screen, session: str, how: str, message: str) -> str:
+    """The one that was given, or typed in place of the draft that is shown; "": the draft. Raises
+    NoWorktree: it cannot be merged."""
+    from rookery.client.branches import anywhere
+
+    if message:
+        return message
+    plan = anywhere.plan(target.rookery(), session, how)
+    draft = lenient.text(plan, "message")  # the daemon of an earlier build has none
+    if plan["conflicts"] or plan["in_the_way"] or not draft:
+        return ""
+    screen.note(clean_line(f"{_size(plan)}, into {plan['into']}. Commit message:"))
+    for line in draft.splitlines():
+        screen.note(f"  {clean_line(line)}")
+    if not flags.in_terminal():
+        return ""
+    typed = click.prompt("Enter to take it, or type another", "", show_default=False, err=True)
+    return typed.strip() or draft
 
 
-def _title(head: Json) -> str:
-    return str(head.get("title") or "")
+def say_merged(screen: Screen, said: Json, given: str) -> None:
+    """What a merge did; and where nobody was asked, what it did not do. `given`: the message."""
+    screen.note(clean_line(sentence(said)))
+    if flags.in_terminal() or not said["files"]:
+        return
+    draft = bool(lenient.text(said, "message")) and not given
+    other = " Without a terminal you are not asked: -m TEXT gives another message." if draft else ""
+    screen.note(f"Git hooks did not run, and nothing was pushed.{other}")
 
 
-def _needs_message(session: str, how: str) -> bool:
-    """Whether a commit is to be made. Raises NoWorktree: it cannot be merged."""
-    if target.url():
-        return False
-    from rookery.client.branches.session import plan_of
-
-    plan = plan_of(paths.home(), session, how)
-    plan.check()
-    return how == "squash" or (plan.uncommitted > 0 and how != "apply")
+def _size(about: Json) -> str:
+    return f"{count(about['files'], 'file')}, +{about['added']} −{about['removed']}"
 
 
 def sentence(said: Json) -> str:
     """What a merge did."""
     if not said["files"]:
-        words = f"Nothing to merge: {said['into']} has all of it"
+        why = f"{said['into']} has all of it" if said["commits"] else "the session changed nothing"
+        words = f"Nothing to merge: {why}"
     else:
-        size = f"{count(said['files'], 'file')}, +{said['added']} −{said['removed']}"
         verb = "Applied to" if said["how"] == "apply" else "Merged into"
-        words = f"{verb} {said['into']}: {size}"
+        words = f"{verb} {said['into']}: {_size(said)}"
         words += f", {said['commit'][:12]}" if said["commit"] else "; not committed"
     return f"{words}. {'The worktree stays.' if said['kept'] else 'The worktree is gone.'}"
 

@@ -43,7 +43,8 @@ class Race(Verbs):
     @override
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         known = {*self.commands, *ctx.help_option_names}
-        if args and (args[0] not in known or any(a.startswith("--agents") for a in args)):
+        named = any(word.startswith("--agents") for word in args)
+        if args and args[0] != "start" and (args[0] not in known or named):
             args = ["start", *args]
         return super().parse_args(ctx, args)
 
@@ -199,7 +200,8 @@ def _write(screen: Screen, rows: Sequence[Runner]) -> None:
     minus = screen.paint.sign("minus")
     cells = []
     for row in rows:
-        lines = "" if row.files is None else f"+{row.added} {minus}{row.removed}"
+        lines = f"+{row.added} {minus}{row.removed}" if row.files else "changed nothing"
+        lines = "" if row.files is None else lines
         cost = " ".join(
             units.money(amount) if currency == "USD" else f"{amount:.2f} {currency}"
             for currency, amount in row.cost.items()
@@ -232,7 +234,10 @@ def _say_next(screen: Screen, race: str, rows: Sequence[Runner]) -> None:
 @merging.message
 @flags.yes
 def pick(session: str, how: str | None, message: str, yes: bool) -> int:
-    """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped."""
+    """Merge one session of a race and drop the rest. If the merge fails, nothing is dropped.
+
+    The commit message is shown first; `-m` gives another.
+    """
     screen = standard()
     head = target.rookery().head(session)
     if not head or not head.get("race"):
@@ -241,11 +246,11 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
 
     _, rows = anywhere.race(target.rookery(), head["race"])
     rest = [row for row in rows if row.session != session and row.files is not None]
-    _confirm(screen, rest, yes=yes)
     how = how or "merge"
-    message = merging.asked_message(session, how, message, head)
-    said = anywhere.pick(target.rookery(), session, how, message)
-    screen.note(clean_line(merging.sentence(said["merged"])))
+    text = merging.asked_message(screen, session, how, message)
+    _confirm(screen, rest, yes=yes)
+    said = anywhere.pick(target.rookery(), session, how, text)
+    merging.say_merged(screen, said["merged"], message)
     _say_dropped(screen, rows, said["dropped"])
     return exits.DONE
 
@@ -274,7 +279,7 @@ def _confirm(screen: Screen, rows: Sequence[Runner], *, yes: bool) -> None:
     for row in rows:
         work = f"{count(row.files or 0, 'file')}, +{row.added} −{row.removed}"
         screen.note(
-            f"  {row.session}  {clean_line(row.agent)}  {work if row.files else 'no changes'}"
+            f"  {row.session}  {clean_line(row.agent)}  {work if row.files else 'changed nothing'}"
         )
     worktrees = count(len(rows), "worktree")
     flags.confirm(screen, f"Delete {worktrees} with all changes?", "delete them")
