@@ -382,7 +382,7 @@ def test_others_in_the_directory_are_a_chip_that_moves_the_session(
     site.say(first, "go")
     page = site.page(f"/sessions/{first}")
     chip = page.locator("#bar .others")
-    expect(page.locator("#bar .now")).to_contain_text("working")
+    expect(page.locator("#bar .now")).to_contain_text("running")
     expect(chip).to_be_hidden()
     site.say(second, "go")
     expect(chip).to_have_text("1 other here")
