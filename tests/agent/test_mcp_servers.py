@@ -170,11 +170,16 @@ async def test_a_server_that_does_not_start_says_why(
     allow_all(agent)
     gone = {"name": "gone", "command": str(tmp_path / "nosuch"), "args": [], "env": []}
     lost = {"name": "lost", "command": "nosuch-program", "args": [], "env": []}
-    session = await opened(agent, tmp_path, gone, lost)
+    program = (
+        "import os, sys; print('starting', file=sys.stderr); sys.exit('SHOP_TOKEN is not set')"
+    )
+    dies = {"name": "dies", "command": sys.executable, "args": ["-c", program], "env": []}
+    session = await opened(agent, tmp_path, gone, lost, dies)
     assert stop_reason(await agent.turn(session, "hello")) == "end_turn"
     said = json.dumps(agent.lines)
     why = f"`{tmp_path}/nosuch` does not exist"
     assert f"Couldn't connect to MCP server gone ({why}); continuing without it." in said
+    assert "Couldn't connect to MCP server dies (SHOP_TOKEN is not set; " in said
     why = "`nosuch-program` is not on PATH"
     assert f"Couldn't connect to MCP server lost ({why}); continuing without it." in said
 

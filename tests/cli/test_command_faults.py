@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from rookery.cli.commands.look.ps import in_order
+from rookery.cli.commands.look.ps import FEW, in_order, write_table
+from rookery.cli.output import Screen
 from rookery.cli.output.safe import columns
 from rookery.core.empty_header import EMPTY
 from rookery.core.view.fleet import head_of
@@ -164,6 +166,38 @@ def test_I13_15_ps_sorts_by_the_state_and_the_time_that_it_shows() -> None:
     ]
     shown = [each["id"] for each in in_order(heads)]
     assert shown == ["asks", "hung", "failed", "read", "runs", "new", "never", "old"]
+
+
+def test_ps_lists_what_is_awake_unread_or_pinned_and_counts_what_sleeps() -> None:
+    def head(number: int, **more: object) -> dict[str, object]:
+        found = head_of({**EMPTY, "turn": 1, "since": number + 1}, 1, 1)
+        given = {"id": f"s{number:02}", "awake": False, "unread": False, "worker": None}
+        return {**found, **given, "agentName": "", **more}
+
+    def listed(*heads: dict[str, object]) -> list[str]:
+        out = StringIO()
+        write_table(Screen(out, out, live=False), in_order(list(heads)), FEW)
+        return out.getvalue().splitlines()[1:]
+
+    sleepers = [head(number) for number in range(30)]
+    few = listed(*sleepers[:FEW])
+    assert len(few) == FEW
+    assert all("asleep" in line for line in few), "a short list is whole"
+    *rows, last = listed(*sleepers, head(40, awake=True), head(41, unread=True))
+    assert ["s41" in rows[0], "s40" in rows[1], len(rows)] == [True, True, FEW]
+    assert last == "22 more asleep: rookery ps --all"
+    awake = [head(number, awake=True) for number in range(50, 62)]
+    *rows, last = listed(*sleepers, *awake, head(70, pinned=True))
+    assert len(rows) == len(awake) + 1
+    assert "(pinned)" in rows[-1]
+    assert last == "30 asleep: rookery ps --all"
+
+
+def test_ps_of_archived_sessions_alone_says_so(home: Path) -> None:
+    assert "No sessions yet" in rookery("ps").err
+    session = rookery("new", "--title", "Old").out.strip()
+    rookery("archive", session)
+    assert rookery("ps").err == "No sessions but 1 archived or snoozed: rookery ps --all\n"
 
 
 @pytest.mark.parametrize("width", [80, 200])

@@ -52,7 +52,7 @@ def test_the_queue_is_listed_and_changed(home: Path) -> None:
         assert not any(item["held"] for item in items)
         for verb in (["rm", "9"], ["edit", "0", "x"], ["move", "1", "0"], ["send", "3"]):
             assert rookery("queue", house, *verb).code == 2
-        for verb in ("edit", "move", "remove", "send"):
+        for verb in ("edit", "move", "remove", "send", "clear"):
             assert f"rookery queue 3f2a {verb}" in rookery("queue", house, verb, "--help").out
 
 
@@ -72,6 +72,26 @@ def test_a_held_queue_is_sent_by_hand(home: Path) -> None:
         with Running("tail", house) as tail:
             tail.read_until("at last")
         assert rookery("queue", house, "send").code == 1
+
+
+def test_a_cancel_says_what_is_held_and_how_to_send_or_clear_it(home: Path) -> None:
+    with busy() as house:
+        rookery("prompt", house, "one")
+        rookery("prompt", house, "two")
+        cancelled = words(rookery("cancel", house))
+        name = json.loads(rookery("ps", "--json").out)["id"]
+        assert cancelled == [
+            "Cancelled.",
+            "2 queued prompts are held.",
+            f"rookery queue {name} send    to send them",
+            f"rookery queue {name} clear   to remove them",
+        ]
+    head = json.loads(rookery("ps", "--json").out)
+    assert (head["status"], head["condition"]) == ("idle", "held")
+    assert (head["label"], head["group"]) == ("held (2 queued)", "Waiting")
+    assert words(rookery("queue", house, "clear")) == ["Removed 2 prompts."]
+    assert words(rookery("queue", house, "clear")) == ["Nothing is queued."]
+    assert json.loads(rookery("ps", "--json").out)["condition"] in ("idle", "to-read")
 
 
 # --- steering ----------------------------------------------------------------------------------

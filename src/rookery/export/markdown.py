@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rookery.core.agent.names import agent_name
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
@@ -16,7 +17,7 @@ from rookery.render.plain import clean, clean_line
 def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
     header = about(log)
     yield f"# {clean_line(header['title']) or 'Session'}"
-    said = (header["agent"], header["model"], header["cwd"])
+    said = (agent_name(header), header["model"], header["cwd"])
     if line := " · ".join(clean_line(each) for each in said if each):
         yield f"\n\n{line}"
     for turn in turns(log, first, last):

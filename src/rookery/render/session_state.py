@@ -57,20 +57,27 @@ def said(header: Json, at: int, *, awake: bool | None = None) -> Said:
     if reason == "rate_limited":
         from rookery.core.turn import rate_limit  # not needed for the first paint
 
-        return Said("warn", limited(rate_limit.limited_until(header), at))
+        return Said("limited", limited(rate_limit.limited_until(header), at))
     if reason in FAILED:
         return Said("failed", _label("failed", _why(header)))
     if process == "parked":
         return Said("failed", _label("failed", "does not start"))
     if held := sum(not item.get("placeless") for item in header["queue"]):
-        return Said("warn", states.label_of("held", queued=held))
+        return Said("held", states.label_of("held", queued=held))
     if header["queue"]:
-        return Said("idle", states.label_of("waiting"))
+        return Said("waiting", states.label_of("waiting"))
     if not header["turn"]:
-        return Said("idle", states.label_of("not-begun"))
-    asleep = process in ("stopped", "absent") if awake is None else not awake
+        return Said("not-begun", states.label_of("not-begun"))
+    condition = "asleep" if (_has_ended(header) if awake is None else not awake) else "idle"
     why = _why(header) if reason not in ("", "end_turn") else ""
-    return Said("warn" if why else "idle", _label("asleep" if asleep else "idle", why))
+    return Said("warn" if why else condition, _label(condition, why))
+
+
+def _has_ended(header: Json) -> bool:
+    """Whether the worker ended the agent with itself, as far as the log tells."""
+    process = header["process"]
+    own_doing = not process.keys() & {"status", "link"}
+    return process["state"] in ("stopped", "absent") or (process["state"] == "exited" and own_doing)
 
 
 def _why(header: Json) -> str:

@@ -214,6 +214,30 @@ def test_a_parked_agent_says_why_and_offers_a_retry_a6() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("stderr", "title", "text"),
+    [
+        ([], "crow ended with status 3", ""),
+        (["no key"], "crow ended with status 3: no key", ""),
+        (["Traceback", "no key"], "crow ended with status 3", "Traceback\nno key"),
+    ],
+)
+def test_an_agent_that_dies_in_a_turn_is_one_block(
+    stderr: list[str], title: str, text: str
+) -> None:
+    begun = update("_session", id="s", agent="crow", cwd="/", created=1)
+    died = update("_agent", state="exited", name="crow", status=3, stderr=stderr)
+    document = play(begun, prompt(), running(), died)
+    assert not [block for block in document.blocks.values() if block["role"] == "notice"]
+    document = play(begun, prompt(), running(), died, idle("agent_exited"))
+    block = only(document, "error")
+    assert (block["title"], block["text"]) == (title, text)
+    assert len(block["actions"]) == 3
+    parked = update("_agent", state="parked", name="crow", stderr=stderr, remedy="Install it.")
+    document = play(begun, prompt(), running(), parked, idle("agent_exited"))
+    assert only(document, "error")["title"] == "crow did not start. Install it."
+
+
 @pytest.mark.parametrize(("status", "shown"), [(0, 0), (None, 0), (1, 1), (-9, 1), ("odd", 1)])
 def test_only_a_bad_exit_is_shown(status: Any, shown: int) -> None:
     document = play(update("_agent", state="exited", name="crow", status=status, stderr=["oh"]))

@@ -6,10 +6,13 @@ for them."""
 
 import os
 import shutil
+import signal
+import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rookery.agent.mcp.names import Names
 
@@ -23,6 +26,8 @@ MOMENT = 3.0
 """Seconds that a conversation waits for its servers."""
 SECONDS = 30.0
 """For one try to connect, unless the server's entry says otherwise."""
+ENDS = 5.0
+"""For a program that fails to say why."""
 PAUSES = (2.0, 5.0, 10.0, 20.0, 30.0, *[60.0] * 10)
 """Seconds between two tries; after the last one the server is left out."""
 
@@ -93,6 +98,7 @@ class Connections:
     # --- one server ------------------------------------------------------------------------------
 
     def _keep_trying(self, name: str, server: "MCPServer") -> None:
+        words: str | None = None
         for pause in (*PAUSES, None):
             try:
                 client = self._conversation._mcp_tool_provider.create_tools(
@@ -101,7 +107,9 @@ class Connections:
                     on_tools_reconciled=partial(self._reconcile, name),
                 )
             except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
-                self._fail(name, reason(server, error))
+                words = last_words(server) if words is None else words
+                why = reason(server, error)
+                self._fail(name, f"{words}; {why}" if words else why)
                 if pause is None or self._closed.wait(pause):
                     return
             else:
@@ -175,3 +183,38 @@ def reason(server: "MCPServer", error: BaseException) -> str:
         found = os.path.exists(command)
         return f"`{command}` {'is not executable' if found else 'does not exist'}"
     return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
+
+
+def last_words(server: "MCPServer") -> str:
+    """What a server's program writes before it fails: the variable or the package that is missing.
+    The SDK leaves its stderr to the agent's log, so it is started once more, with no input."""
+    from mcp.client.stdio import get_default_environment
+
+    stdio: Any = server
+    if not getattr(stdio, "command", None):
+        return ""
+    environment = get_default_environment() | (stdio.env or {})
+    try:
+        process = subprocess.Popen(
+            [stdio.command, *stdio.args],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd=getattr(stdio, "cwd", None),
+            start_new_session=True,
+        )
+    except (OSError, ValueError):
+        return ""
+    with process:
+        try:
+            stderr = process.communicate(timeout=ENDS)[1]
+        except subprocess.TimeoutExpired:
+            return ""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    if not process.returncode:
+        return ""
+    lines = stderr[-4000:].decode(errors="replace").splitlines()
+    return next((" ".join(line.split())[:200] for line in reversed(lines) if line.strip()), "")

@@ -10,6 +10,7 @@ from rookery.cli.output import card, lines
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
+from rookery.core.agent.names import agent_name
 from rookery.core.blocks import Block, Document, Op, asks, captions
 from rookery.core.units import duration
 
@@ -264,7 +265,9 @@ class Transcript:
                 if block["parent"]:
                     self._asked[block["parent"]] = block["parts"]
                 header = document.header
-                self._once(block, lines.of_ask(block, self.paint, header["agent"], header["cwd"]))
+                self._once(
+                    block, lines.of_ask(block, self.paint, agent_name(header), header["cwd"])
+                )
             return
         if name + "!" in self._written:
             return
@@ -274,7 +277,7 @@ class Transcript:
             self._last = "tool"  # it belongs to the lines above
             self._lines("tool", [outcome])
             return
-        asked = asks.question(block, document.header["agent"], document.header["cwd"])
+        asked = asks.question(block, agent_name(document.header), document.header["cwd"])
         self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", outcome])
 
 
@@ -284,7 +287,7 @@ def _doing(document: Document) -> tuple[str, int]:
     running = [block for block in blocks if block["role"] == "tool" and not captions.is_over(block)]
     if len(running) == 1:
         return card.title(running[0], header["cwd"]), running[0]["since"]
-    agent = clean_line(header["agent"]) or "the agent"
+    agent = agent_name(header) or "the agent"
     last = next(reversed(blocks), None)
     words = f"waiting for {agent}"
     if header["critic"]["state"] == "judging":

@@ -6,6 +6,7 @@ from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
 from rookery.client.reading import excerpt
+from rookery.core.agent.names import agent_name
 from rookery.core.asks.asks import options_of
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import Json, lenient
@@ -52,7 +53,7 @@ def open_asks(session: str) -> list[Asked]:
                 earlier = excerpt(log, log.first_seq(n + 1) - 1).document
                 blocks |= join(earlier, document).blocks
     return [
-        Asked({**ask, "id": name}, blocks.get(ask["block"]), header["agent"], header["cwd"])
+        Asked({**ask, "id": name}, blocks.get(ask["block"]), agent_name(header), header["cwd"])
         for name, ask in header["asks"].items()
     ]
 

@@ -3,6 +3,7 @@
 from itertools import islice
 
 from rookery.core import budgets, worktree
+from rookery.core.agent.names import agent_name
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import parts
@@ -12,7 +13,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries
-from rookery.core.turn.rate_limit import epoch_of
+from rookery.core.turn.rate_limit import reset_of
 from rookery.core.turn.remedies import WORKER_DIED, remedy_for
 from rookery.core.vendors import detection
 from rookery.core.vendors.errors import error_words, exit_title, last_words
@@ -99,7 +100,9 @@ def is_own(header: Json) -> bool:
 
 def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
-    resets = lenient.text(update, "resetsAt") or lenient.integer(update, "resetsAt")
+    at = reset_of(update, event.at)
+    given = lenient.text(update, "resetsAt") or lenient.integer(update, "resetsAt")
+    resets = given or (None if at is None else int(at // 1000))
     known = f"Resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
     text = "\n".join([lenient.text(update, "message"), known, helps]).strip()
@@ -109,7 +112,7 @@ def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
         actions = [again, *actions]
     title, status = ENDS["rate_limited"], "rate_limited"
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)
-    if (at := epoch_of(update.get("resetsAt"))) is not None:  # a face shows it by the user's clock
+    if at is not None:  # a face shows it by the user's clock
         block |= {"resets": at, "resetsSaid": f"Resets at {resets}"}
     return put(block | {"actions": parts.whole(actions)})
 
@@ -133,11 +136,11 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             actions += [] if worker else [{**ANOTHER, "command": {"do": "switch"}}]
             said = {"title": title, "text": last_words(update), "actions": actions}
             return put(block_of_event(after, event, "error", **said))
-        case "exited" if update.get("status") not in (0, None):
-            # In mid-turn the block stands until the turn's end, which follows, says it all.
-            name = block_id(after, event) if before["state"] == "idle" else exit_id(before)
-            title, text = exit_title(who, update["status"]), last_words(update)
-            return put(make_block(name, "notice", title=title, text=text, status="warn"))
+        case "exited" if update.get("status") not in (0, None) and before["state"] == "idle":
+            # In mid-turn, the turn's end follows and says it all.
+            title, text = _exit(who, update)
+            said = {"title": title, "text": text, "status": "warn"}
+            return put(block_of_event(after, event, "notice", **said))
         case "exited" if lenient.text(update, "link") and before["state"] == "idle":
             said = {"title": NO_LINK, "text": lenient.text(update, "link")}
             return put(block_of_event(after, event, "notice", status="warn", **said))
@@ -220,18 +223,19 @@ def stopping(name: str, said: str) -> list[Op]:
     return put(make_block(name, "notice", status="warn", title="Stopping for a budget", text=text))
 
 
-def ending(before: Json, after: Json, event: Event) -> list[Op]:
+def ending(after: Json, event: Event) -> list[Op]:
     """Why a turn did not end well, and what the user can do about it."""
     reason, process, error = after["reason"], after["process"], after["error"] or {}
-    title, dropped = ENDS.get(reason, reason), list[Op]()
+    if reason == "agent_exited" and process["state"] == "parked":
+        return []  # that it was parked says it all
+    title = ENDS.get(reason, reason)
     detail = error_words(error) if error else lenient.text(event.update, "detail")
     if reason == "agent_exited" and process["state"] == "exited" and "status" in process:
-        title, detail = exit_title(after["agent"], process["status"]), last_words(process)
-        dropped = [["drop", exit_id(before)]]
+        title, detail = _exit(agent_name(after), process)
     elif reason == "agent_exited" and process.get("link"):
         title = NO_LINK
     remedy = remedy_for(reason, error, detection.OWN if is_own(after) else after["agent"])
-    text = "\n".join(filter(None, (detail, remedy)))
+    text = "\n".join(filter(None, (detail, "" if reason == "agent_exited" else remedy)))
     role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"
     block = block_of_event(after, event, role, title=title, text=text, status=reason)
     if reason == "agent_exited":
@@ -239,12 +243,13 @@ def ending(before: Json, after: Json, event: Event) -> list[Op]:
         block["actions"] = [again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
     elif reason == "interrupted":
         block["actions"] = [{**RETRY, "label": "Start again"}]
-    return [*dropped, *put(block)]
+    return put(block)
 
 
-def exit_id(header: Json) -> str:
-    """Of the block that tells of an exit in mid-turn until the turn's end does."""
-    return f"{header['turn']}.exit"
+def _exit(who: str, process: Json) -> tuple[str, str]:
+    """Title and text: what it said last is in the title, if that is one line."""
+    title, said = exit_title(who, process["status"]), last_words(process).strip()
+    return (title, said) if "\n" in said or not said else (f"{title}: {said}", "")
 
 
 # --- the critic ----------------------------------------------------------------------------------

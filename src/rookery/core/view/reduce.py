@@ -293,7 +293,7 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
     if reason in ("", "end_turn") or told:
         return ops
-    return ops + notices.ending(before, after, event)
+    return ops + notices.ending(after, event)
 
 
 def _raw(_before: Json, after: Json, event: Event) -> list[Op]:

@@ -264,7 +264,9 @@ def _doing(row: Row, label: str) -> str:
     if label == row.head["group"].lower():
         return words or (label if row.status == "running" else "&nbsp;")
     state = f'<b class="{row.head["condition"]}">{label}</b>'
-    return f"{state}: {words}" if words else state
+    if row.head["condition"] in ("failed", "limited"):
+        return f"{state}: {words}" if words else state
+    return f"{state} · {words}" if words else state
 
 
 def _about(head: Json) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from rookery.core import units
+from rookery.core.agent.names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.export.html import transcript
@@ -44,7 +45,7 @@ def colours() -> str:
 
 def pieces(log: Reader, first: int, last: int | None, now: float) -> Iterator[str]:
     header = about(log)
-    view = View(header["agent"], header["cwd"], now, Images(log.blob).address)
+    view = View(agent_name(header), header["cwd"], now, Images(log.blob).address)
     yield _head(header)
     yield _top(header, log.turns())
     for turn in turns(log, first, last):
@@ -73,7 +74,7 @@ def _head(header: Json) -> str:
 def _top(header: Json, turns: int) -> str:
     title = tag("h1", esc_line(header["title"]) or "Session")
     place = tag("p", esc_line(with_tilde(header["cwd"])), "place")
-    agent, model = esc_line(header["agent"]), esc_line(header["model"])
+    agent, model = esc_line(agent_name(header)), esc_line(header["model"])
     who = f"<strong>{agent}</strong>" + (f" · {model}" if model else "") if agent else ""
     chips = [who, esc_line(header["mode"]), count(turns, "turn"), _cost(header)]
     chips += [_state(header)]

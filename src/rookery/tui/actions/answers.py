@@ -4,6 +4,7 @@ from time import monotonic
 
 from textual.timer import Timer
 
+from rookery.core.agent.names import agent_name
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks import Block
 from rookery.core.json import Json, lenient
@@ -200,7 +201,7 @@ class Answers:
         from rookery.tui.windows.whole import AskScreen
 
         header = self._app.window.header
-        self._app.push_screen(AskScreen(block, str(header["agent"]), str(header["cwd"])))
+        self._app.push_screen(AskScreen(block, agent_name(header), str(header["cwd"])))
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""

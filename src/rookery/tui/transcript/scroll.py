@@ -16,6 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
+from rookery.core.agent.names import agent_name
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import strip_of
 from rookery.tui.look.themes import look_for
@@ -99,7 +100,7 @@ class Scroll(KeptLines, ScrollView):
         return View(
             max(1, self.scrollable_content_region.width - GUTTER - 1),
             self.look,
-            str(header["agent"]),
+            agent_name(header),
             str(header["cwd"]),
             self.is_open(item),
             now=self._clock(),

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from rookery.core import units, worktree
+from rookery.core.agent.names import agent_name
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, captions
 from rookery.core.json import Json, lenient
@@ -190,7 +191,7 @@ def _who(header: Json) -> list[Field]:
     kind = lenient.text(header, "sandbox")
     asks = modes.brief(header) or (ASKS_ALL if header["confirm"] == modes.EVERY else "")
     return [
-        Field(0, clean_line(lenient.text(header, "agent"))),
+        Field(0, agent_name(header)),
         Field(2, clean_line(lenient.text(header, "model"))),
         Field(5, clean_line(lenient.text(header, "mode"))),
         Field(1, f"in {clean_line(kind)}") if kind else Field(4, guard),

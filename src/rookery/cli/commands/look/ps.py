@@ -28,9 +28,8 @@ BASE = (
     table.Column("AGENT", least=6, rank=3),
     table.Column("ASKING", least=8, rank=1),
     table.Column("AGE", rank=2),
-    table.Column("DIRECTORY", least=8, rank=4),
 )
-BRANCH = table.Column("BRANCH", least=8, rank=5)
+PLACE = (table.Column("DIRECTORY", least=8, rank=4), table.Column("BRANCH", least=8, rank=5))
 DOING = table.Column("DOING", least=16, rank=6)
 MORE = (
     table.Column("SANDBOX"),
@@ -38,7 +37,7 @@ MORE = (
     table.Column("QUEUED", right=True),
     table.Column("MODEL"),
 )
-WIDTHS = ((140, (*BASE, BRANCH, DOING)), (100, (*BASE, BRANCH)), (0, BASE))
+WIDTHS = ((140, (*BASE, *PLACE, DOING)), (100, (*BASE, *PLACE)), (0, BASE))
 """The columns, by those of the terminal: they do not depend on what is listed, so that an eye finds
 them again. A pipe gets those of the middle row."""
 WIDEST_TITLE = 60
@@ -127,7 +126,7 @@ def write_table(
     table within so many rows."""
     listed = found if most is None else shortened(found, most)
     now = time.time() * 1000
-    _write(screen, [_row(screen, head, now) for head in listed], listed, wide=wide)
+    _write(screen, [_cells(screen, head, now) for head in listed], listed, wide=wide)
     if left := len(found) - len(listed):
         more = f"{left:,} {'more ' if _sleeps(listed[-1]) else ''}asleep: rookery ps --all"
         screen.line(screen.paint.faint(more))
@@ -149,24 +148,26 @@ def in_order(found: list[Json]) -> list[Json]:
     return states.in_order(listed)
 
 
-def _row(screen: Screen, head: Json, now: float) -> list[str]:
-    tree, doing = head.get("worktree"), clean_line(head.get("doing") or head["last"])
-    return [
-        screen.paint.sign(head["condition"]),
-        _state(head, now),
-        head["id"],
-        _title(screen, head),
-        clean_line(head.get("agentName") or head["agent"]),
-        _asking(head),
-        age(head["began"], now),
-        paths.with_tilde(clean_line(lenient.text(tree, "origin") or head["cwd"])),
-        clean_line(worktree.brief(tree)),
-        doing,
-        "" if head.get("sandbox", NONE) == NONE else head["sandbox"],
-        str(head["turn"]),
-        str(head["queue"] or ""),
-        clean_line(head["model"] or ""),
-    ]
+def _cells(screen: Screen, head: Json, now: float) -> dict[str, str]:
+    """By heading."""
+    tree, sandbox = head.get("worktree"), lenient.text(head, "sandbox")
+    place = lenient.text(tree, "origin") or head["cwd"]
+    return {
+        "": screen.paint.sign(head["condition"]),
+        "STATE": _state(head, now),
+        "ID": head["id"],
+        "TITLE": _title(screen, head),
+        "AGENT": clean_line(head.get("agentName") or head["agent"]),
+        "ASKING": _asking(head),
+        "AGE": age(head["began"], now),
+        "DIRECTORY": paths.with_tilde(clean_line(place)),
+        "BRANCH": clean_line(worktree.brief(tree)),
+        "SANDBOX": "" if sandbox == NONE else sandbox,
+        "TURN": str(head["turn"]),
+        "QUEUED": str(head["queue"] or ""),
+        "MODEL": clean_line(head["model"] or ""),
+        "DOING": clean_line(head.get("doing") or head["last"]),
+    }
 
 
 def _state(head: Json, now: float) -> str:
@@ -194,12 +195,14 @@ def _asking(head: Json) -> str:
     return ", ".join(each for each in (modes.brief(head), weak) if each)
 
 
-def _write(screen: Screen, rows: list[list[str]], listed: list[Json], *, wide: bool) -> None:
+def _write(screen: Screen, rows: list[dict[str, str]], listed: list[Json], *, wide: bool) -> None:
     def look(number: int, heading: str, cell: str) -> str:
         in_state = heading in ("", "STATE")
         return screen.paint.in_(listed[number]["condition"], cell) if in_state else cell
 
     width = screen.width if screen.fits else WIDTHS[1][0]
     fitting = next(shape for least, shape in WIDTHS if width >= least)
-    shape = (*BASE, BRANCH, DOING, *MORE) if wide else fitting
-    table.write(screen, shape, [row[: len(shape)] for row in rows], look, whole=wide)
+    shape = (*BASE, *PLACE, *MORE, DOING) if wide else fitting
+    table.write(
+        screen, shape, [[row[column.heading] for column in shape] for row in rows], look, whole=wide
+    )
