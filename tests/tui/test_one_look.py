@@ -106,7 +106,7 @@ async def test_I13_11_a_dead_agent_is_shown_once_with_what_helps(
 ) -> None:
     blocks = app_blocks(GONE)
     (block,) = [each for each in blocks if each["role"] in ("notice", "error")]
-    assert "panic: no key" in block["text"]
+    assert "panic: no key" in f"{block['title']} {block['text']}"
     labels = [action["label"] for action in block["actions"]]
     assert labels == ["Restart the agent", "Show the log", "Continue with another agent"]
     await compare(Still(gallery.opened(GONE)), snapshot, tmp_path, looks=[SMALL, LARGE])
