@@ -15,6 +15,7 @@ ROWS: list[tuple[str, str, object, object, object]] = [
     ("W4", "stop_grace", 2.0, 0.0, 60.0),
     ("W5", "abandoned_after", 48 * HOUR, HOUR, 720 * HOUR),
     ("W6", "idle_stop_secs", 1800.0, 0.0, 720 * HOUR),
+    ("W6", "read_stop_secs", 600.0, 0.0, 720 * HOUR),
     ("W9", "max_workers", 20, 1, 1000),
     ("W9", "max_cold_starts", 4, 1, 20),
     ("A2", "start_timeout", 30.0, 1.0, 600.0),

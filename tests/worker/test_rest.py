@@ -1,5 +1,6 @@
 """A worker that has nothing to do goes to sleep by itself, and a prompt wakes it (row W6)."""
 
+from rookery.home import seen
 from tests.worker.aviary import Aviary, is_agent
 
 
@@ -24,3 +25,15 @@ async def test_a_running_turn_is_never_stopped_for_it_w6(aviary: Aviary) -> None
     bird = aviary.hatch()
     events = await bird.turn([{"text": "a"}, {"wait": 1.0}, {"text": "b"}])
     assert events[-1].update["reason"] == "end_turn"
+
+
+async def test_one_whose_result_was_read_stops_sooner(aviary: Aviary) -> None:
+    aviary.configure(read_stop_secs=0.2)
+    unread, read = aviary.hatch(), aviary.hatch()
+    await unread.turn("hello")
+    events = await read.turn("hello")
+    worker = read.worker
+    seen.mark(str(read.directory), events[-1].seq)
+    await read.gone(worker)
+    assert unread.worker
+    assert not [event for event in unread.events() if is_agent(event, "stopped")]

@@ -178,6 +178,12 @@ class Policy(NamedTuple):
         (0.0, 30 * DAY),
         more="Never during a turn, or while a question or a prompt is waiting.",
     )
+    read_stop_secs: float = setting(
+        600.0,
+        "the same once its result was read and no client is attached; 0: off",
+        (0.0, 30 * DAY),
+        more="Never while a question is open or a terminal of the agent is running.",
+    )
     abandoned_after: float = setting(
         48 * 3600.0,
         "stop a worker without clients and events, even during a turn",

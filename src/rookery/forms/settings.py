@@ -74,6 +74,7 @@ TITLES = {
     "worker.silent_after_cost": "Silence timeout after the cost",
     "worker.off_protocol_grace": "Silence timeout for background work",
     "worker.idle_stop_secs": "Idle timeout",
+    "worker.read_stop_secs": "Idle timeout once read",
     "worker.abandoned_after": "Abandoned workers",
     "worker.crash_within": "Early exit",
     "worker.crash_most": "Failed starts",

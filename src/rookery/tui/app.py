@@ -21,7 +21,7 @@ from rookery.tui.look.themes import Colourless, themes
 from rookery.tui.record import TasteChosen
 from rookery.tui.sheet import SHEET
 from rookery.tui.shell import Columns, Start
-from rookery.tui.system.garbage_collection import GarbageCollection
+from rookery.tui.system.garbage_collection import QUIET, GarbageCollection
 from rookery.tui.system.painted_at_once import after_this_key
 from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
@@ -123,7 +123,7 @@ class Rookery(Focus, TranscriptTools):
         self.reader.warm(rendering, self.sweeping.settle)
         self.look_around()
         self.desk.begin()
-        self.set_interval(1.0, self.sweeping.sweep)
+        self.set_interval(QUIET, self.sweeping.sweep)
         self.asking.begin()
         build()  # as it is now: later, the files may be another's
         self._updates = self.set_interval(UPDATE_EACH, self._look_for_update)

@@ -12,6 +12,7 @@ from rookery.core.turn import idle as turn_idle
 from rookery.core.turn import messages as turns
 from rookery.home import paths, scratch
 from rookery.home.log_rotation import turn_over
+from rookery.home.seen import seen
 from rookery.log.store import Writer
 from rookery.processes import tree
 from rookery.worker.agent.side import AgentSide
@@ -131,7 +132,8 @@ class Host:
         trouble = session.journal.trouble is not None
         unsettled = self._adopted.waits or session.settings.waits or trouble
         due = self._rest_due()
-        often = min(OFTEN, session.policy.idle_stop_secs or OFTEN)
+        limits = session.policy.idle_stop_secs, session.policy.read_stop_secs
+        often = min(OFTEN, *(each or OFTEN for each in limits))
         longest = SELDOM if due is None else min(SELDOM, due[0] - now())
         session.stirred.clear()
         if not busy and not unsettled and longest > often:
@@ -144,7 +146,9 @@ class Host:
 
     def _rest_due(self) -> tuple[float, str] | None:
         session = self.session
-        return turn_idle.deadline(session.rest, session.policy, idle=session.is_idle())
+        idle = session.is_idle()
+        done = idle and turn_idle.is_done_with(session.header, seen(session.directory))
+        return turn_idle.deadline(session.rest, session.policy, idle=idle, done=done)
 
     def _put_away(self) -> bool:
         """While this worker lives: one that was woken for a session that was away stays."""

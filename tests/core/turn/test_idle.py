@@ -6,7 +6,7 @@ from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json.events import Event
 from rookery.core.limits import Policy
-from rookery.core.turn.idle import Rest, deadline, is_idle, is_put_away
+from rookery.core.turn.idle import Rest, deadline, is_done_with, is_idle, is_put_away
 from rookery.core.view.fleet import is_hidden
 
 POLICY = Policy(idle_stop_secs=60, abandoned_after=1000)
@@ -34,6 +34,25 @@ def test_idle_stop_is_half_an_hour_unless_it_is_set_w6() -> None:
 def test_a_turn_a_queue_or_an_ask_is_something_to_do_w6(changes: dict[str, object]) -> None:
     assert is_idle(EMPTY)
     assert not is_idle(EMPTY | changes)
+
+
+def test_once_it_was_read_and_left_it_stops_after_ten_minutes() -> None:
+    left = Rest(10.0, 20.0)
+    assert deadline(left, Policy(), idle=True, done=True) == (620.0, "idle")
+    assert deadline(left, Policy(), idle=True) == (1810.0, "idle"), "unread"
+    attached = Rest(10.0, None)
+    assert deadline(attached, Policy(), idle=True, done=True) == (1810.0, "idle")
+    off = Policy(read_stop_secs=0)
+    assert deadline(left, off, idle=True, done=True) == (1810.0, "idle")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"state": "running"}, {"asks": {"a": {"decide": 1}}}, {"news": 6}],
+)
+def test_what_runs_asks_or_is_unread_is_not_done_with(changes: dict[str, object]) -> None:
+    assert is_done_with(EMPTY | {"news": 5}, 5)
+    assert not is_done_with(EMPTY | {"news": 5} | changes, 5)
 
 
 @pytest.mark.parametrize("idle", [True, False])

@@ -11,6 +11,7 @@ from rookery.core.asks.kept_asks import live
 from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Draft, Json
 from rookery.core.limits import Policy
+from rookery.core.tools import terminals
 
 REASONS = {"archive": "archived", "snooze": "snoozed"}
 """Of a stop, by the command that wants it."""
@@ -38,11 +39,22 @@ def is_put_away(header: Json, now: int) -> bool:
     return bool(hidden and header["state"] == "idle" and not live(header))
 
 
-def deadline(rest: Rest, policy: Policy, *, idle: bool) -> tuple[float, str] | None:
-    """When the worker ends by itself, and why."""
+def is_done_with(header: Json, seen: int) -> bool:
+    """Whether the user has read all of an idle session, and nothing of it runs or asks. `seen`: the
+    last event that was read."""
+    runs = terminals.are_running(header)
+    return is_idle(header) and not header["asks"] and not runs and header["news"] <= seen
+
+
+def deadline(
+    rest: Rest, policy: Policy, *, idle: bool, done: bool = False
+) -> tuple[float, str] | None:
+    """When the worker ends by itself, and why. `done`: the user is done with it, too."""
     due: list[tuple[float, str]] = []
     if idle and policy.idle_stop_secs > 0:
         due.append((rest.event_at + policy.idle_stop_secs, "idle"))
+    if idle and done and rest.left_at is not None and policy.read_stop_secs > 0:
+        due.append((max(rest.event_at, rest.left_at) + policy.read_stop_secs, "idle"))
     if rest.left_at is not None and policy.abandoned_after > 0:
         # A turn that is silent that long counts as abandoned, too.
         due.append((max(rest.event_at, rest.left_at) + policy.abandoned_after, "abandoned"))

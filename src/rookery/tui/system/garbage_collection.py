@@ -16,7 +16,7 @@ YOUNG = 5000
 
 class GarbageCollection:
     """`begin` in a process of its own, `wake` after the first paint, `stir` when something happens,
-    `sweep` every second."""
+    `sweep` every `QUIET` seconds."""
 
     def __init__(self) -> None:
         self._stirred = self._swept = monotonic()

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from rookery.tui.widgets.status_line import Doing, Place
 
 
+OFTEN, SELDOM = 20, 5
+"""Seconds."""
+
+
 class LineWidget(KeptLines, Widget):
     """Lines painted by a function of their width."""
 
@@ -56,16 +60,31 @@ class Status(LineWidget):
     def __init__(self, clock: Callable[[], int] = now, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
-        self._ticks: Timer | None = None
+        self._turns: Timer | None = None
+        self._counts: Timer | None = None
+        self._counted = 0
+        """Seconds that the shown session waited while it was shown."""
 
     def on_mount(self) -> None:
-        self._ticks = self.set_interval(FRAME / 1000, self.refresh, pause=True)
+        self._turns = self.set_interval(FRAME / 1000, self.refresh, pause=True)
+        self._counts = self.set_interval(1.0, self._count, pause=True)
         self.watch_header(self.header)
 
     def watch_header(self, header: Json | None) -> None:
-        """Time passes only for a session that works or waits."""
-        if self._ticks is not None:
-            (self._ticks.resume if header and _passes(header) else self._ticks.pause)()
+        """The sign turns while a session works; while it waits for the user, seconds pass."""
+        if self._turns is None or self._counts is None:
+            return
+        waits = header is not None and _waits(header)
+        works = bool(header and header["state"] != "idle" and not waits)
+        self._counted = self._counted if waits else 0
+        for timer, runs in ((self._turns, works), (self._counts, waits)):
+            (timer.resume if runs else timer.pause)()
+
+    def _count(self) -> None:
+        """Each second at first, then every five: a question may wait all night."""
+        self._counted += 1
+        if self._counted < OFTEN or self._counted % SELDOM == 0:
+            self.refresh()
 
     def lines(self, width: int) -> list[Line]:
         header, look, at = self.header, self.look, self._clock()
@@ -81,10 +100,10 @@ class Status(LineWidget):
         return [line(header, about, look, at, width)]
 
 
-def _passes(header: Json) -> bool:
+def _waits(header: Json) -> bool:
     from rookery.core.asks.kept_asks import unanswered
 
-    return bool(header["state"] != "idle" or unanswered(header))
+    return bool(unanswered(header))
 
 
 class Keys(LineWidget):
