@@ -160,7 +160,7 @@ def test_I9_3_P5_an_open_end_of_a_word_warns_wherever_rules_are_shown(home: Path
 def test_P5_always_allow_from_an_ask(home: Path) -> None:
     steps = play(run("make"), run("rm -rf x"))
     with Running("run", "--approve", "ask", "--title", "House", steps) as running:
-        running.read_err_until("  4  Always allow this (adds a rule): demo · execute · make")
+        running.read_err_until("  4  Always allow exactly `make` in this project [a]")
         done = rookery("answer", "House", "--always-allow")
         assert done.code == 0
         assert "rookery policy remove demo-execute" in done.err

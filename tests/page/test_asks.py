@@ -144,7 +144,34 @@ def test_a_rejection_says_why(site: Site) -> None:
     page.keyboard.press("r")
     page.get_by_label("Why not?").press_sequentially("Once is enough.")
     page.keyboard.press("Enter")
-    expect(page.locator("#transcript").get_by_text("rejected: Once is enough.")).to_be_visible()
+    expect(page.locator(".remark")).to_have_text("“Once is enough.”")
+    expect(page.locator("#transcript").get_by_text("rejected: ")).to_be_visible()
+
+
+@pytest.mark.long
+def test_asks_that_are_alike_are_answered_together_and_a_yes_takes_a_word_along(site: Site) -> None:
+    lines = ("git push origin main", "git push origin dev", "npm run build > out.log")
+    steps = [
+        {"ask": line, "kind": "execute", "rawInput": {"command": line}, "allowed": [{"text": "ok"}]}
+        for line in lines
+    ]
+    session = site.session({"otherwise": [{"together": steps}]})
+    site.say(session, "go")
+    page = site.page(f"/sessions/{session}")
+    expect(page.locator(".asked")).to_have_count(3)
+    expect(page.locator(".asked strong").last).to_have_text(
+        "3 of 3: Rookery's player wants to run:"
+    )
+    page.locator(".explain summary").last.click()
+    expect(page.locator(".explain li").last).to_contain_text("npm run")
+    page.get_by_role("button", name="Allow all 2 alike").first.click()
+    expect(page.locator(".step li")).to_have_text(list(lines[:2]))
+    page.get_by_role("button", name="Allow these 2 once").click()
+    expect(page.locator(".asked")).to_have_count(1)
+    page.get_by_role("button", name="Yes, and").click()
+    page.get_by_label("What else").fill("then tag it")
+    page.keyboard.press("Enter")
+    expect(page.locator(".remark")).to_have_text("“then tag it”")
 
 
 @pytest.mark.long

@@ -80,19 +80,19 @@ async def test_I13_1_an_agents_own_words_stand_where_they_say_more() -> None:
             assert words in shown
 
 
-async def test_I13_1_five_choices_are_in_sight_and_the_rest_is_behind_a_key() -> None:
-    many = [*CLAUDE, *({"optionId": f"o{n}", "name": f"Other {n}", "kind": ""} for n in range(4))]
+async def test_I13_1_eight_choices_are_in_sight_and_the_rest_is_behind_a_key() -> None:
+    many = [*CLAUDE, *({"optionId": f"o{n}", "name": f"Other {n}", "kind": ""} for n in range(5))]
     async with showing(asked(many)) as (app, pilot):
         await pilot.press("f2")
         before = lines(app)
-        assert "Other 3" not in before
+        assert "Other 4" not in before
         assert "?  more" in before
         await pilot.press("?")
         after = lines(app)
-        assert "7  Other 3" in after
+        assert "8  Other 4" in after
         assert "p  allow, approve all from now on" in after
-        await pilot.press("7")
-        assert app.sent == [answer("q1", "n", "o3")]
+        await pilot.press("8")
+        assert app.sent == [answer("q1", "n", "o4")]
 
 
 async def test_I13_1_a_key_that_is_not_listed_is_written_and_takes_the_focus_along() -> None:
@@ -364,3 +364,65 @@ async def test_I13_6_enter_queues_where_the_agent_cannot_be_steered() -> None:
         await pilot.pause()
         (sent,) = app.sent
         assert "steer" not in sent
+
+
+# --- more than yes and no ------------------------------------------------------------------------
+
+LINES = ["Writes out.txt", "Connects to example.com"]
+
+
+async def test_yes_and_sends_a_word_with_the_answer_and_leaves_the_command_in_sight() -> None:
+    async with showing(asked(CODEX)) as (app, pilot):
+        await pilot.press("f2", "m")
+        assert app.screen.has_class("below")
+        await pilot.press(*"tag it", "enter")
+        assert app.sent == [{**answer("q1", "n", "once"), "reason": "tag it"}]
+
+
+async def test_a_key_explains_what_the_ask_would_do() -> None:
+    async with showing(asked(CODEX, explains=LINES)) as (app, pilot):
+        await pilot.press("f2")
+        assert LINES[0] not in lines(app)
+        await pilot.press("e")
+        assert all(line in lines(app) for line in LINES)
+        await pilot.press("e")
+        assert LINES[0] not in lines(app)
+        assert app.sent == []
+
+
+async def test_one_key_allows_all_that_are_alike_once_they_are_shown() -> None:
+    first = asked(CODEX, alike="k")
+    second = {**first[2], "id": "q2", "nonce": "m", "toolCall": {"toolCallId": "t2"}}
+    second["does"] = [{"what": "command", "text": "make b", "call": "t2", "kind": "execute"}]
+    first[2]["does"] = [{"what": "command", "text": "make a", "call": "t", "kind": "execute"}]
+    async with showing([*first, second]) as (app, pilot):
+        await pilot.press("f2")
+        assert "Y  allow all 2 alike" in lines(app)
+        await pilot.press("Y")
+        assert "1. make a" in lines(app)
+        assert "2. make b" in lines(app)
+        assert app.sent == []
+        await pilot.press("n")
+        assert app.sent == []
+        await pilot.press("Y", "y")
+        assert app.sent == [answer("q1", "n", "once"), answer("q2", "m", "once")]
+
+
+async def test_a_letter_that_was_typed_before_the_card_came_is_not_sent_without_a_word() -> None:
+    async with showing(asked(CODEX)) as (app, pilot):
+        app.composer.focus()
+        await pilot.press("y", "enter")
+        assert app.sent == []
+        assert app.composer.text == "y"
+        await pilot.press("enter")
+        assert [command["do"] for command in app.sent] == ["prompt"]
+
+
+async def test_text_below_an_open_ask_says_that_it_is_no_answer_and_when_it_is_read() -> None:
+    async with showing(asked(CODEX)) as (app, pilot):
+        app.composer.focus()
+        await pilot.press(*"wait", "enter")
+        assert [command["do"] for command in app.sent] == ["prompt"]
+        told = [str(each.message) for each in app._notifications]
+        assert any("no answer to the open question" in words for words in told)
+        assert any("when this turn ends" in words for words in told)

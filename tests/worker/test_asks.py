@@ -11,6 +11,7 @@ from rookery.client.session import Rejected
 from rookery.core.blocks import captions
 from rookery.core.json.events import Event, kind_of
 from rookery.core.view.reduce import fold
+from rookery.home.config import load
 from tests.worker.aviary import Aviary, Bird, Steps, is_text, text_of
 
 type Json = dict[str, Any]
@@ -245,3 +246,71 @@ async def test_an_edit_says_at_which_line_of_the_file_it_is(aviary: Aviary) -> N
     ]
     (part,) = [each for each in captions.parts_of(card) if each["type"] == "diff"]
     assert part["line"] == 31
+
+
+PUSH: Json = {"kind": "execute", "rejected": [{"text": "why: $reason."}]}
+
+
+def pushes(*lines: str) -> Steps:
+    """Asked at the same time."""
+    steps = [
+        {"ask": line, **PUSH, "rawInput": {"command": line}, "allowed": [{"text": f"ran {line}"}]}
+        for line in lines
+    ]
+    return [{"together": steps}]
+
+
+async def open_asks(bird: Bird, begun: Event, number: int) -> list[Json]:
+    seen: list[Json] = []
+
+    def all_came(event: Event) -> bool:
+        if kind_of(event.update) == "_ask" and event.update["state"] == "asked":
+            seen.append(event.update)
+        return len(seen) == number
+
+    await bird.until(all_came, begun.seq)
+    return seen
+
+
+async def test_why_it_was_rejected_is_in_the_record_and_reaches_the_agent_once(
+    aviary: Aviary,
+) -> None:
+    bird = aviary.hatch()
+    begun, ask = await held(bird, pushes("git push"))
+    await bird.answer(ask, "reject", reason="Use staging")
+    end = await bird.ended(begun)
+    await bird.until(lambda event: is_text(event, "Use staging"), end.seq)
+    assert text_of(bird.events()) == "why: .You said: Use staging"
+    [block] = [b for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
+    assert (captions.outcome(block), block["reason"]) == ("Rejected · test", "Use staging")
+
+
+async def test_a_word_with_a_yes_reaches_the_agent_once_and_is_in_the_record(
+    aviary: Aviary,
+) -> None:
+    bird = aviary.hatch()
+    begun, ask = await held(bird, pushes("git push"))
+    await bird.answer(ask, "allow", reason="Then tag it")
+    end = await bird.ended(begun)
+    await bird.until(lambda event: is_text(event, "Then tag it"), end.seq)
+    assert text_of(bird.events()) == "ran git pushYou said: Then tag it"
+    [block] = [b for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
+    assert (captions.outcome(block), block["reason"]) == ("Allowed · test", "Then tag it")
+
+
+async def test_each_of_several_asks_can_become_a_rule_of_this_project(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    begun = await bird.prompt(pushes("git push a", "git push b", "make"))
+    first, second, third = await open_asks(bird, begun, 3)
+    assert first["alike"] == second["alike"] != third["alike"]
+    assert first["explains"] == ["Sends data to a (git push)"]
+    assert [ask["step"] for ask in bird.header()["asks"].values()] == [[1, 3], [2, 3], [3, 3]]
+    await bird.send("answer", ask=first["id"], nonce=first["nonce"], always=True)
+    [rule] = load(aviary.home).rules
+    assert (rule.exact, rule.project) == (("git push a",), (str(aviary.work),))
+    for ask in (second, third):
+        await bird.answer(ask, "allow")
+    await bird.ended(begun)
+    await bird.turn(pushes("git push a"))
+    closing = [e for e in bird.events() if e.update.get("state") == "closed"][-1]
+    assert closing.by == f"rule:{rule.name}"

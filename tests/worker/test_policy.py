@@ -173,7 +173,7 @@ async def test_I9_4_P12_always_allow_of_an_edit_names_the_path(aviary: Aviary) -
     begun = await bird.prompt([creating(path)])
     ask = await bird.ask(begun)
     assert path in ask["always"]
-    assert ask["alwaysChoices"][0] == "editing exactly this file"
+    assert ask["alwaysChoices"][0] == "editing exactly this file in this project"
     await bird.send("answer", ask=ask["id"], nonce=ask["nonce"], always=True)
     await bird.ended(begun)
     [rule] = load(aviary.home).rules
@@ -193,7 +193,10 @@ async def test_I9_4_P12_a_wider_rule_is_chosen_by_its_number(aviary: Aviary) -> 
     bird = aviary.hatch()
     begun = await bird.prompt([run("git status -s")])
     ask = await bird.ask(begun)
-    assert ask["alwaysChoices"] == ["exactly this command", "any `git status` command"]
+    assert ask["alwaysChoices"] == [
+        "exactly `git status -s` in this project",
+        "any `git status` command in this project",
+    ]
     [block] = [b for b in fold(None, bird.events()).blocks.values() if b["role"] == "ask"]
     assert [action["command"].get("always") for action in block["actions"]][-2:] == [True, 2]
     with pytest.raises(Rejected) as told:

@@ -11,7 +11,7 @@ from rookery.core.agent import message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside
 from rookery.core.agent.prompt import words_of
-from rookery.core.asks import kept_asks
+from rookery.core.asks import kept_asks, together
 from rookery.core.critic import state
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -305,7 +305,7 @@ def _ask(header: Json, event: Event) -> Json:
         ask = {key: value for key, value in update.items() if key not in kept_asks.NOT_ASKED}
         before = header["asks"].get(name, {})  # the same that stood before is no news
         ask |= {"block": block, "at": before.get("at", event.at)}
-        changes: Json = {"asks": {**header["asks"], name: ask}, "_open": None}
+        changes: Json = {"asks": together.numbered(header["asks"], name, ask), "_open": None}
         changes |= {} if before else {"news": event.seq}
         return calls.after_ask(header, event) | changes
     rest = {key: ask for key, ask in header["asks"].items() if key != name}

@@ -50,13 +50,16 @@ def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
             return ""
     if lenient.text(block, "where"):  # an ask that a device answered
         text = captions.outcome(block)
+    if remark := captions.remark(block, clean):
+        text = f"{text}\n\n{remark}"
     title = clean_line(block["title"])
     return _quoted("\n\n".join(filter(None, (f"**{title}**" if title else "", text))))
 
 
 def _call(block: Block, terminals: list[Block], text: str, cwd: str) -> str:
     words = " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
-    found = [f"- **{words}** ({block['status'] or 'done'})"]
+    status = "rejected" if captions.is_rejected(block) else block["status"] or "done"
+    found = [f"- **{words}** ({status})"]
     texts = [(text, "")] if text else []
     for part in captions.parts_of(block):
         match part:

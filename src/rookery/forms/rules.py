@@ -15,7 +15,7 @@ from rookery.forms.form import Form, Saved, choices, described
 from rookery.home import config, confirmed
 
 TITLES = {"allow": "allow it", "ask": "ask me", "deny": "deny it"}
-LISTS = ("agent", "command", "path", "tool")
+LISTS = ("agent", "command", "path", "tool", "project")
 """Grounds of which several can be given in one line."""
 GONE = "That rule was removed or changed since you opened it. Nothing was saved: open it again."
 
@@ -37,6 +37,7 @@ def schema(shown: Sequence[str] = ("exact",), *, new: bool = True) -> Json:
         },
         "tool": described("Tool", f"its name, also an MCP tool's; {several}"),
         "agent": described("Agent", "only for this one; empty: for all"),
+        "project": described("Project", "only in sessions that work in this directory"),
         **dict.fromkeys(shown, exact),
         "destructive": described(
             "Also what cannot be undone", type="boolean", when={"do": ["allow"]}

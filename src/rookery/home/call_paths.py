@@ -40,6 +40,14 @@ def guarded(cwd: str, *origins: str) -> tuple[str, ...]:
     return _both(sorted(tops - {own}))
 
 
+def project_of(cwd: str, origin: str = "") -> str:
+    """The directory that "this project" means: of the repository, unless that is the user's home or
+    holds it. `origin`: the directory that a worktree was made for."""
+    place = os.path.realpath(origin or cwd)
+    top = _top(place)
+    return place if not top or _is_above(top, os.path.expanduser("~")) else top
+
+
 def _top(folder: str) -> str:
     """Of the repository that it is in; "": it is in none."""
     folder = os.path.realpath(folder)
@@ -78,15 +86,19 @@ def look_at(
     given: Sequence[str],
     lay: reach.Lay,
     snapshots: overwritten.Snapshots | None = NO_SNAPSHOTS,
+    origin: str = "",
 ) -> rules.Call:
     """`given`: the session's directories, its own first. `snapshots`: None: its files are
-    elsewhere."""
+    elsewhere. `origin`: the directory that its worktree was made for."""
     roots = _both(given)
     home = os.path.expanduser("~")
     ground = Ground(roots, home, lay.free, lay.guarded)
     targets = danger.overwritten(call, ground) if snapshots is not None else []
     fates = overwritten.fates(targets, given[0], lay, snapshots) if snapshots and targets else None
-    seen = rules.call_of(agent, call, roots, home, lay.free, guarded=lay.guarded, fates=fates)
+    projects = _both([given[0], *([origin] if origin else [])])
+    seen = rules.call_of(
+        agent, call, roots, home, lay.free, guarded=lay.guarded, fates=fates, projects=projects
+    )
     paths = dict.fromkeys(seen.paths)
     for path in seen.paths[:MOST_LINKS]:
         with suppress(ValueError):  # no file can have such a path

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 from rookery.core import budgets
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
+from rookery.core.json import lenient
 from rookery.core.policy import go_asks
 from rookery.render.plain import clean_line
 
-SIGHT = 5
+SIGHT = 8
 """Choices on a card; the rest is behind a key."""
 ALWAYS = ("rule", "allow_always")
 _COVERED = (*ALWAYS, "reject_always")
@@ -44,7 +45,8 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     deny = _meant("ask.deny", actions, *REJECTS)
     goes = is_go(block)
     always = None if goes else _always(actions)
-    found = (_meant("ask.allow", actions, "allow_once"), always, deny)
+    allow = _meant("ask.allow", actions, "allow_once")
+    found = (allow, *(_more_ways(block) if allow else ()), always, deny)
     meant = [each for each in found if each]
     own = [
         Choice(f"ask.option{place + 1}", _label(action), place)
@@ -55,11 +57,32 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
         known |= {at for at, each in enumerate(actions) if each.get("kind") in _COVERED}
     others = [each for each in own if each.place not in known]
     why = [Choice("ask.reject", say_why(block))] if deny and not _is_ours(block) else []
-    listed = [*meant, *others, *why, later]
+    explain = [Choice("ask.explain", "explain")] if block.get("explains") else []
+    listed = [*meant, *others, *why, *explain, later]
     if goes:  # in the agent's order
         listed.sort(key=lambda each: len(own) if each.place is None else each.place)
     rest = [each for each in listed[SIGHT:] if each not in own]
     return listed[:SIGHT], [*own, *rest, *_wider(block)]
+
+
+def _more_ways(block: Block) -> list[Choice]:
+    """To allow this with all that are alike, or with a word to the agent."""
+    if is_go(block) or _is_ours(block):
+        return []
+    same = lenient.sequence(block, "same")
+    alike = [Choice("ask.alike", f"allow all {len(same)} alike")] if same else []
+    return alike if block.get("danger") else [*alike, Choice("ask.amend", "yes, and …")]
+
+
+LETTERS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}
+"""By the name of a key: the letter that answers on the command line and on the page."""
+
+
+def letters_of(block: Block) -> dict[int, str]:
+    """By the place of an action: the letter that it means."""
+    seen, more = choices(block)
+    return {each.place: LETTERS[each.name] for each in (*seen, *more)
+            if each.name in LETTERS and each.place is not None}  # fmt: skip
 
 
 def is_go(block: Block) -> bool:
@@ -79,8 +102,10 @@ def asks_twice(block: Block, action: Mapping[str, Any]) -> bool:
 
 
 def always_words(action: Mapping[str, Any]) -> str:
-    """What is allowed from now on, in full."""
+    """What is allowed from now on, in full: where that is written, and what it matches."""
     label = _label(action)
+    if reach := clean_line(str(action.get("reach") or "")):
+        return reach
     return label.partition(": ")[2] or label if action.get("kind") == "rule" else label
 
 
@@ -128,6 +153,9 @@ def _meant(name: str, actions: list[dict[str, Any]], *kinds: str) -> Choice | No
 def _always(actions: list[dict[str, Any]]) -> Choice | None:
     if (place := _first(actions, *ALWAYS)) is None:
         return None
+    if actions[place].get("reach"):
+        label = _label(actions[place])
+        return Choice("ask.always", label[:1].lower() + label[1:], place)
     label = always_words(actions[place])
     says_more = actions[place].get("kind") != "rule" and len(label.split()) > _LONGEST
     return Choice("ask.always", label if says_more else "always allow …", place)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
+from rookery.core.asks.asks import reason_of
 from rookery.core.blocks import parts
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.secrets import masked
@@ -276,7 +277,8 @@ def _terminal(update: Json) -> Said:
 
 def _ask(update: Json) -> Said | None:
     if update.get("state") != "asked":
-        return None
+        said = reason_of(update.get("outcome"))
+        return Said(("answer", lenient.text(update, "id")), "prompt", said) if said else None
     call = lenient.mapping(update, "toolCall")
     key = ("tool", key_of(call)) if call else ("ask", lenient.text(update, "id"))
     text = _joined([update.get("message"), update.get("reason"), update.get("danger")])

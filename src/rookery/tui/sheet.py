@@ -49,6 +49,9 @@ WINDOWS = """
     width: 64; max-width: 94%; height: auto; max-height: 90%; padding: 1 2;
     border: round $accent; background: $card;
 }
+ModalScreen.below { align: center bottom; background: transparent; }
+.below .window { width: 100%; max-width: 100%; padding: 0 1; }
+.below .window .title, .below .window Input, .below .window .keys { margin: 0; }
 .window.tall { height: 90%; }
 .window.wide { width: 80; height: 96%; padding: 0 2; }
 .window.wide VerticalScroll { scrollbar-size: 1 1; }

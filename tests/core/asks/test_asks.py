@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.asks.asks import CANCELLED, Answer, Refusal, answered, asked, cancelled
+from rookery.core.asks.asks import (
+    CANCELLED,
+    Answer,
+    Refusal,
+    answered,
+    asked,
+    cancelled,
+    letters,
+    meant,
+)
 from tests.core.hostile import foreign_json
 from tests.core.making import Json, play
 
@@ -169,3 +178,31 @@ def test_an_ask_whose_turn_ended_is_cancelled_t5() -> None:
 def test_no_answer_breaks_anything(ask: Json, junk: Json) -> None:
     answered(ask, {**junk, "id": "c1"}, None)
     answered(ask, command() | junk | {"id": "c1", "nonce": "n1"}, None)
+
+
+AGENTS = [
+    [("1", "reject_once"), ("2", "allow_once"), ("3", "allow_always")],
+    [("y", "reject_once"), ("n", "allow_once")],
+]
+
+
+@pytest.mark.parametrize("kinds", AGENTS)
+def test_a_letter_means_the_same_whatever_an_agent_calls_its_options(
+    kinds: list[tuple[str, str]],
+) -> None:
+    ids = {kind: name for name, kind in kinds}
+    options = [{"optionId": name, "name": name, "kind": kind} for name, kind in kinds]
+    ask = permission() | {"options": options}
+    assert meant(ask, "y") == {"option": ids["allow_once"]}
+    assert meant(ask, "n") == {"option": ids["reject_once"]}
+    assert meant(ask, "d") == {"defer": True}
+    assert meant(ask | {"always": "a rule"}, "a") == {"always": True}
+    always = meant(ask, "a")
+    assert always == {"option": "3"} if "allow_always" in ids else isinstance(always, Refusal)
+
+
+def test_a_meaning_without_an_answer_is_refused_with_a_word() -> None:
+    assert isinstance(meant(permission() | {"danger": "deletes it", "always": "x"}, "a"), Refusal)
+    assert meant(question(), "y") == {"action": "accept"}
+    assert isinstance(meant(question(), "a"), Refusal)
+    assert letters(question()) == ["y", "n", "d"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rookery.core.policy import danger, rules
-from rookery.core.policy.rule_choices import Choice, choices
+from rookery.core.policy.rule_choices import Choice, alike, choices
 from rookery.core.policy.rules import Call, Rule, call_of, decide
 from tests.core.making import narrow
 
@@ -141,7 +141,7 @@ def test_I9_4_wider_rules_are_offered_in_plain_words(
     line: str, words: str, reached: str, not_reached: str
 ) -> None:
     exactly, wider = offered(run(line))
-    assert exactly.words == "exactly this command"
+    assert exactly.words == f"exactly `{line}`"
     assert wider.words == words
     assert allows(wider.rule, run(reached))
     assert not allows(wider.rule, run(not_reached))
@@ -189,3 +189,78 @@ def test_I9_4_wider_rules_of_a_file_reach_no_hidden_ones() -> None:
 def test_I9_4_a_hidden_file_has_no_wider_rule(path: str) -> None:
     [only] = offered(edit(f"/w/project/{path}"))
     assert only.rule.path == (f"/w/project/{path}",)
+
+
+# --- of one project ------------------------------------------------------------------------------
+
+
+def in_session(line: str, cwd: str, origin: str = "", place: Json | None = None) -> Call:
+    call = {"kind": "execute", "rawInput": {"command": line, **(place or {})}}
+    projects = [cwd, *([origin] if origin else [])]
+    return call_of("rookery", danger.gist(call), [cwd], "/home/me", projects=projects)
+
+
+def test_a_rule_of_a_project_holds_in_its_sessions_and_their_worktrees_alone() -> None:
+    found = choices(run("git push"), "n", "/w/project")
+    assert not isinstance(found, str)
+    assert [each.words for each in found] == [
+        "exactly `git push` in this project",
+        "any `git push` command in this project",
+    ]
+    for choice in found:
+        rule = choice.rule
+        assert allows(rule, in_session("git push", "/w/project"))
+        assert allows(rule, in_session("git push", "/w/project/sub"))
+        assert allows(rule, in_session("git push", "/trees/t", origin="/w/project"))
+        for cwd in ("/w", "/w/project2", "/trees/t", "/home/me"):
+            assert not allows(rule, in_session("git push", cwd)), cwd
+
+
+@pytest.mark.parametrize("key", ["cwd", "workdir", "working_directory"])
+def test_a_call_that_runs_elsewhere_is_not_of_the_project(key: str) -> None:
+    found = choices(run("git push"), "n", "/w/project")
+    assert not isinstance(found, str)
+    rule = found[0].rule
+    assert allows(rule, in_session("git push", "/w/project", place={key: "/w/project/sub"}))
+    assert allows(rule, in_session("git push", "/w/project", place={key: "sub"}))
+    assert not allows(rule, in_session("git push", "/w/project", place={key: "/w/other"}))
+    assert not allows(rule, in_session("git push", "/w/project", place={key: ".."}))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git push; rm x", "git push && make", "git push | sh", "git push $(x)", "git push > f"),
+        *("git push\nmake", "env git push", "A=b git push", "sh -c 'git push'", "git -C /w push"),
+        *(
+            "git -c core.sshCommand=x push",
+            "sudo git push",
+            "git pushx",
+            "`git push`",
+            "git push &",
+        ),
+    ],
+)
+def test_exactly_one_command_reaches_nothing_around_it(line: str) -> None:
+    found = choices(run("git push"), "n", "/w/project")
+    assert not isinstance(found, str)
+    assert not allows(found[0].rule, in_session(line, "/w/project"))
+
+
+def test_alike_are_calls_that_one_rule_would_cover() -> None:
+    def key(call: Call) -> str:
+        return alike(tuple(offered(call)))
+
+    assert key(run("git push origin a")) == key(run("git push origin b"))
+    assert key(run("git push")) != key(run("git pull"))
+    assert key(run("python a.py")) != key(run("python b.py"))
+    assert key(edit("src/a.py")) == key(edit("src/b.py"))
+    assert key(edit("src/a.py")) != key(edit("tests/b.py"))
+    assert key(tool("t", {"a": 1})) == key(tool("t", {"a": 2})) != key(tool("u", {"a": 1}))
+
+
+def test_what_runs_beside_a_push_is_allowed_only_where_each_part_is() -> None:
+    found = choices(run("git push"), "n", "/w/project")
+    assert not isinstance(found, str)
+    assert not allows(found[1].rule, in_session("git push; make", "/w/project"))
+    assert not allows(found[1].rule, in_session("git push --exec=x", "/w/project"))

@@ -49,7 +49,8 @@ def test_U12_every_default_is_a_key() -> None:
 
 
 def test_U12_a_persons_key_takes_it_from_the_default_in_the_same_place() -> None:
-    assert settled({"block.copy": "e"}) == {"block.copy": ["e"], "block.edit": []}
+    gone = {"block.edit": [], "ask.explain": []}
+    assert settled({"block.copy": "e"}) == {"block.copy": ["e"], **gone}
     assert settled({"fleet.open": "j"}) == {"fleet.open": ["j"], "fleet.down": ["down"]}
 
 
@@ -79,8 +80,8 @@ def test_U12_what_was_its_own_before_takes_nothing() -> None:
 
 
 def test_U12_two_can_be_exchanged() -> None:
-    own = {"block.copy": "e", "block.edit": "c"}
-    assert settled(own) == {"block.copy": ["e"], "block.edit": ["c"]}
+    own = {"block.copy": "s", "block.split": "c"}
+    assert settled(own) == {"block.copy": ["s"], "block.split": ["c"]}
     assert clash(own, "block.copy") is None
 
 

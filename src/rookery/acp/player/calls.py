@@ -240,8 +240,14 @@ async def notify(turn: Performance, a: Json) -> None:
     turn.stage.peer.notify(a["method"], a.get("params", {}))
 
 
+async def together(turn: Performance, a: Json) -> None:
+    """Steps that are played at the same time, as an agent that asks about several calls at once."""
+    await asyncio.gather(*(turn.play([step]) for step in a["steps"]))
+
+
 VERBS = {
     "ask": Verb("title", ask),
+    "together": Verb("steps", together),
     "read": Verb("path", read),
     "write": Verb("path", write),
     "diff": Verb("path", diff),

@@ -1,4 +1,4 @@
-"""Asks the user about the actions that judgement leaves open, one by one, and reads the answers."""
+"""Asks the user about the actions that judgement leaves open, and reads the answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -42,9 +42,14 @@ class Verdict(NamedTuple):
     mode: str = ""
     """That the answer chose as well; "": none."""
     said: str = ""
-    """The reason in the user's own words."""
+    """What the user said with it."""
     never: bool = False
     """Of a rejection: nor is it asked again."""
+
+    @property
+    def remark(self) -> str:
+        """What the user said with a yes: the model reads it with the action's result."""
+        return self.said if self.outcome == "allowed" else ""
 
 
 def needs_permission(session: "Session", action: ActionEvent) -> bool:
@@ -53,6 +58,44 @@ def needs_permission(session: "Session", action: ActionEvent) -> bool:
         return False
     # A hook or a rule blocked it already.
     return action.id not in session.running.state.blocked_actions
+
+
+async def ask_all(
+    session: "Session", unless_stopped: UnlessStopped, thread: Callable[..., Awaitable[Any]]
+) -> list[Verdict]:
+    """About each action that waits, all at once, so that the user sees how many there are. Ends
+    with the first one that is cancelled or stays unanswered. `thread`: for what may block."""
+    waiting = [each for each in session.pending() if needs_permission(session, each)]
+    asking = [
+        asyncio.ensure_future(_ask(session, each, unless_stopped, thread)) for each in waiting
+    ]
+    answers: list[Verdict] = []
+    try:
+        for answer in asyncio.as_completed(asking):
+            answers.append(await answer)
+            if answers[-1].outcome in ("cancelled", "unanswered"):
+                break
+    finally:
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+    return answers
+
+
+async def _ask(
+    session: "Session",
+    action: ActionEvent,
+    unless_stopped: UnlessStopped,
+    thread: Callable[..., Awaitable[Any]],
+) -> Verdict:
+    """An answer is kept at once: it outlives this process, also where others are still open."""
+    before = action.id in session.record.granted
+    answer = await ask(session, action, unless_stopped, granted=before)
+    if answer.outcome == "allowed" and not before and len(session.pending()) > 1:
+        session.keep(granted=(*session.record.granted, action.id))
+    elif answer.outcome == "rejected":
+        await thread(reject, session, action, answer.reason)
+    return answer
 
 
 async def ask(
@@ -153,10 +196,10 @@ def verdict_of(answer: Any) -> Verdict:
     match lenient.mapping(answer, "outcome"):
         case {"outcome": "cancelled"}:
             return Verdict("cancelled")
-        case {"outcome": "selected", "optionId": "allow-once"}:
-            return Verdict("allowed")
-        case {"outcome": "selected", "optionId": str(mode)} if mode in MODE_IDS:
-            return Verdict("allowed", mode=mode)
+        case {"outcome": "selected", "optionId": "allow-once"} as outcome:
+            return Verdict("allowed", said=reason_of(outcome).strip())
+        case {"outcome": "selected", "optionId": str(mode)} as outcome if mode in MODE_IDS:
+            return Verdict("allowed", mode=mode, said=reason_of(outcome).strip())
         case {"outcome": "selected", "optionId": "reject" | "keep-planning"} as outcome:
             said = reason_of(outcome).strip()
             return Verdict("rejected", for_model(said), said=said)

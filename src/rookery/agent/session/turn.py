@@ -368,23 +368,15 @@ class Turn:
     # --- permissions -----------------------------------------------------------------------------
 
     async def _ask_all(self) -> None:
-        """One request per action that waits. Raises Stopped, Waits."""
-        pending = self.session.pending()
-        for action in pending:
-            granted = self.session.record.granted
-            before = action.id in granted
-            if asks.needs_permission(self.session, action):
-                said = await asks.ask(self.session, action, self._unless_stopped, granted=before)
-                match said.outcome:
-                    case "allowed" if len(pending) > 1 and not before:
-                        self.session.keep(granted=(*granted, action.id))
-                    case "rejected":
-                        await self._thread(asks.reject, self.session, action, said.reason)
-                    case "cancelled":
-                        self.cancel()
-                        raise Stopped
-                    case "unanswered":
-                        raise Waits
+        """About each action that waits. Raises Stopped, Waits."""
+        answers = await asks.ask_all(self.session, self._unless_stopped, self._thread)
+        self._steering += [[("text", each.remark)] for each in answers if each.remark]
+        match answers[-1].outcome if answers else "":
+            case "cancelled":
+                self.cancel()
+                raise Stopped
+            case "unanswered":
+                raise Waits
         await self._thread(self.session.note_granted)
 
     async def ask_for_child(self, child: str, action: ActionEvent) -> str:
@@ -395,5 +387,6 @@ class Turn:
             return CANCELLED
         if verdict.outcome == "cancelled":
             self.cancel()
+        self._steering += [[("text", verdict.remark)]] if verdict.remark else []
         unsaid = {"cancelled": CANCELLED, "unanswered": asks.UNANSWERED}
         return unsaid.get(verdict.outcome, verdict.reason)

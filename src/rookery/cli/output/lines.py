@@ -10,6 +10,7 @@ from rookery.core.blocks import Block, asks, captions
 from rookery.core.json import dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import CONFIRM
+from rookery.render.ask_choices import letters_of
 from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
 
@@ -230,7 +231,12 @@ def of_ask(
             found += [f"    {line}" for line in of_part(part, paint, full=True)]
     if danger:
         found.append(f"  {paint.in_('failed', f'Cannot be undone: this {danger}')}")
-    found += [_option(number, action, paint) for number, action in enumerate(block["actions"], 1)]
+    found += [f"  {paint.faint(line)}" for line in lenient.texts(block, "explains")]
+    keys = letters_of(block)
+    for number, action in enumerate(block["actions"], 1):
+        found.append(_option(number, action, keys.get(number - 1, ""), paint))
+        if alone and (reach := clean_line(lenient.text(action, "reach"))):
+            found.append(f"       {paint.faint(reach)}")
     if danger:  # an edge along the card
         found = [f"{paint.in_('failed', paint.sign('rule'))} {line}" for line in found]
     return found
@@ -255,16 +261,20 @@ def _piece(piece: asks.Piece, paint: Paint) -> list[str]:
     return [f"    {edge} {line}".rstrip() for line in clean(piece.text).split("\n")]
 
 
-def _option(number: int, action: dict[str, Any], paint: Paint) -> str:
-    label = f"  {number}  {clean_line(action['label'])}"
+def _option(number: int, action: dict[str, Any], letter: str, paint: Paint) -> str:
+    """`letter`: by what it means, the same for every agent."""
+    label = f"  {number}  {clean_line(action['label'])}" + (f" [{letter}]" if letter else "")
     why = clean_line(action.get("disabled", ""))
     if why:
         return paint.faint(f"{label} ({why})")
     return label + (f" {paint.sign('dot')} asks you to confirm" if action.get("danger") else "")
 
 
-def of_outcome(block: Block, paint: Paint) -> str:
-    """How an ask ended, and where: `✓ You allowed it (in the terminal)`."""
+def of_outcome(block: Block, paint: Paint) -> list[str]:
+    """How an ask ended, and where: `✓ You allowed it (in the terminal)`; below it, what the user
+    said with it."""
     said, mark = captions.outcome(block, "cli"), captions.outcome_mark(block)
     name = "stopped" if block["status"] == "cancelled" else "note"
-    return f"  {paint.mark(mark) if mark else paint.sign('answer')} {paint.in_(name, said)}"
+    head = f"  {paint.mark(mark) if mark else paint.sign('answer')} {paint.in_(name, said)}"
+    remark = captions.remark(block, clean)
+    return [head, *(f"    {line}" for line in remark.split("\n") if remark)]

@@ -275,10 +275,10 @@ class Transcript:
         outcome = lines.of_outcome(block, self.paint)
         if name in self._written:
             self._last = "tool"  # it belongs to the lines above
-            self._lines("tool", [outcome])
+            self._lines("tool", outcome)
             return
         asked = asks.question(block, agent_name(document.header), document.header["cwd"])
-        self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", outcome])
+        self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", *outcome])
 
 
 def _doing(document: Document) -> tuple[str, int]:

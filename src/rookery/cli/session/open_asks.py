@@ -7,7 +7,7 @@ from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
 from rookery.client.reading import excerpt
 from rookery.core.agent.names import agent_name
-from rookery.core.asks.asks import options_of
+from rookery.core.asks.asks import letters, options_of
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import Json, lenient
 from rookery.log.errors import LogError
@@ -61,9 +61,10 @@ def open_asks(session: str) -> list[Asked]:
 def how_to_answer(session: str, place: int, asked: Asked) -> str:
     which = f" --ask {place}" if place > 1 else ""
     if asked.ask.get("kind") == "question":
-        return f"rookery answer {session}{which} accept --set FIELD=VALUE"
+        return f"rookery answer {session}{which} y --set FIELD=VALUE (or n, d)"
     more = " --confirm" if lenient.text(asked.ask, "danger") else ""
-    return f"rookery answer {session}{which} OPTION{more}"
+    first, *rest = letters(asked.ask)
+    return f"rookery answer {session}{which} {first}{more} (or {', '.join(rest)}, or a number)"
 
 
 def write_card(screen: Screen, asked: Asked) -> None:

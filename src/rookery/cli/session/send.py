@@ -14,6 +14,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.output.queue import strip, waits_for_user, why_held
 from rookery.core.asks import kept_asks
 from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.core.view import below_asks
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -104,6 +105,8 @@ def tell_queued(say: Say, session: str) -> int:
     header = header_of(session)
     if waits_for_user(header) or kept_asks.unanswered(header):
         say(why_held(session, header))
+        if words := below_asks.words(header):
+            say(words)
         return exits.WAITING
     say("\n".join(["Queued: a turn is running.", *strip(header)]))
     return exits.DONE

@@ -80,6 +80,12 @@ def allowing(ask: Json) -> str:
     return lenient.text(pick(options_of(ask), ALLOWS), "optionId")
 
 
+def allows(ask: Json, command: Json) -> bool:
+    """Whether an answer allows what is asked."""
+    kinds = {option["optionId"]: lenient.text(option, "kind") for option in options_of(ask)}
+    return kinds.get(lenient.text(command, "option"), "").startswith("allow")
+
+
 def selected(option: Json | None, reason: str = "") -> Json:
     """The outcome of a request that is answered with this option; None: it is cancelled."""
     if option is None:
@@ -93,6 +99,42 @@ def selected(option: Json | None, reason: str = "") -> Json:
 def reason_of(outcome: object) -> str:
     """The reason that a client gives with an outcome; "" where it gives none."""
     return lenient.text(lenient.mapping(lenient.mapping(outcome, "_meta"), "rookery"), "reason")
+
+
+def without_reason(reply: Json) -> Json:
+    """The reply to an agent that does not pass a reason on: it gets that as a prompt, once."""
+    outcome = lenient.mapping(reply, "outcome")
+    if not reason_of(outcome):
+        return reply
+    return {"outcome": {key: value for key, value in outcome.items() if key != "_meta"}}
+
+
+MEANINGS = {"y": "allow once", "n": "reject", "a": "always allow", "d": "decide later"}
+"""Answers by what they mean, whatever an agent calls its options and in which order."""
+
+
+def meant(ask: Json, letter: str) -> Json | Refusal:
+    """What an answer's command says for one of `MEANINGS`; or why this ask has no such answer."""
+    if letter == "d":
+        return {"defer": True}
+    if ask.get("kind") == "question":
+        form = {"y": "accept", "n": "decline"}.get(letter)
+        return {"action": form} if form else Refusal("no_rule", "A form cannot be always allowed.")
+    if letter == "a" and (danger := lenient.text(ask, "danger")):
+        return Refusal("always_disabled", once_only(danger))
+    if letter == "a" and ask.get("always"):
+        return {"always": True}
+    kinds = {"y": ALLOWS[:1], "n": REJECTS, "a": ALLOWS[1:]}[letter]
+    option = pick(options_of(ask), kinds)
+    if option is None:
+        names = ", ".join(lenient.text(each, "name") for each in options_of(ask))
+        return Refusal("unknown_option", f"No option to {MEANINGS[letter]}. Options: {names}.")
+    return {"option": option["optionId"]}
+
+
+def letters(ask: Json) -> list[str]:
+    """The meanings that this ask has an answer for."""
+    return [each for each in MEANINGS if not isinstance(meant(ask, each), Refusal)]
 
 
 def answer_to(ask: Json) -> Json:

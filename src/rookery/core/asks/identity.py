@@ -19,7 +19,7 @@ def known_call(known: Json, call: Json) -> Json:
 def _short(key: str, value: object) -> str:
     if key == "content" and isinstance(value, list):
         value = [_lasting(part) for part in value]
-    return _digest(value)
+    return digest_of(value)
 
 
 def _lasting(part: object) -> object:
@@ -34,12 +34,12 @@ def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) ->
     are announced and not over. They count where the ask itself says too little: some agents ask
     under another id about what they have just announced."""
     if ask.get("kind") == "question":
-        return _digest(["question", ask.get("message"), ask.get("schema")])
+        return digest_of(["question", ask.get("message"), ask.get("schema")])
     call = known_call(known or {}, lenient.mapping(ask, "toolCall"))
     essence = _essence(call)
     if not call.get("rawInput"):
         essence += [_essence(other) for other in others]
-    return _digest(["permission", *essence])
+    return digest_of(["permission", *essence])
 
 
 def _essence(call: Json) -> list[object]:
@@ -49,7 +49,8 @@ def _essence(call: Json) -> list[object]:
     return [call.get("kind"), given, call.get("content"), words]
 
 
-def _digest(value: object) -> str:
+def digest_of(value: object) -> str:
+    """A value in a few letters."""
     try:
         text = json.dumps(value, sort_keys=True)
     except (ValueError, TypeError, RecursionError):

@@ -54,10 +54,13 @@ LEFT_TO_YOU = (
 GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 """Of an answer's command: what it says."""
 
-THEIRS = ("kind", "options", "danger", "risk", "always", "alwaysChoices")
+THEIRS = (
+    *("kind", "options", "danger", "risk"),
+    *("always", "alwaysChoices", "alwaysReach", "alike"),
+)
 """Fields of an ask that give way while the user decides whether its prompt is sent again."""
 
-NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent")
+NOT_ASKED = ("sessionUpdate", "state", "away", "given", "decide", "theirs", "sent", "step")
 """Fields of an ask in the header that no agent's request can bring."""
 
 

@@ -1,8 +1,8 @@
 """The answers to an ask, each with the finished command that its button sends; what became of it;
 and asks that outlive their agent."""
 
-from rookery.core.asks import forms, kept_asks
-from rookery.core.asks.asks import answer_to
+from rookery.core.asks import forms, kept_asks, together
+from rookery.core.asks.asks import answer_to, reason_of
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import Event, Json, lenient
@@ -10,6 +10,8 @@ from rookery.core.json.senders import by_of
 from rookery.core.tools.calls import block_id
 
 LONGEST = 500
+REASON = 2000
+"""Characters of what the user said with an answer."""
 
 
 def answers(ask: Json) -> list[Json]:
@@ -24,12 +26,21 @@ def _always(ask: Json) -> list[Json]:
     words = lenient.text(ask, "always")
     if not words:
         return []
-    command = answer_to(ask)
-    label = f"Always allow this (adds a rule): {words[:200]}{'…' if len(words) > 200 else ''}"
-    found: list[Json] = [{"label": label, "kind": "rule", "command": command | {"always": True}}]
-    for number, wider in enumerate(lenient.texts(ask, "alwaysChoices")[1:4], 2):
-        label = f"Always allow more (adds a rule): {wider[:200]}"
-        found.append({"label": label, "kind": "rule", "command": command | {"always": number}})
+    command, found = answer_to(ask), list[Json]()
+    reach = lenient.texts(ask, "alwaysReach")
+    if not reach:  # of a build whose rules are for all projects
+        shown = f"{words[:200]}{'…' if len(words) > 200 else ''}"
+        label = f"Always allow this (adds a rule): {shown}"
+        found.append({"label": label, "kind": "rule", "command": command | {"always": True}})
+    for number, words in enumerate(
+        lenient.texts(ask, "alwaysChoices")[len(found) : 4], 1 + len(found)
+    ):
+        label = (
+            f"Always allow {words[:200]}" if reach else f"Always allow more (adds a rule): {words}"
+        )
+        action: Json = {"label": label, "kind": "rule"}
+        action["command"] = command | {"always": number if number > 1 else True}
+        found.append(action | ({"reach": reach[number - 1][:1500]} if number <= len(reach) else {}))
     return found
 
 
@@ -89,6 +100,7 @@ def outcome(update: Json, by: str | None, ask: Json) -> Json:
         "verdict": _verdict(_chosen(update, ask)),
         "by": face if is_user else "",
         "where": ", ".join(filter(None, (told, who.name))),
+        "reason": (reason_of(given) or (lenient.text(update, "reason") if ruled else ""))[:REASON],
         "actions": [],
     }
 
@@ -128,7 +140,7 @@ def left(before: Json, after: Json) -> list[Op]:
     """Asks that are away since this event, or now stand elsewhere: the user sees one, not two."""
     if before["asks"] is after["asks"]:
         return []
-    ops: list[Op] = []
+    ops = _together(before["asks"], after["asks"])
     for name, ask in after["asks"].items():
         known = before["asks"].get(name)
         if known is not None and known["block"] != ask["block"]:
@@ -137,6 +149,20 @@ def left(before: Json, after: Json) -> list[Op]:
             ops += change(ask["block"], status="kept", text=SENT, note="", actions=[])
         elif known is not None and ask.get("away") and not known.get("away"):
             ops += change(ask["block"], note=AWAY)
+    return ops
+
+
+def _together(before: Json, after: Json) -> list[Op]:
+    """Those whose number changed, or who are alike now."""
+    ops: list[Op] = []
+    groups, known = together.alike(after), together.alike(before)
+    for name, ask in after.items():
+        fields: Json = {}
+        if (step := ask.get("step")) != before.get(name, {}).get("step"):
+            fields["step"] = step
+        if groups.get(name) != known.get(name):
+            fields["same"] = groups.get(name, [])
+        ops += change(ask["block"], **fields) if fields else []
     return ops
 
 
@@ -158,7 +184,8 @@ def _answered(ask: Json, event: Event) -> list[Op]:
         note = f"{lenient.text(ask, 'why')} {KEPT.format(said)}"
         return change(ask["block"], note=note[:LONGEST])
     text = f"{who} answered “{said}” · waiting for the agent"
-    return change(ask["block"], status="kept", text=text, note="", actions=[])
+    reason = lenient.text(lenient.mapping(event.update, "given"), "reason")[:REASON]
+    return change(ask["block"], status="kept", text=text, note="", reason=reason, actions=[])
 
 
 def _undecided(ask: Json, after: Json, event: Event) -> list[Op]:

@@ -51,6 +51,8 @@ def fields(ask: Json, header: Json) -> Json:
     said = is_bare(title) or plans
     called = title[:500] if items and not _same(title, items) and not said else ""
     found: Json = {"does": told, "text": text, "called": called} if told else {}
+    if lines := [line[:500] for line in lenient.texts(ask, "explains")[:12]]:
+        found["explains"] = lines
     lost = lenient.text(ask, "risk")[: LONGEST["danger"]]
     risk = f"This {lost}; a rewind brings it back." if lost else _risk(call, header)
     return found | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
@@ -207,12 +209,18 @@ def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> 
     if block.get("kind") == budgets.HOW:  # which no agent asks
         return clean_line(block["title"])
     if not groups:
-        return captions.question(block, agent)
+        return numbered(block) + captions.question(block, agent)
     words = [_wants(group, cwd, short=short)[0] for group in groups]
     if len(words) == 1:
-        return f"{who} wants to {words[0]}"
-    said = f"{who} wants to do {len(words)} things"
+        return f"{numbered(block)}{who} wants to {words[0]}"
+    said = f"{numbered(block)}{who} wants to do {len(words)} things"
     return said if block["status"] == "asked" else _cut(f"{said}: {'; '.join(words)}")
+
+
+def numbered(block: Block) -> str:
+    """`1 of 3: ` of an open ask that is one of several; "": it stands alone."""
+    place = lenient.sequence(block, "step") if block["status"] == "asked" else []
+    return f"{place[0]} of {place[1]}: " if len(place) == 2 else ""
 
 
 def pieces(

@@ -178,6 +178,12 @@ def outcome(block: Block, here: str = "") -> str:
     return f"{said} ({PLACES[face]})" if here and face in PLACES and face != here else said
 
 
+def remark(block: Block, clean: Clean) -> str:
+    """What the user said with the answer: why not, or what else; "": nothing."""
+    said = clean(lenient.text(block, "reason")).strip()
+    return f"“{said}”" if said else ""
+
+
 def outcome_mark(block: Block) -> str:
     """The name of its sign; "": neither yes nor no."""
     return {"allow": "done", "reject": "failed"}.get(lenient.text(block, "verdict"), "")

@@ -71,9 +71,14 @@ def overwritten(call: Json, ground: Ground) -> list[str]:
 
 
 def _placed(call: Json, ground: Ground) -> Ground:
+    place = place_of(call, ground)
+    return ground._replace(place=place) if place else ground
+
+
+def place_of(call: Json, ground: Ground) -> str:
+    """Where a call says that its command runs; "": it does not say."""
     given = (lenient.text(call.get("rawInput"), key) for key in PLACE_KEYS)
-    places = absolute(given, ground.roots, ground.home)
-    return ground._replace(place=normal(places[0])) if places else ground
+    return next(map(normal, absolute(given, ground.roots, ground.home)), "")
 
 
 def _overwritten(call: Json, ground: Ground) -> "list[Overwrite]":

@@ -9,7 +9,7 @@ from rookery.core.command_line import escape_hatches, globs
 from rookery.core.command_line.words import listed
 from rookery.core.policy import go_asks
 from rookery.core.policy.call_input import FILE_KINDS
-from rookery.core.policy.rules import Call, Rule
+from rookery.core.policy.rules import GROUNDS, Call, Rule
 
 MOST_PATHS = 20
 LONGEST = 60
@@ -20,6 +20,8 @@ class Choice(NamedTuple):
     words: str
     """What it would allow from now on."""
     rule: Rule
+    matches: str = "Only this, letter by letter."
+    """What of it a rule reaches that its words do not say."""
 
 
 _VERBS = {"read": "reading", "edit": "editing", "delete": "deleting", "move": "moving"}
@@ -45,13 +47,36 @@ _DEEPER |= {("docker", "volume"), ("docker", "image"), ("docker", "container"), 
 _WORD = re.compile(r"[A-Za-z0-9][\w:.@/-]{0,40}")
 
 
-def choices(call: Call, name: str) -> tuple[Choice, ...] | str:
-    """What "always allow" can mean for a call; or why no rule can be made of it."""
+_PLAIN = (
+    "With any arguments, but not with variables, substitutions or redirections, nor with options "
+    "that run programs or write files."
+)
+_BELOW = "Also in directories below it."
+_ANY_CALL = "With any arguments."
+
+
+def choices(call: Call, name: str, project: str = "") -> tuple[Choice, ...] | str:
+    """What "always allow" can mean for a call; or why no rule can be made of it. `project`: the
+    directory of whose sessions it holds; "": of all."""
     first = _narrowest(call, name)
     if isinstance(first, str):
         return first
     found = [first, *_wider(call, name)]
+    if project:
+        found = [
+            each._replace(
+                words=f"{each.words} in this project", rule=each.rule._replace(project=(project,))
+            )
+            for each in found
+        ]
     return tuple({choice.rule: choice for choice in reversed(found)}.values())[::-1]
+
+
+def alike(found: tuple[Choice, ...]) -> str:
+    """The same for calls of one tool that one rule would cover: the first that is wider than a
+    call, or else the call itself."""
+    rule = found[min(1, len(found) - 1)].rule
+    return repr([getattr(rule, ground) for ground in GROUNDS])
 
 
 def _narrowest(call: Call, name: str) -> Choice | str:
@@ -66,7 +91,9 @@ def _narrowest(call: Call, name: str) -> Choice | str:
     if lines and (call.kind == "execute" or not (named and call.arguments)):
         if len(lines) == 1:
             rule = base._replace(exact=lines, tool=() if call.kind == "execute" else named)
-            return Choice("exactly this command", rule)
+            line = lines[0]
+            is_short = len(line) <= LONGEST and line.isprintable() and "`" not in line
+            return Choice(f"exactly `{line}`" if is_short else "exactly this command", rule)
     elif not lines and call.paths and call.kind in FILE_KINDS:
         paths = tuple(globs.escaped(path) for path in call.paths[:MOST_PATHS])
         if len(call.paths) <= MOST_PATHS:
@@ -86,7 +113,8 @@ def _base(call: Call, name: str) -> Rule:
 
 
 def _any_call(base: Rule, tool: str) -> Choice:
-    return Choice(f"any call of {tool[:LONGEST]}", base._replace(tool=(globs.escaped(tool),)))
+    rule = base._replace(tool=(globs.escaped(tool),))
+    return Choice(f"any call of {tool[:LONGEST]}", rule, _ANY_CALL)
 
 
 def _wider(call: Call, name: str) -> list[Choice]:
@@ -115,7 +143,7 @@ def _wider_commands(call: Call, base: Rule) -> list[Choice]:
         return []
     said = " ".join(prefix)
     rule = base._replace(command=(f"{globs.escaped(said)} *",))
-    return [Choice(f"any `{said}` command", rule)]
+    return [Choice(f"any `{said}` command", rule, _PLAIN)]
 
 
 def _wider_paths(call: Call, base: Rule) -> list[Choice]:
@@ -128,9 +156,9 @@ def _wider_paths(call: Call, base: Rule) -> list[Choice]:
     folder = below.rpartition("/")[0]
     if folder:
         words = f"{_VERBS[call.kind]} any file in {folder[:LONGEST]} (except hidden ones)"
-        found.append(Choice(words, base._replace(path=_below(call, folder))))
+        found.append(Choice(words, base._replace(path=_below(call, folder)), _BELOW))
     words = f"{_VERBS[call.kind]} any file in the session's directory (except hidden ones)"
-    return [*found, Choice(words, base._replace(path=_below(call, "")))]
+    return [*found, Choice(words, base._replace(path=_below(call, "")), _BELOW)]
 
 
 def _below(call: Call, folder: str) -> tuple[str, ...]:

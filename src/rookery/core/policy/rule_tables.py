@@ -84,6 +84,8 @@ def _read(key: str, value: object) -> object:
         return Fault(key, "must be a string or a list of strings")
     if key == "kind" and (wrong := [text for text in texts if text not in KINDS]):
         return Fault(key, f"has no {wrong[0]!r}. Known kinds: {', '.join(KINDS)}")
+    if key == "project" and not all(text.startswith(("/", "~/")) or text == "~" for text in texts):
+        return Fault(key, "must be an absolute path, or one that begins with ~/")
     longest = danger.LONGEST if key == "exact" else globs.LONGEST
     if any(len(text) > longest for text in texts):
         return Fault(key, f"must have at most {longest} characters")

@@ -1,7 +1,7 @@
 """Rules that answer for the user: allow, ask or deny.
 
 A rule matches a call when all its grounds do: agent, kind, command (a pattern, or exactly as it was
-written), path, tool; each a value or several of which one suffices.
+written), path, tool, project; each a value or several of which one suffices.
 
 - The first rule that matches decides; but deny beats allow on equal grounds. So `allow git *` and
   `deny git push*` mean the same in any order, while `allow claude git push*` before `deny git
@@ -13,6 +13,8 @@ written), path, tool; each a value or several of which one suffices.
   hatches. To ask or deny, it is enough that it matches something that the line may run.
 - To allow, every path must match, and a path alone allows no command; `*` and `**` reach no name
   that begins with a dot. To ask or deny, one path is enough, also one in a command.
+- A project is a directory: the rule is for sessions that work in it, or in a worktree made from it,
+  and to allow, for calls that do not say that they run elsewhere.
 - What cannot be undone is allowed only by rules that say `destructive`; else the user is asked.
 - Only the user says go to a plan (`go_asks`): no rule does for our own agent, and for
   others only one that names the tool or the kind.
@@ -22,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rookery.core.command_line import globs
-from rookery.core.dangers.places import Ground
+from rookery.core.dangers.places import Ground, is_below
 from rookery.core.json import Json, lenient
 from rookery.core.policy import danger, go_asks
 from rookery.core.policy.call_input import VERBS, file_verb, lines_of, titled
@@ -34,7 +36,7 @@ KINDS = (
 )
 """What ACP knows; a call that says nothing is `other`."""
 
-GROUNDS = ("agent", "kind", "command", "exact", "path", "tool")
+GROUNDS = ("agent", "kind", "command", "exact", "path", "tool", "project")
 LONGEST_NAME = 60
 
 
@@ -47,6 +49,7 @@ class Rule(NamedTuple):
     exact: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     tool: tuple[str, ...] = ()
+    project: tuple[str, ...] = ()
     destructive: bool = False
     reason: str = ""
     """Of a denial: told to the agent where it listens."""
@@ -89,6 +92,10 @@ class Call(NamedTuple):
     """The same as they were told, before links were followed."""
     roots: tuple[str, ...] = ()
     home: str = ""
+    projects: tuple[str, ...] = ()
+    """Where its session works, and the directory that its worktree was made for."""
+    place: str = ""
+    """Where it says that it runs; "": where its session works."""
     danger: str = ""
     """All of it that cannot be undone; "": it can be."""
     risk: str = ""
@@ -125,9 +132,10 @@ def call_of(
     *,
     guarded: Sequence[str] = (),
     fates: Mapping[str, str] | None = None,
+    projects: Sequence[str] = (),
 ) -> Call:
-    """A tool call as rules see it. `roots`: the session's directories, its own first; the rest as
-    in `Ground`."""
+    """A tool call as rules see it. `roots`: the session's directories, its own first; `projects`:
+    as in `Call`, else its own directory; the rest as in `Ground`."""
     ground = Ground(tuple(roots), home, tuple(free), tuple(guarded), fates=fates)
     kind = lenient.text(call, "kind")
     paths = danger.paths_of(call, ground.roots, home)
@@ -147,6 +155,8 @@ def call_of(
         given=plain,
         roots=tuple(map(danger.normal, roots)),
         home=home,
+        projects=tuple(map(danger.normal, projects or roots[:1])),
+        place=danger.place_of(call, ground),
         danger=judged,
         risk=risk,
         cut=_is_cut(call, commands, paths),
@@ -285,6 +295,8 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
         return False
     if rule.agent and not _any(rule.agent, [call.agent]):
         return False
+    if rule.project and not _is_in_project(rule, call):
+        return False
     if rule.tool and not _any(rule.tool, filter(None, call.tools[: 1 if strict else None])):
         return False
     matching = (_matches_command(each, call, command, strict) for each in rule.command)
@@ -293,6 +305,14 @@ def matches(rule: Rule, call: Call, command: Command) -> bool:
     if rule.exact and not _is_exactly(rule, call, command):
         return False
     return not rule.path or _matches_paths(rule, call, command, strict)
+
+
+def _is_in_project(rule: Rule, call: Call) -> bool:
+    given = (call.home + each[1:] if each[:1] == "~" else each for each in rule.project)
+    homes = [at for at in map(danger.normal, given) if any(is_below(p, at) for p in call.projects)]
+    if rule.do != "allow" or not call.place or not homes:
+        return bool(homes)
+    return any(is_below(call.place, at) for at in (*homes, *call.projects))
 
 
 def _is_exactly(rule: Rule, call: Call, command: Command) -> bool:
@@ -372,7 +392,8 @@ def _anchored(pattern: str, call: Call) -> list[str]:
 
 def described(rule: Rule) -> str:
     """Its grounds in a few words: `claude · execute · git status *`."""
-    parts = [" or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)]
+    found = {name: " or ".join(getattr(rule, name)) for name in GROUNDS if getattr(rule, name)}
+    parts = [f"in {words}" if name == "project" else words for name, words in found.items()]
     if not parts:
         return "everything"
     return " · ".join(parts) + (" · including destructive actions" if rule.destructive else "")

@@ -295,10 +295,16 @@ def _strictest_rules(
 
 
 def to_json(guarded: Guarded) -> Json:
+    plain, of_projects = list[Json](), list[Json]()
+    for at, rule in enumerate(guarded.rules):
+        found = {key: _listed(value) for key, value in rule._asdict().items()}
+        if found.pop("project"):  # apart: a build that does not know it leaves such a rule out
+            of_projects.append({**found, "project": list(rule.project), "at": at})
+        else:
+            plain.append(found)
     return {
-        "rules": [
-            {key: _listed(value) for key, value in rule._asdict().items()} for rule in guarded.rules
-        ],
+        "rules": plain,
+        **({"projectRules": of_projects} if of_projects else {}),
         "choices": dict(guarded.choices),
         "programs": {key: _listed(value) for key, value in guarded.programs.items()},
         "servers": dict(guarded.servers),
@@ -316,12 +322,14 @@ def of_json(value: object) -> Guarded | None:
     if not isinstance(value, dict):
         return None
     try:
-        rules = tuple(_rule_of(each) for each in value["rules"])
+        rules = [_rule_of(each) for each in value["rules"]]
+        for each in value.get("projectRules", ()):
+            rules.insert(each["at"], _rule_of({k: v for k, v in each.items() if k != "at"}))
         tables = [dict(value[key]) for key in ("choices", "programs", "servers", "hooks")]
         tables.append({key: list(each) for key, each in value.get("trusted", {}).items()})
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    return Guarded(rules, *tables)
+    return Guarded(tuple(rules), *tables)
 
 
 def _rule_of(value: Json) -> Rule:

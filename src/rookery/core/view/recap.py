@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from rookery.core.blocks import Block, Document, captions
+from rookery.core.blocks import Block, Document, asks, captions
 from rookery.core.blocks.notices import ENDS
 from rookery.core.blocks.parts import Part, equal_ends
 from rookery.core.json import lenient, safe_text
@@ -150,6 +150,10 @@ def _block(block: Block, terminals: list[Block], cwd: str) -> str:
             return _tool(block, terminals, cwd)
         case "plan":
             return f"- {_line(block['title'])}"
+        case "ask" if remark := captions.remark(block, safe_text.clean):
+            did = {"allow": "allowed", "reject": "rejected"}.get(block["verdict"], "answered")
+            about = asks.headline(block, cwd, safe_text.clean_line) or "that"
+            return f"- The person {did} {_line(about)}: {_line(remark)}"
     return ""
 
 
@@ -222,6 +226,8 @@ def _done_to(block: Block, cwd: str) -> tuple[str, str]:
 
 
 def _result(block: Block, terminals: list[Block]) -> str:
+    if captions.is_rejected(block):
+        return "rejected by the person"
     status = lenient.text(block, "status")
     code = captions.exit_code(block, terminals)
     if code:

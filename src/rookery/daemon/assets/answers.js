@@ -131,7 +131,8 @@ function form(card, inner, run) {
 
 function why(card, button, said) {
   const { question, no } = button.dataset;
-  const field = element("textarea", { rows: 2, "aria-label": question, placeholder: `${question} Optional; sent to the agent` });
+  const needs = "needs" in button.dataset;
+  const field = element("textarea", { rows: 2, "aria-label": question, placeholder: `${question}${needs ? "" : " Optional; sent to the agent"}`, ...(needs ? { required: true } : {}) });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); field.form.requestSubmit(); }
   });
@@ -144,6 +145,27 @@ function rule(card, button, said) {
   const shown = element("pre", { class: "out", tabindex: 0 }, button.dataset.rule);
   const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, "Always allow"), leave(card));
   form(card, [words, shown, ways], () => send(card, said));
+  $("button", ways).focus();
+}
+
+/** One answer to all that are alike, once they are shown: each is sent for itself. */
+function alike(card, button) {
+  const same = JSON.parse(button.dataset.same);
+  const listed = element("ol", {}, ...same.map(({ text }) => element("li", {}, element("pre", { class: "out", tabindex: 0 }, text))));
+  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, `Allow these ${same.length} once`), leave(card));
+  form(card, [listed, ways], async () => {
+    const { session } = card.dataset;
+    card.dataset.sent = "1";
+    try {
+      for (const { ask, nonce, allow } of same) {
+        await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, option: allow, id: uid() });
+      }
+      over();
+    } catch (error) {
+      delete card.dataset.sent;
+      throw error;
+    }
+  });
   $("button", ways).focus();
 }
 
@@ -171,6 +193,7 @@ function press(button) {
 let held = null;
 when("answer", (button) => (held?.done ? undefined : press(button)));
 when("answer-why", press);
+when("answer-alike", (button) => alike(button.closest(".answers"), button));
 when("answer-no", (button) => send(button.closest(".answers"), { action: button.dataset.action }));
 when("answer-form", (card) => {
   Object.assign($(".wrong", card), { hidden: true });
@@ -300,12 +323,17 @@ document.addEventListener("answered", giveBack);
 for (const card of cards) takeFocus(card);
 
 const asked = () => open().length > 0;
-for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"]]) {
+for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"],
+  ["m", "Yes, and …: allow it, and tell the agent something with it"], ["Y", "Allow all that are alike; shows them first"]]) {
   key(letter, words, () => choose(letter), { where: "Asks", only: asked });
 }
 for (let digit = 1; digit < 10; digit++) {
   key(String(digit), digit === 1 ? "1–9: the agent's own options" : "", () => choose(String(digit)), { where: "Asks", only: asked });
 }
+key("e", "What the ask would do", () => {
+  const details = $(".explain", current()?.closest(".card") ?? document);
+  if (details) details.open = !details.open;
+}, { where: "Asks", only: asked });
 key("o", "Go to the next open ask", () => {
   const all = open();
   const at = all.indexOf(current());

@@ -14,6 +14,7 @@ const PAST = `past.${session}`;
 const MOST_PAST = 50;
 let files = [];
 let editing = null;
+let heldBack = ""; // a letter that was not sent, since it looks like an answer
 const mentioned = new Set();
 
 // --- the field -----------------------------------------------------------------------------------
@@ -67,9 +68,16 @@ async function send({ steer = false } = {}) {
       return carryOut(own[1], own[2].trim());
     }
   }
+  const { running, steers, title, below } = facts();
+  if (below && !editing && /^[ynard]$/i.test(text.trim()) && heldBack !== text) { // typed as the card came
+    heldBack = text;
+    toast(`“${text.trim()}” is no answer to the open question from here. Send it again to send it as a prompt.`);
+    return;
+  }
+  heldBack = "";
   remember(text);
   if (editing) return saveEdited(text);
-  const { running, steers, title } = facts();
+  if (below) toast(below);
   if (steer && running && !steers) toast(`${title} takes no prompt in mid-turn: it waits in the queue.`);
   const attachments = files.map(({ name, data }) => ({ name, data }));
   post(session, { text, blocks: links(text), attachments, steer: steer && Boolean(running && steers) });

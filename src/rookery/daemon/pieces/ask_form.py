@@ -10,22 +10,23 @@ from typing import Any
 
 from rookery.core import budgets
 from rookery.core.asks import forms
-from rookery.core.asks.asks import REJECTS, pick
+from rookery.core.asks.asks import ALLOWS, REJECTS, pick
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
+from rookery.export.html.block import coded
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.render.ask_choices import ALWAYS, always_words, choices, is_go
+from rookery.render.ask_choices import ALWAYS, always_words, is_go, letters_of
 
-KEYS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}
 WHY = "r"
 READ_ONLY = "This Rookery is read-only. Answer in a terminal."
 FIELDS, CHOICES, RADIOS = 50, 200, 6
 LONG = 200
 """Characters from which on a text gets a box of several lines."""
 KINDS = {"email": "email", "uri": "url", "date": "date"}
-BUTTON = 60
-"""Characters of a button."""
+BUTTON, RULE = 60, 100
+"""Characters of a button, and of one that adds a rule."""
 
 
 def actions(block: Block, session: str, *, read_only: bool = False) -> str:
@@ -49,18 +50,19 @@ def _place(command: Json, session: str) -> str:
 
 
 def _options(block: Block, session: str) -> str:
-    seen, more = choices(block)
-    keys = {each.place: KEYS[each.name] for each in (*seen, *more) if each.name in KEYS}
+    keys = letters_of(block)
     found, wider, ours = "", "", block.get("kind") == budgets.HOW
     plain = ours or is_go(block)
     for place, action in enumerate(block["actions"]):
         digit = str(place + 1) if place < 9 else ""
         button = _button(action, keys.get(place) or digit, digit, plain=plain)
-        if action.get("kind") == "rule" and place not in keys:
+        if not plain and action.get("kind") in ALWAYS and place not in keys:
             wider += button
         else:
             found += button
-    reject = pick(block["actions"], REJECTS)
+    reject, allow = pick(block["actions"], REJECTS), pick(block["actions"], ALLOWS[:1])
+    if allow is not None and not plain:
+        found += _alike(block) + ("" if allow.get("danger") else _amended(allow))
     if reject is not None and not ours:
         found += _with_reason(reject, goes=is_go(block))
     first = lenient.mapping(block["actions"][0], "command")
@@ -71,6 +73,25 @@ def _options(block: Block, session: str) -> str:
         inner = f"<summary>Allow more than this</summary>{tag('div', wider, 'ways')}"
         ways += tag("details", inner, "wider")
     return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
+
+
+def _alike(block: Block) -> str:
+    """The button that allows this and all that are alike, once they are shown."""
+    same = [{**each, "text": masked(each["text"])} for each in lenient.sequence(block, "same")]
+    if not same:
+        return ""
+    words = f"Allow all {len(same)} alike {tag('kbd', 'Y')}"
+    attributes = f'data-do="answer-alike" data-key="Y" data-same="{esc(json.dumps(same))}"'
+    return f'<button type="button" {attributes}>{words}</button>'
+
+
+def _amended(allow: Json) -> str:
+    """The button that says yes and asks what else."""
+    attributes = f'data-key="m" data-answer="{esc(json.dumps(_said(allow)))}"'
+    attributes += ' data-question="What else should the agent mind?" data-no="Allow and send"'
+    attributes += ' data-needs="1"'
+    words = f"Yes, and … {tag('kbd', 'm')}"
+    return f'<button type="button" data-do="answer-why" {attributes}>{words}</button>'
 
 
 def _with_reason(reject: Json, *, goes: bool) -> str:
@@ -98,8 +119,12 @@ def _button(action: Json, key: str, digit: str, *, plain: bool = False) -> str:
     rule = masked(always_words(action)) if kind in ALWAYS and not plain else ""
     words = esc_line(_short(label))
     if kind == "rule":
-        shown = esc_line(_short(rule.replace("`", ""), 40))
-        words = f"<span>Always allow</span> {tag('code', shown)}"
+        reaches = lenient.text(action, "reach")
+        if reaches:
+            words = tag("span", coded(clean_line(_short(label, RULE))), "rule")
+        else:
+            shown = esc_line(_short(rule.replace("`", ""), 40))
+            words = f"<span>Always allow</span> {tag('code', shown)}"
     attributes = (
         f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
     )

@@ -9,6 +9,7 @@ from rookery.core import units, worktree
 from rookery.core.agent.names import own_name
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
+from rookery.core.view import below_asks
 from rookery.export.html.text import esc_line, tag
 from rookery.home.paths import with_tilde
 from rookery.render.session_state import Said, said
@@ -43,6 +44,7 @@ def rendered(
         "state": found.sign,
         "running": header["state"] != "idle",
         "steers": lenient.flag(header, "steers"),
+        "below": below_asks.words(header),
         "agent": lenient.text(header, "agent"),
         "title": agent_title(header),
         "archived": header["archived"],

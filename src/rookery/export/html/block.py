@@ -138,7 +138,9 @@ def _ask(block: Block, view: View) -> str:
         said = esc_line(captions.outcome(block, view.here))
         words = said if block["parent"] is not None else f"{asked} · {said}"
         name = captions.outcome_mark(block)
-        return tag("p", f"{part.mark(name) if name else '↳'} {words}", "answered")
+        line = tag("p", f"{part.mark(name) if name else '↳'} {words}", "answered")
+        remark = captions.remark(block, esc)
+        return line + (tag("blockquote", remark, "remark") if remark else "")
     danger = esc_line(lenient.text(block, "danger"))
     pieces = asks.pieces(block, view.agent, view.cwd, short=False)
     body = "".join(_piece(piece, view) for piece in pieces)
@@ -147,6 +149,10 @@ def _ask(block: Block, view: View) -> str:
     if actions:  # which have the fields of a form
         shown = [p for p in shown if lenient.text(p, "type") != "form"]
     body += "".join(part.rendered(p, view) for p in shown)
+    if lines := lenient.texts(block, "explains"):
+        listed = "".join(tag("li", esc_line(line, 500)) for line in lines)
+        summary = tag("summary", "What this would do")
+        body += tag("details", summary + tag("ul", listed), "explain")
     if note := esc_line(lenient.text(block, "note")):
         body += tag("p", note, "soft")
     if danger:

@@ -53,10 +53,19 @@ class Answers:
 
     def _notice(self, came: float) -> None:
         asks = [block["id"] for block in self._app.window.open_asks()]
+        if came - self._typed < QUIET and any(name not in self._known for name in asks):
+            self._say_typed()
         kept = [name for name in self._waiting if name in asks]
         self._wait(kept + [name for name in asks if name not in self._known])
         self._known = {name: self._known.get(name, came) for name in asks}
         self.take_focus()
+
+    def _say_typed(self) -> None:
+        """A letter was typed just before an ask came, perhaps for it: it is in the composer."""
+        app, letter = self._app, self._app.composer.text.strip()
+        if any(app.transcript.asks.is_answer(letter, ask) for ask in app.window.open_asks()):
+            words = f"“{letter}” was typed before the question came, and is in the composer."
+            app.notify(f"{words} {label(app, 'ask.next')} to answer.", timeout=6)
 
     def _wait(self, names: list[str]) -> None:
         self._waiting = names
@@ -178,6 +187,13 @@ class Answers:
                 self._go(block["id"])
             case "reject":
                 self._reject(block)
+            case "amend":
+                self._amend(block)
+            case "alike":
+                for each in lenient.sequence(block, "same"):
+                    answer = answer_to({"id": each["ask"], **each})
+                    self._app.send({**answer, "option": each["allow"]})
+                self.answered(block)
             case "fill":
                 self._fill(block)
             case "open" if any(part.get("type") == "form" for part in block["parts"]):
@@ -220,7 +236,24 @@ class Answers:
 
         hint = "optional; sent to the agent"
         title = "What should change?" if is_go(block) else "Why not?"
-        self._app.ask(LineScreen(title, hint=hint, verb="send", may_be_empty=True), reject)
+        line = LineScreen(title, hint=hint, verb="reject", may_be_empty=True, below=True)
+        self._app.ask(line, reject)
+
+    def _amend(self, block: Block) -> None:
+        """Allow it once, and send a word with it."""
+        from rookery.tui.windows.parts.modals import LineScreen
+
+        way = pick(block["actions"], ALLOWS[:1])
+        if way is None or way.get("danger"):
+            self._app.notify("The agent has no option to allow this.", severity="warning")
+            return
+
+        def allow(remark: str) -> None:
+            self._app.send({**way["command"], "reason": remark})
+            self.answered(block)
+
+        hint, verb = "what else the agent should mind", "allow and send"
+        self._app.ask(LineScreen("Yes, and …", hint=hint, verb=verb, below=True), allow)
 
     def _go_on(self, block: Block, value: str) -> None:
         """Allow this one, and ask less from now on."""

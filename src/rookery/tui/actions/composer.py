@@ -5,6 +5,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from rookery.core.json import Json, lenient
+from rookery.core.view import below_asks
 from rookery.tui.actions.shell_line import ShellLines
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell
@@ -29,6 +30,8 @@ class ComposerActions:
         self._wanted = ""
         self._edited: tuple[str, Json] | None = None
         """The queued prompt that is in the composer, and its session."""
+        self._held_back = ""
+        """The letter that was not sent, since it looks like an answer."""
 
     def begin(self) -> None:
         home, cwd = self._app.start.home, self._app.start.cwd
@@ -43,6 +46,8 @@ class ComposerActions:
     # --- sending -------------------------------------------------------------------------------
 
     def submit(self, text: str, session: str, *, queue: bool = False) -> None:
+        if self._looks_like_answer(text, session):
+            return
         if not text.startswith(("!", "/")):
             text = pasted.joined(text, self._pasted.pop(session, []))
         if text.strip():
@@ -59,6 +64,21 @@ class ComposerActions:
             carry_out(self._app, *found)
         else:
             self._prompt(text, session, queue=queue)
+
+    def _looks_like_answer(self, text: str, session: str) -> bool:
+        """Whether a lone letter was meant for a card that came as it was typed: it is held back
+        once, with a word."""
+        letter, held, self._held_back = text.strip(), self._held_back, ""
+        app = self._app
+        asks = app.window.open_asks() if session and session == app.session else []
+        if letter == held or not any(app.transcript.asks.is_answer(letter, ask) for ask in asks):
+            return False
+        self._held_back = letter
+        app.composer.put(letter)
+        back, send = label(app, "ask.next"), label(app, "composer.send")
+        words = f"“{letter}” is no answer to the open question from here. {back} to answer it; "
+        app.notify(f"{words}{send} again to send it as a prompt.", severity="warning", timeout=8)
+        return True
 
     def _prompt(self, text: str, session: str, *, queue: bool) -> None:
         prompt: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
@@ -77,6 +97,10 @@ class ComposerActions:
             if not queue and session == self._app.session and steers(self._app.window.header):
                 command["steer"] = True
             self._app.send(command, session, files)
+            if session == self._app.session and (
+                words := below_asks.words(self._app.window.header)
+            ):
+                self._app.notify(f"{words} {label(self._app, 'ask.next')} to answer.", timeout=6)
         else:
             start = self._app.start
             chosen = (start.confirms(""), start.worktree, start.sandbox, start.argv)

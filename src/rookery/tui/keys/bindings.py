@@ -95,6 +95,8 @@ QUEUE: list[BindingType] = [
 
 TRANSCRIPT: list[BindingType] = [
     key("ask.allow", "answer('allow')", "allow once"),
+    quiet("ask.amend", "want('amend')", "allow it, and tell the agent something with it"),
+    quiet("ask.alike", "answer('alike')", "allow all asks that are alike; shows them first"),
     key("ask.always", "answer('always')", "always allow", "always allow; shows the rule first"),
     key("ask.deny", "answer('deny')", "reject"),
     key("ask.reject", "want('reject')", "say why", "reject, and say why"),
@@ -111,6 +113,7 @@ TRANSCRIPT: list[BindingType] = [
     key("block.open", "unfold", "open", "open or fold the block; show all of an ask"),
     key("block.copy", "want('copy')", "copy", "copy the block"),
     key("block.edit", "want('edit')", "editor", "open it in your editor"),
+    quiet("ask.explain", "answer('explain')", "explain what it would do: files, network, code"),
     quiet("block.show", "want('show')", "open the image"),
     quiet("block.split", "split", "diffs side by side or in one column"),
     quiet("view.start", "first", "to the beginning"),

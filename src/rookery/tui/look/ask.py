@@ -5,10 +5,11 @@ from typing import Any
 from rich.style import Style
 
 from rookery.core.blocks import Block, asks, captions
+from rookery.core.json import lenient
 from rookery.render.ask_choices import ALWAYS, always_words, choices
 from rookery.tui.look import ask_body, part
-from rookery.tui.look.runs import Line, clean_line, prefixed, trimmed, width_of_line, wrap
-from rookery.tui.look.view import View
+from rookery.tui.look.runs import Line, clean, clean_line, prefixed, trimmed, width_of_line, wrap
+from rookery.tui.look.view import ALL_ALIKE, View
 
 
 def rendered(block: Block, view: View) -> list[Line]:
@@ -30,6 +31,9 @@ def rendered(block: Block, view: View) -> list[Line]:
         if not same and asks.says_more(each, block):  # else it is above
             body += part.rendered(each, inner.narrower(2)._replace(opened=True))
     lines += prefixed(body, [("  ", look.plain)])
+    if view.explains:
+        for row in map(clean_line, lenient.texts(block, "explains")):
+            lines += prefixed(wrap([(row, look.soft)], inner.prose - 2), [("  ", look.plain)])
     if note := clean_line(str(block.get("note") or "")):
         lines += wrap([(note, look.soft)], inner.prose)
     if danger:
@@ -61,18 +65,36 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
 
 def _second_step(block: Block, view: View) -> list[Line]:
     """What the first key chose, before it is done."""
-    look, action = view.look, block["actions"][view.doubtful or 0]
-    lines: list[Line] = []
+    look = view.look
+    if view.doubtful == ALL_ALIKE:
+        return _all_alike(block, view)
+    action, lines = block["actions"][view.doubtful or 0], list[Line]()
     if action.get("kind") in ALWAYS:
-        lines += wrap([("Allow from now on: ", look.soft)], view.prose)
+        head = str(action["label"]) if action.get("reach") else "Allow from now on: "
+        lines += wrap([(clean_line(head), look.soft)], view.prose)
         said = wrap([(always_words(action), look.ink)], max(1, view.prose - 2))
         lines += prefixed(said, [("  ", look.plain)])
-    key = view.key("ask.confirm")
     words = "to confirm," if action.get("danger") else "to always allow this,"
+    return [*lines, _confirm(words, view)]
+
+
+def _all_alike(block: Block, view: View) -> list[Line]:
+    """What one key allows, each whole."""
+    look, same = view.look, lenient.sequence(block, "same")
+    lines: list[Line] = []
+    for at, each in enumerate(same, 1):
+        rows = clean(lenient.text(each, "text")).split("\n")
+        wrapped = [line for row in rows for line in wrap([(row, look.ink)], max(1, view.prose - 4))]
+        lines += prefixed(wrapped, [(f" {at}. ", look.soft)], [("    ", look.plain)])
+    return [*lines, _confirm(f"to allow these {len(same)} once,", view)]
+
+
+def _confirm(words: str, view: View) -> Line:
+    look, key = view.look, view.key("ask.confirm")
     press = Style.from_meta({"choose": "ask.confirm"})
     go: Line = [(f" {key} ", look.key + press), (f" {words} ", look.heading + press)]
     back: Line = [("any other key to go back", look.soft + Style.from_meta({"choose": "back"}))]
-    return [*lines, trimmed([*go, *back], view.width)]
+    return trimmed([*go, *back], view.width)
 
 
 def _answers(block: Block, view: View) -> list[Line]:
@@ -132,4 +154,7 @@ def _closed(block: Block, view: View) -> list[Line]:
     if block["parent"] is None:
         runs = [(f"{look.states['needs-you'][0]} ", look.faint)]
         runs.append((f"{asked}  ", look.soft))
-    return [trimmed([*runs, (said, look.soft)], view.prose)]
+    lines = [trimmed([*runs, (said, look.soft)], view.prose)]
+    for row in captions.remark(block, clean).split("\n") if block.get("reason") else ():
+        lines += prefixed(wrap([(row, look.ink)], max(1, view.prose - 4)), [("    ", look.plain)])
+    return lines

@@ -8,6 +8,9 @@ from rookery.tui.keys.map import first
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PROSE
 
+ALL_ALIKE = -1
+"""In the place of the action that waits for its confirmation: all asks that are alike."""
+
 
 class View(NamedTuple):
     width: int
@@ -26,6 +29,8 @@ class View(NamedTuple):
     """Whether the block has the cursor."""
     more: bool = False
     """Whether an ask shows every way to answer it."""
+    explains: bool = False
+    """Whether an ask shows what it would do."""
     chosen: str = ""
     """The key that answers it in a moment."""
 

@@ -1,20 +1,22 @@
 """Whether a key on an ask answers it, or begins a text that somebody writes.
 
 An answer is one key, alone: nothing was typed just before it, and nothing follows within a moment.
-That moment is longer just after the ask took the focus by itself, since the user may look
-elsewhere, and for those who type slowly. Letters that are no answer go to the composer.
+In the first second after an ask took the focus by itself, when the user may look elsewhere and go
+on typing, no key answers, then only after a longer moment, the longer the slower somebody types.
+After that the moment is short: nobody has typed for two seconds. Letters that are no answer go to
+the composer.
 """
 
 from typing import NamedTuple
 
 FIRST = 0.7
 """Seconds for which an ask that came by itself takes no key."""
-PAUSE = 0.25
+PAUSE = 0.22
 """Seconds around an answer in which nothing else is typed."""
-FRESH, FRESH_PAUSE = 3.0, 0.6
+FRESH, FRESH_PAUSE = 0.3, 0.6
 """Seconds after the first ones, and the pause then."""
 LONGEST = 1.2
-"""The longest pause, for those who type slowly."""
+"""The longest pause then, for those who type slowly."""
 RECENT = 3.0
 """Seconds for which a letter that did nothing may belong to the next one."""
 _SLOWEST, _WEIGHT = 1.5, 0.25
@@ -87,8 +89,9 @@ class AnswerGuard:
         return Outcome(wait=self._waits)
 
     def _pause(self, at: float) -> float:
-        usual = FRESH_PAUSE if at < self._fresh else self.pause
-        return min(LONGEST, max(usual, 2 * self._rhythm))
+        if at >= self._fresh:
+            return self.pause
+        return min(LONGEST, max(FRESH_PAUSE, 2 * self._rhythm))
 
     def _is_typing(self, letter: str, at: float) -> bool:
         since = at - self._at

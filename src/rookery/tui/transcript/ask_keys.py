@@ -10,6 +10,7 @@ from textual import events
 
 from rookery.core.blocks import Block
 from rookery.tui.keys.map import keys_of
+from rookery.tui.look.view import ALL_ALIKE
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.transcript.scroll import Scroll
 
@@ -20,7 +21,8 @@ BACK = "back"
 CONFIRM = "ask.confirm"
 MORE = "ask.more"
 LISTED_WITH_MORE = ("block.copy", "block.split")
-_WANTS = ("reject", "defer", "fill", "decline", "all", "risky")
+EXPLAIN, ALIKE = "ask.explain", "ask.alike"
+_WANTS = ("amend", "reject", "defer", "fill", "decline", "all", "risky")
 
 
 def is_open(block: Block | None) -> bool:
@@ -59,6 +61,8 @@ class AskKeys:
         """Writes into the composer, and takes the focus there."""
         self.more = ""
         """The ask that shows every way to answer it."""
+        self.explains = ""
+        """The ask that shows what it would do."""
         self.step: tuple[str, int] | None = None
         """The ask and the action that wait for their second key."""
         self._chosen = ""
@@ -79,7 +83,7 @@ class AskKeys:
             self.begin(by_itself=True)
 
     def leave(self) -> None:
-        self.step, self.more, self._chosen = None, "", ""
+        self.step, self.more, self.explains, self._chosen = None, "", "", ""
         self.guard.forget()
 
     def chosen_of(self, block: Block) -> str:
@@ -119,6 +123,10 @@ class AskKeys:
         if self.more and key == "escape":
             return MORE
         return next((name for name in self.listed(block) if self._is(key, name)), "")
+
+    def is_answer(self, letter: str, block: Block) -> bool:
+        """Whether a letter would answer an ask, had it the focus."""
+        return len(letter) == 1 and any(self._is(letter, name) for name in self.listed(block))
 
     def listed(self, block: Block) -> list[str]:
         """Digits always are, as the agent's own list."""
@@ -210,6 +218,10 @@ class AskKeys:
             self.step = None
         elif name == MORE:
             self.more = "" if self.more == block["id"] else block["id"]
+        elif name == EXPLAIN:
+            self.explains = "" if self.explains == block["id"] else block["id"]
+        elif name == ALIKE:
+            self.step = (block["id"], ALL_ALIKE)
         elif name == "block.split":
             transcript.action_split()
         elif (what := name.partition(".")[2]) in _WANTS or name == "block.copy":

@@ -13,7 +13,7 @@ from textual import events
 from rookery.core.blocks import Block
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import count
-from rookery.tui.look.view import View
+from rookery.tui.look.view import ALL_ALIKE, View
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
@@ -67,6 +67,7 @@ class Transcript(Answerable, Finding):
                 split=self.split,
                 doubtful=self.asks.step_of(item.block),
                 more=self.asks.more == item.block["id"],
+                explains=self.asks.explains == item.block["id"],
                 chosen=self.asks.chosen_of(item.block),
                 focused=self.has_focus and self.cursor == item.name,
                 keys=self.app._keymap,
@@ -292,7 +293,9 @@ class Transcript(Answerable, Finding):
         """The second key for what cannot be undone."""
         block, place = self.current, self.asks.step_of(self.current) if self.current else None
         self.asks.step = None
-        if block is not None and place is not None and place < len(block["actions"]):
+        if block is not None and place == ALL_ALIKE:
+            self.action_want("alike")
+        elif block is not None and place is not None and place < len(block["actions"]):
             self.post_message(self.Acted(block, block["actions"][place]))
         self._repaint(self.cursor)
 

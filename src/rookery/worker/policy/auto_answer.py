@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rookery.client.config import rules as config_rules
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
+from rookery.core.asks.identity import digest_of
 from rookery.core.dangers.places import named
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.json.files import Unusable
@@ -29,6 +30,7 @@ from rookery.core.turn.calls import TurnCalls
 from rookery.home import call_paths
 from rookery.home.config import Config, ConfigError
 from rookery.home.overwritten import Snapshots
+from rookery.home.paths import with_tilde
 from rookery.snapshots import job as snapshot_job
 from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.worker.session import Session
@@ -43,6 +45,7 @@ BY_NOBODY = ("default", "last", "config", BY_CONFIG)
 
 LONGEST = 300
 
+ASKS_KEPT = 100
 LEFT_KEPT = 500
 """Calls of which is known that the user is to be asked."""
 
@@ -59,22 +62,22 @@ def dangers(calls: Iterable[policy_rules.Call]) -> str:
     return named(call.danger for call in calls)
 
 
-def _choices(calls: Sequence[policy_rules.Call]) -> "tuple[Choice, ...] | str":
-    """The rules that an ask about these could become; or why none."""
+def _choices(calls: Sequence[policy_rules.Call], project: str) -> "tuple[Choice, ...] | str":
+    """The rules for a project that an ask about these could become; or why none."""
     if why := dangers(calls):
         return once_only(why)
     if len(calls) != 1:
         return f"This is about {len(calls)} calls: a rule can cover only one."
     from rookery.core.policy.rule_choices import choices  # with the first ask
 
-    return choices(calls[0], "new")
+    return choices(calls[0], "new", project)
 
 
 class AutoAnswer:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._calls: dict[str, Sequence[policy_rules.Call]] = {}
-        """Of the open asks: what a rule would be made of."""
+        """Of the last asks: what a rule would be made of."""
         self._left: dict[str, None] = {}
         self._lay = call_paths.lay(session.home, session.surroundings.environment)
 
@@ -86,7 +89,8 @@ class AutoAnswer:
         guarded = call_paths.guarded(header["cwd"], *filter(None, origins))
         roots = [header["cwd"], *header["roots"]]
         lay = self._lay._replace(guarded=guarded)
-        return call_paths.look_at(header["agent"], known, roots, lay, self._snapshots())
+        origin = lenient.text(tree, "origin")
+        return call_paths.look_at(header["agent"], known, roots, lay, self._snapshots(), origin)
 
     def _snapshots(self) -> Snapshots | None:
         """None: the agent works on files of another machine."""
@@ -127,18 +131,36 @@ class AutoAnswer:
     def note(self, ask: Json, calls: Sequence[policy_rules.Call]) -> Json:
         """The ask, with what only a snapshot would undo of it, and with what "always allow this"
         would allow."""
+        from rookery.core.policy.explained import explained
+
+        ask = ask | {"explains": explained(calls, guarded="danger" in ask)}
         if risk := named(call.risk for call in calls):
-            ask = ask | {"risk": risk}
+            ask |= {"risk": risk}
         name = lenient.text(ask, "id")
-        self._calls = {
-            key: self._calls[key] for key in self._session.header["asks"] if key in self._calls
-        }
         self._calls[name] = calls
-        found = _choices(calls)
+        if len(self._calls) > ASKS_KEPT:
+            del self._calls[next(iter(self._calls))]
+        found = _choices(calls, self._project)
         if isinstance(found, str) or not allowing(ask):
             return ask
+        from rookery.core.policy.rule_choices import alike
+
         always = policy_rules.described(found[0].rule)[:LONGEST]
-        return ask | {"always": always, "alwaysChoices": [each.words for each in found]}
+        ask |= {"always": always, "alwaysChoices": [each.words for each in found]}
+        return ask | {"alwaysReach": [*map(self._reach, found)], "alike": digest_of(alike(found))}
+
+    @property
+    def _project(self) -> str:
+        header = self._session.header
+        origin = lenient.text(header["worktree"] or {}, "origin")
+        return call_paths.project_of(header["cwd"], origin)
+
+    def _reach(self, choice: "Choice") -> str:
+        """The rule that a choice adds, where it is written, and what it matches."""
+        file = with_tilde(config_rules.place(self._session.home))
+        said = policy_rules.described(choice.rule._replace(project=()))[:LONGEST]
+        places = " or ".join(map(with_tilde, choice.rule.project))
+        return f"Adds a rule to {file}: {said}. In sessions that work in {places}. {choice.matches}"
 
     def _config(self) -> Config:
         """As the file stands now, where that is valid: rules apply from the moment they are
@@ -261,7 +283,7 @@ class AutoAnswer:
             from rookery.core.policy.rule_choices import VAGUE
 
             return Refusal("no_rule", VAGUE)
-        call, found = calls[0], _choices(calls)
+        call, found = calls[0], _choices(calls, self._project)
         if isinstance(found, str):
             return Refusal("always_disabled" if dangers(calls) else "no_rule", found)
         if not 1 <= choice <= len(found):

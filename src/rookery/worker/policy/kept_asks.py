@@ -181,13 +181,26 @@ class KeptAsks:
         session.append(answer.draft, full=True)
         if notice is not None:
             session.append(notice)
-        session.then(self._open.reply, command["ask"], answer.reply)
+        takes = session.profile().takes_reasons
+        reply = answer.reply if takes else ask_rules.without_reason(answer.reply)
+        session.then(self._open.reply, command["ask"], reply)
         said = lenient.text(command, "reason").strip()
-        if said and not session.profile().takes_reasons:
-            prompt: list[Json] = [{"type": "text", "text": said}]
-            cause = f"{command['id'] or ask['nonce']}.reason"
-            session.feed_turn(messages.Prompted(cause, prompt, by, reason=True))
+        if said and not takes:
+            cause, allows = (
+                f"{command['id'] or ask['nonce']}.reason",
+                ask_rules.allows(ask, command),
+            )
+            self._pass_on(cause, said, by, steers=allows and session.agent.steers)
         return None
+
+    def _pass_on(self, cause: str, said: str, by: str | None, *, steers: bool) -> None:
+        """What the user said with an answer, as a prompt: into the running turn (`steers`), or the
+        first of the queue."""
+        session, prompt = self._session, [{"type": "text", "text": said}]
+        if steers:
+            session.feed_turn(messages.SteerWanted(cause, prompt, by, able=True))
+        else:
+            session.feed_turn(messages.Prompted(cause, prompt, by, reason=True))
 
     def take_answer(self, ask: Json, command: Json, by: str | None) -> Refusal | None:
         """Kept until the agent asks again; or it is given up; or its prompt is sent again."""

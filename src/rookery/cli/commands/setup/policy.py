@@ -130,6 +130,7 @@ def _grounds(command: Any) -> Any:
 @policy.command()
 @click.argument("do", type=click.Choice(policy_rules.DOES))
 @_grounds
+@flags.several("--project", metavar="DIR", help="Only in sessions that work in this directory.")
 @click.option("--name", default="", help="Name of the rule (default: its number).")
 @click.option("--destructive", is_flag=True, help="Also allow destructive actions.")
 @click.option("--reason", default="", metavar="TEXT", help="With deny: reason, sent to the agent.")
@@ -150,6 +151,7 @@ def add(do: str, first: bool, **given: Any) -> None:
     from rookery.client.config import rules as config_rules
 
     _check_author()
+    given["project"] = [os.path.abspath(os.path.expanduser(each)) for each in given["project"]]
     lists = {key: list(each) if isinstance(each, tuple) else each for key, each in given.items()}
     table: Json = {"do": do} | {key: each for key, each in lists.items() if each}
 

@@ -7,7 +7,7 @@ from rookery.cli.output import Screen, clean_line, standard
 from rookery.cli.session.form_fields import form_answer
 from rookery.cli.session.open_asks import Asked, how_to_answer, open_asks, write_card
 from rookery.cli.session.send import send
-from rookery.core.asks.asks import answer_to, once_only
+from rookery.core.asks.asks import MEANINGS, Refusal, allows, answer_to, meant, once_only
 from rookery.core.json import Json, lenient
 
 WORD = "confirm"
@@ -26,7 +26,14 @@ DETAILS = {
 @click.option(
     "--ask", "number", default=1, show_default=True, help="Which question, if there are several."
 )
-@click.option("--reason", default="", metavar="TEXT", help="Reason to send to the agent.")
+@click.option(
+    "--reason",
+    "--and",
+    "reason",
+    default="",
+    metavar="TEXT",
+    help="Tell the agent why not, or with y what else to mind.",
+)
 @click.option("--confirm", is_flag=True, help="Allow it even if it is destructive.")
 @click.option("--defer", is_flag=True, help="Decide later: the turn waits, the agent stops.")
 @click.option(
@@ -38,6 +45,7 @@ DETAILS = {
     metavar="[N]",
     help="Allow it and add a rule for exactly this action, or the Nth rule listed.",
 )
+@flags.flag("--alike", help="With y or n: answer all open questions that are like this one.")
 @flags.several(
     "--set", "values", metavar="FIELD=VALUE", help="Fill in a field of a form. Repeatable."
 )
@@ -46,25 +54,26 @@ def answer(
     option: str | None,
     number: int,
     reason: str,
-    confirm: bool,
-    defer: bool,
     always: int | None,
     values: tuple[str, ...],
+    **more: bool,
 ) -> int:
     """List a session's open questions, or answer one. The first answer wins.
 
-    OPTION is an option's number, name, id or kind (allow_once, reject_once, …); for a form:
-    accept, decline or cancel. To allow a destructive action, pass --confirm or type a word in the
-    terminal. --always-allow also adds a rule for exactly this action; wider rules are listed with
-    the question, and --always-allow 2 picks the second (see rookery policy list).
+    OPTION is y (allow once), n (reject), a (always allow: adds the rule that is listed) or d
+    (decide later), the same for every agent. It may also be an option's number, name, id or kind
+    (allow_once, reject_once, …); for a form: accept, decline or cancel. To allow a destructive
+    action, pass --confirm or type a word in the terminal. Wider rules are listed with the question,
+    and --always-allow 2 picks the second (see rookery policy list).
 
     \b
     rookery answer 3f2a
-    rookery answer 3f2a 1
-    rookery answer 3f2a --always-allow
-    rookery answer 3f2a reject --reason "Use the staging database"
+    rookery answer 3f2a y
+    rookery answer 3f2a y --and "Then run the tests"
+    rookery answer 3f2a n --reason "Use the staging database"
     rookery answer 3f2a accept --set branch=main
     """
+    confirm, defer, alike = more["confirm"], more["defer"], more["alike"]
     if defer and option is not None:
         raise click.UsageError("--defer cannot be combined with an option.")
     if always and (defer or option is not None):
@@ -80,24 +89,47 @@ def answer(
     if not 1 <= number <= len(found):
         raise click.BadParameter(f"there are {len(found)} open questions.", param_hint="--ask")
     asked = found[number - 1]
-    command = answer_to(asked.ask)
-    if chosen := always or _rule_of(asked, option):
-        if danger := clean_line(lenient.text(asked.ask, "danger")):
-            raise Unavailable(once_only(danger))
-        return _send(screen, session, command | {"always": chosen if chosen > 1 else True})
-    if option is None:
-        return _send(screen, session, command | {"defer": True})
-    command |= _chosen(asked, option, values)
-    command |= {"reason": reason} if reason.strip() else {}
-    danger = _danger(asked, command)
+    said: Json = {"defer": True}
+    if always or option:
+        said = _always(asked, always) if always else _chosen(asked, option or "", values)
+        said |= {"reason": reason} if reason.strip() and "defer" not in said else {}
+    if alike:
+        return _answer_alike(screen, session, asked, said)
+    danger = _danger(asked, said)
     if danger and not confirm and not _confirmed(screen, danger, asked):
         return exits.REFUSED
-    return _send(screen, session, command | ({"confirm": True} if danger else {}))
+    return _send(
+        screen, session, answer_to(asked.ask) | said | ({"confirm": True} if danger else {})
+    )
 
 
-def _rule_of(asked: Asked, option: str | None) -> int:
+def _always(asked: Asked, number: int) -> Json:
+    if danger := clean_line(lenient.text(asked.ask, "danger")):
+        raise Unavailable(once_only(danger))
+    return {"always": number if number > 1 else True}
+
+
+def _answer_alike(screen: Screen, session: str, asked: Asked, said: Json) -> int:
+    """One answer to all open questions of one tool that one rule would cover. Each is shown."""
+    group = lenient.sequence(asked.block, "same")
+    verdict = "allow" if allows(asked.ask, said) else "reject"
+    if not group or "option" not in said or not all(each[verdict] for each in group):
+        raise click.UsageError("--alike needs y or n, and several open questions that are alike.")
+    for each in group:
+        screen.line(f"  {verdict}: {clean_line(each['text'])}")
+    if flags.in_terminal() and not click.confirm(f"{verdict.capitalize()} all {len(group)}?"):
+        screen.note("Not answered. The questions stay open.")
+        return exits.REFUSED
+    codes = [
+        _send(screen, session, answer_to({"id": each["ask"], **each}) | {"option": each[verdict]})
+        for each in group
+    ]
+    return max(codes)
+
+
+def _rule_of(asked: Asked, option: str) -> int:
     """The numbers behind the agent's own options are those of our rules; 0: it is none."""
-    if not asked.ask.get("always") or option is None or not option.isdecimal():
+    if not asked.ask.get("always") or not option.isdecimal():
         return 0
     offered = max(1, min(4, len(lenient.texts(asked.ask, "alwaysChoices"))))
     number = int(option[:4]) - len(asked.options)
@@ -110,9 +142,20 @@ def _list(screen: Screen, session: str, found: list[Asked]) -> None:
             screen.line(f"--ask {place}")
         write_card(screen, asked)
     screen.note(f"Answer with: {how_to_answer(session, 1, found[0])}")
+    if group := lenient.sequence(found[0].block, "same"):
+        screen.note(f"All {len(group)} that are alike: rookery answer {session} y --alike")
 
 
 def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
+    if number := _rule_of(asked, option):
+        return _always(asked, number)
+    if (letter := option.lower()) in MEANINGS:
+        said = meant(asked.ask, letter)
+        if isinstance(said, Refusal):
+            raise Unavailable(clean_line(said.message))
+        if "action" not in said:
+            return said
+        option = said["action"]
     if asked.ask.get("kind") == "question":
         return form_answer(asked.ask, option, values)
     if values:
@@ -182,7 +225,8 @@ def _send(screen: Screen, session: str, command: Json) -> int:
     elif outcome.get("dropped"):
         screen.note("Dropped.")
     else:
-        screen.note(f"Answered: {said}" if said else "Answered.")
+        also = ", with your words" if command.get("reason") else ""
+        screen.note(f"Answered: {said}{also}" if said else "Answered.")
         if rule := clean_line(lenient.text(outcome, "rule")):
             screen.note(f"Rule {rule} allows this from now on: rookery policy list")
             screen.note(f"To undo: rookery policy remove {rule}")

@@ -104,7 +104,8 @@ class Modal[Answer](ModalScreen[Answer | None]):
 
 
 class LineScreen(Modal[str]):
-    """One line of text. `verb`: what Enter does with it. `may_be_empty`: else that is no answer."""
+    """One line of text. `verb`: what Enter does with it. `may_be_empty`: else that is no answer.
+    `below`: at the bottom, so that what it is about stays in sight."""
 
     BINDINGS = bindings.LINE
 
@@ -116,8 +117,10 @@ class LineScreen(Modal[str]):
         *,
         verb: str = "save",
         may_be_empty: bool = False,
+        below: bool = False,
     ) -> None:
         super().__init__(question)
+        self.set_class(below, "below")
         self.words["line.take"] = verb
         self._text, self._hint, self._may_be_empty = text, hint, may_be_empty
 
