@@ -73,7 +73,9 @@ class Site:
         answer = self.served.ask("POST", f"/api/sessions/{session}/prompt", body)
         assert answer.status == 200, answer.body
 
-    def page(self, path: str = "", *, logged_in: bool = True, **context: Any) -> Page:
+    def page(
+        self, path: str = "", *, logged_in: bool = True, role: str = "all", **context: Any
+    ) -> Page:
         """A window of a browser of its own."""
         made = self.browser.new_context(**{"viewport": LAPTOP, **context})
         made.set_default_timeout(PATIENCE)
@@ -84,16 +86,16 @@ class Site:
         made.on("page", self._watch)
         page = made.new_page()
         if logged_in and context.get("java_script_enabled", True):
-            self.log_in(page)
+            self.log_in(page, role)
         elif logged_in:  # such a page is only for --auth none: stand in for that
             made.set_extra_http_headers({"Authorization": f"Bearer {self.served.token}"})
         if path:
             page.goto(self.served.address + path)
         return page
 
-    def log_in(self, page: Page) -> None:
+    def log_in(self, page: Page, role: str = "all") -> None:
         """By a one-time link, as a person does."""
-        page.goto(self.served.own("POST", "/api/devices/link", {}).json()["link"])
+        page.goto(self.served.own("POST", "/api/devices/link", {"role": role}).json()["link"])
         with page.expect_navigation():
             page.get_by_role("button", name="Log in on this device").click()
 

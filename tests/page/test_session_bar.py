@@ -61,7 +61,7 @@ def test_V2_what_others_wrote_is_inert() -> None:
     for html in (
         session_bar.rendered(shown, None, 1, False),
         queue_strip.rendered(shown),
-        composer.rendered(SCRIPT, shown, False),
+        composer.rendered(SCRIPT, shown, ""),
     ):
         assert "<script" not in html
         assert "\u202e" not in html
@@ -69,8 +69,8 @@ def test_V2_what_others_wrote_is_inert() -> None:
 
 def test_V2_a_daemon_that_only_shows_offers_nothing_to_change() -> None:
     assert 'data-do="pick"' not in session_bar.rendered(header(options=[MODEL]), None, 1, True)
-    shown = composer.rendered("3f2a91bc", header(), True)
-    assert "read-only" in shown
+    shown = composer.rendered("3f2a91bc", header(), "This device may only look.")
+    assert "only look" in shown
     assert "<textarea" not in shown
 
 

@@ -12,7 +12,7 @@ from rookery.daemon.access.gate import DEVICE
 from rookery.daemon.access.guesses import Guesses
 from rookery.daemon.access.journal import Journal
 from rookery.daemon.access.recognition import bad_token, forbidden
-from rookery.daemon.access.roles import ALL, LOOK
+from rookery.daemon.access.roles import ALL, MEANING
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
 from rookery.daemon.idempotency import Results
@@ -43,8 +43,11 @@ class State(NamedTuple):
         return self.options.read_only or self.role != ALL
 
     @property
-    def may_answer(self) -> bool:
-        return not self.options.read_only and self.role != LOOK
+    def closed(self) -> str:
+        """Why nothing can be changed, for the page; "": it can."""
+        if self.options.read_only:
+            return "This Rookery is read-only."
+        return "" if self.role == ALL else MEANING[self.role]
 
     @property
     def journal(self) -> Journal:

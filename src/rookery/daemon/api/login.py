@@ -30,6 +30,7 @@ UPDATED = (
     "on this device.</p>"
 )
 Code = Annotated[str, Query(max_length=200)]
+WRONG = '<p id="wrong" role="alert" hidden></p>'
 MOST = 10_000
 """Characters of a form."""
 
@@ -118,7 +119,7 @@ def _page(daemon: State, code: str, next_: str, *, earlier: bool) -> str:
     after = f'<input type="hidden" name="next" value="{esc(_own(next_))}">'
     if not code and daemon.options.auth != PASSPHRASE:
         words = "<p>Open a one-time link to log in. This command prints one:</p>"
-        words += f'<pre class="out">rookery serve --link</pre>{after}'
+        words += f'<pre class="out">rookery serve --link</pre>{after}{WRONG}'
         return alone("Log in", told + words, modules=("login.js",))
     field = (
         f'<input type="hidden" name="code" value="{esc(code)}">'
@@ -129,5 +130,5 @@ def _page(daemon: State, code: str, next_: str, *, earlier: bool) -> str:
     form = f"<noscript><p>{NEEDS_SCRIPT}</p></noscript>"
     form += f'<form id="login" method="post" action="/login">{field}{after}'
     form += '<button class="primary" disabled>Log in on this device</button></form>'
-    form += '<p id="wrong" role="alert" hidden></p>'
+    form += WRONG
     return alone("Log in", told + form, modules=("login.js",))

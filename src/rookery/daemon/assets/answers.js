@@ -86,7 +86,9 @@ const WHERE = { web: "in another window", terminal: "in the terminal", cli: "on 
 
 function elsewhere(card, by = "") {
   card.dataset.sent = "late";
-  toast(`This was already answered${by ? ` ${WHERE[by.split(":")[0]] ?? `by ${by}`}` : ""}.`);
+  const [, face, device, person] = /^(\w+):\S+(?: ([^|]+?))?(?: \| (.+))?$/.exec(by) ?? ["", by];
+  const who = [person, device].filter(Boolean).join(", ");
+  toast(`This was already answered${who ? ` (${who})` : by ? ` ${WHERE[face] ?? `by ${by}`}` : ""}.`);
   over();
 }
 

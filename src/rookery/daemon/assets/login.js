@@ -25,7 +25,10 @@ async function logIn() {
 
 /** Whoever is logged in goes on: the link was opened before, or "back" led here. */
 async function goOn() {
-  if (await own() && (await ask("/api/about")).ok) location.replace(next);
+  if (!(await own())) return;
+  const answer = await ask("/api/about");
+  if (answer.ok) location.replace(next);
+  else complain((await answer.json()).message);
 }
 
 goOn().catch(() => {});

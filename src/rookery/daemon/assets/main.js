@@ -5,10 +5,25 @@ export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 export const readOnly = document.body.dataset.readOnly === "1";
 
+/** What this device may do: "look", "answer", or all. */
+export const role = document.body.dataset.role ?? "all";
+const BEYOND = {
+  look: ".answers, .wider, [data-do=action], [data-do=more], [data-do=move], [data-do=force-end], [data-do=cancel]",
+  answer: ".answers .wider, .answers [data-always], [data-do=action], [data-do=more], [data-do=move], [data-do=force-end], [data-do=cancel]",
+};
+
+/** The stream is the same for all devices: what this one may not do is taken out. */
+function limit(root) {
+  if (!BEYOND[role]) return;
+  for (const node of $$(BEYOND[role], root)) node.remove();
+  for (const node of $$("[data-do=pick], [data-do=rename]", root)) Object.assign(node, { disabled: true, title: document.body.dataset.may });
+}
+
 /** A fragment of HTML that the daemon rendered; never of anything else. */
 export function html(text) {
   const template = document.createElement("template");
   template.innerHTML = text;
+  limit(template.content);
   if (text.includes("data-src=")) fill(template.content);
   return template.content;
 }
@@ -173,3 +188,5 @@ export const kept = {
 
 fill(document);
 when("column", () => document.body.toggleAttribute("data-column"));
+
+limit(document.body);

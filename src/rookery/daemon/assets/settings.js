@@ -1,5 +1,5 @@
 // Forms of the settings: only what was changed is sent; what is wrong is said at its field.
-import { $, $$, api, copy, element, html, kept, say, toast, when } from "./main.js";
+import { $, $$, api, copy, element, html, kept, say, toast, told, when } from "./main.js";
 
 const fieldsOf = (form) => $$("[name], [data-of], [data-clear]", form);
 
@@ -152,6 +152,32 @@ when("revoke", async (button) => {
   await api("DELETE", `/api/devices/${encodeURIComponent(button.dataset.device)}`);
   away(location.href, "The device is logged out.");
 });
+/** A device's name, and whose it is. */
+when("name-device", (button) => {
+  const { device, name, person } = button.dataset;
+  const field = (label, key, value) => element("label", {}, `${label} `, element("input", { name: key, value, maxlength: 60, required: key === "name" }));
+  const form = element("form", { method: "dialog" }, element("h2", { id: "naming" }, "Rename this device"), field("Name", "name", name), field("Person", "person", person),
+    element("div", { class: "save-line" }, element("button", { class: "primary", value: "yes" }, "Save"), element("button", { class: "quiet", value: "no", formnovalidate: true }, "Cancel")));
+  const dialog = element("dialog", { "aria-labelledby": "naming" }, form);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (dialog.returnValue === "yes") changeDevice(device, Object.fromEntries(new FormData(form)));
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+});
+async function changeDevice(device, fields) {
+  try {
+    await api("PATCH", `/api/devices/${encodeURIComponent(device)}`, fields);
+    away(location.href, "Saved.");
+  } catch (error) {
+    told(error);
+    for (const node of $$("[data-role-of]")) node.value = [...node.options].find((each) => each.defaultSelected).value;
+  }
+}
+document.addEventListener("change", ({ target }) => {
+  if (target.dataset.roleOf) changeDevice(target.dataset.roleOf, { role: target.value });
+});
 when("restore", async (button) => {
   const { missing } = await api("POST", `/api/trash/${button.dataset.id}/restore`);
   away(location.href, missing ? `Restored. ${missing}` : "Restored.");
@@ -174,7 +200,7 @@ for (const day of $$("time[data-day]")) {
   day.textContent = at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 when("new-link", async () => {
-  const text = await api("POST", "/settings/devices/link", undefined, { headers: { Accept: "text/html" } });
+  const text = await api("POST", "/settings/devices/link", { role: $("#grant").value }, { headers: { Accept: "text/html" } });
   $("#link").replaceChildren(html(text));
 });
 

@@ -1,7 +1,7 @@
 // One WebSocket for all topics of this page. After a break it comes back by itself and goes on from
 // the seq that each topic has.
 import { own, protocols, signature } from "./device.js";
-import { $, api } from "./main.js";
+import { $, api, role } from "./main.js";
 
 const topics = new Map();
 const listeners = new Set();
@@ -58,8 +58,10 @@ async function open() {
   if (socket && socket.readyState < 2) return;
   const turn = ++turns;
   if (turn > 1) {
-    try { await api("GET", "/api/about", undefined, { signal: AbortSignal.timeout(PATIENCE) }); } catch { if (turn === turns) later(); return; }
+    let about;
+    try { about = await api("GET", "/api/about", undefined, { signal: AbortSignal.timeout(PATIENCE) }); } catch { if (turn === turns) later(); return; }
     if (turn !== turns) return;
+    if ((about.role ?? "all") !== role) { location.reload(); return; } // it may do more now, or less
   }
   connect();
 }

@@ -68,7 +68,7 @@ def _shown(daemon: State, head: Json) -> pieces.Shown:
     agent = AGENTS.get(str(head["agent"]))
     name = agent.title if agent else str(head["agent"])
     working = name if head["state"] in WORKING else ""
-    return pieces.Shown(str(head["id"]), working=working, read_only=daemon.options.read_only)
+    return pieces.Shown(str(head["id"]), working=working, read_only=daemon.read_only)
 
 
 def _piece(daemon: State, shown: pieces.Shown, file: str) -> str:

@@ -16,7 +16,7 @@ from rookery.daemon.api.sessions import New, create_session
 from rookery.daemon.branches.api import Start, start_race
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.page import shell
-from rookery.daemon.pieces import composer, new_form
+from rookery.daemon.pieces import new_form
 from rookery.daemon.pieces.new_form import Given
 from rookery.daemon.state import Daemon, State
 from rookery.models import agents
@@ -84,8 +84,8 @@ def _race(given: Given) -> Json:
 async def _screen(
     daemon: State, given: Given, status: int = 200, wrong: tuple[str, str] = ("", "")
 ) -> HTMLResponse:
-    if daemon.options.read_only:
-        main = new_form.framed(f'<p class="soft">{composer.READ_ONLY}</p>')
+    if daemon.read_only:
+        main = new_form.framed(f'<p class="soft">{daemon.closed}</p>')
     else:
         known, default = await asyncio.to_thread(_agents, daemon)
         recent = _recent(daemon)

@@ -25,7 +25,7 @@ COLUMNS = ("Agent", "State", "Changes", "Tests", "Cost", "Tokens", "Time", "")
 async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLResponse:
     """`piece`: without the page around it."""
     name, rows = await asyncio.to_thread(races.table, daemon.home, race)
-    found = rendered(name, rows, read_only=daemon.options.read_only)
+    found = rendered(name, rows, read_only=daemon.read_only)
     if piece:
         return HTMLResponse(found)
     main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{found}</div>'

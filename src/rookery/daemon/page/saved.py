@@ -9,9 +9,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from rookery.core.json.secrets import masked
 from rookery.daemon.access.addresses import for_links, is_here, why_only_here
 from rookery.daemon.access.devices import Device
-from rookery.daemon.access.gate import DEVICE
+from rookery.daemon.access.journal import Deed, deeds
+from rookery.daemon.access.roles import ALL, ANSWER, LOOK
+from rookery.daemon.api.devices import Wish, linked
 from rookery.daemon.drawing import qr
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PORTS, split_host, url
@@ -74,7 +77,7 @@ async def saved(daemon: Daemon, request: Request) -> HTMLResponse:
     wrong = tag("p", esc_line(problem), "wrong") if problem else ""
     add = f'<p><a class="button primary" href="/settings/{kind}/new">{NEW[kind]}</a></p>'
     inner = tag("p", ABOUT[kind], "soft") + wrong + listed
-    inner += "" if daemon.options.read_only else add
+    inner += "" if daemon.read_only else add
     return frame(daemon, kind, catalog.LISTS[kind], inner)
 
 
@@ -85,7 +88,7 @@ def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -
     tags = tags if row.tag else ""
     editable = kind != "agents" or own
     title = f'<span dir="auto">{esc_line(row.title)}</span>'
-    if editable and not daemon.options.read_only:
+    if editable and not daemon.read_only:
         place = esc_line(named(f"/settings/{kind}/edit", row.name))
         title = f'<a href="{place}">{title}</a>'
     install = catalog.install_line(row.name) if kind == "agents" and row.sign == "off" else ""
@@ -95,7 +98,7 @@ def _line(daemon: State, kind: str, row: Row, own: bool, idle: Container[str]) -
         if install
         else ""
     )
-    deeds = "" if daemon.options.read_only else _deeds(kind, row, own, idle)
+    deeds = "" if daemon.read_only else _deeds(kind, row, own, idle)
     said = f'role="img" aria-label="{words}"' if kind != "rules" else 'aria-hidden="true"'
     return (
         f'<li><span class="sign {row.sign}" {said}>{mark}</span>'
@@ -157,49 +160,81 @@ async def _edit(daemon: State, kind: str, name: str) -> HTMLResponse:
 # --- devices -------------------------------------------------------------------------------------
 
 
+MAY = {ALL: "Everything", ANSWER: "Look and answer", LOOK: "Only look"}
+RECENT = 20
+
+
 @router.get("/settings/devices")
-async def devices(daemon: Daemon, request: Request) -> HTMLResponse:
-    here: Device | None = request.scope.get(DEVICE)
+async def devices(daemon: Daemon) -> HTMLResponse:
     now = time.time() * 1000
-    rows = "".join(_device(daemon, each, here, now) for each in reversed(daemon.devices.all()))
+    rows = "".join(_device(daemon, each, now) for each in reversed(daemon.devices.all()))
     listed = tag("ul", rows, "saved") if rows else tag("p", "No device is logged in.", "none")
     add = (
         ""
-        if daemon.options.read_only
-        else '<p><button class="primary" data-do="new-link">Log in another device</button></p>'
+        if daemon.read_only
+        else f'<p class="new-device"><label>New device may {_roles(ALL, 'id="grant"')}</label> '
+        '<button class="primary" data-do="new-link">Log in another device</button></p>'
         '<div id="link" aria-live="polite"></div>'
     )
     words = "Each has a key or a token of its own. Revoking one logs it out at once."
-    return frame(daemon, "devices", "Devices", tag("p", words, "soft") + listed + add)
+    found = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, "", RECENT)
+    done = "".join(_deed(each, now) for each in found)
+    log = (
+        tag("section", tag("h2", "What devices did") + tag("ul", done, "deeds-log")) if done else ""
+    )
+    return frame(daemon, "devices", "Devices", tag("p", words, "soft") + listed + add + log)
 
 
-def _device(daemon: State, device: Device, here: Device | None, now: float) -> str:
-    mine = here is not None and device.id == here.id
+def _roles(chosen: str, attributes: str) -> str:
+    options = "".join(
+        f'<option value="{role}"{" selected" if role == chosen else ""}>{words}</option>'
+        for role, words in MAY.items()
+    )
+    return f"<select {attributes}>{options}</select>"
+
+
+def _device(daemon: State, device: Device, now: float) -> str:
+    mine = daemon.device is not None and device.id == daemon.device.id
     chip = ' <span class="chip">this device</span>' if mine else ""
     seen = "here now" if now - device.used < NOW else f"last here {ago(device.used, now)}"
-    where = f" · {device.address}" if device.address else ""
+    if daemon.devices.is_expired(device):
+        seen = f"logged out: not used for {daemon.devices.idle_days} days"
+    facts = [device.person, seen, device.address, device.id]
+    name = esc_line(device.name)
+    about = f'data-device="{esc_line(device.id)}" data-name="{name}"'
     ask = "You will be logged out here." if mine else "It is logged out at once."
     deed = (
-        ""
-        if daemon.options.read_only
-        else f'<button class="quiet" data-do="revoke" data-device="{esc_line(device.id)}" '
-        f'data-name="{esc_line(device.name)}" data-words="{ask}" '
-        f'aria-label="Revoke: {esc_line(device.name)}">Revoke</button>'
+        tag("span", MAY[device.role], "soft")
+        if daemon.read_only
+        else _roles(device.role, f'data-role-of="{esc_line(device.id)}" aria-label="{name} may"')
+        + f'<button class="quiet" data-do="name-device" {about} '
+        f'data-person="{esc_line(device.person)}" aria-label="Rename: {name}">Rename</button>'
+        f'<button class="quiet" data-do="revoke" {about} data-words="{ask}" '
+        f'aria-label="Revoke: {name}">Revoke</button>'
     )
     return (
         '<li><span class="sign on" aria-hidden="true">●</span>'
-        '<div class="what"><p class="row-name">'
-        f'<span dir="auto">{esc_line(device.name)}</span>{chip}</p>'
-        f'<p class="row-more">{esc_line(seen + where)}</p></div>'
+        f'<div class="what"><p class="row-name"><span dir="auto">{name}</span>{chip}</p>'
+        f'<p class="row-more">{esc_line(" · ".join(filter(None, facts)))}</p></div>'
         f'<div class="deeds">{deed}</div></li>'
     )
 
 
+def _deed(deed: Deed, now: float) -> str:
+    who = ", ".join(filter(None, (deed.person, deed.name))) or "This machine"
+    where = esc_line(masked(deed.title or deed.session[:8]), 80)
+    link = f' <a href="/sessions/{esc_line(deed.session)}">{where}</a>' if where else ""
+    of = f" ({esc_line(deed.of)})" if deed.of else ""
+    did = esc_line(masked(deed.did), 200)
+    when = tag("span", esc_line(ago(deed.at, now)), "soft")
+    return tag("li", f'{when} <span dir="auto">{esc_line(who)}</span>: {did}{of}{link}')
+
+
 @router.post("/settings/devices/link")
-async def link(daemon: Daemon, request: Request) -> HTMLResponse:
+async def link(daemon: Daemon, request: Request, wish: Wish | None = None) -> HTMLResponse:
     """A one-time link at the address by which this page was reached, or where that is this
     machine's own, at the one that others reach; with its QR code, if there is one."""
-    options, link = daemon.options, daemon.login_link()
+    options, link = daemon.options, linked(daemon, wish or Wish(role="all"))
     host, port = split_host(request.headers.get("host", ""))
     why = ""
     if is_here(host):

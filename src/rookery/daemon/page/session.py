@@ -107,8 +107,7 @@ def _read(daemon: State, session: str, at: int | None) -> Shown:
 
 
 def _screen(daemon: State, session: str, shown: Shown) -> str:
-    read_only = daemon.options.read_only
-    found = regions.at_first(session, shown.header, read_only=read_only)
+    found = regions.at_first(session, shown.header, closed=daemon.closed)
     about = (
         f'data-session="{esc_line(session)}" data-seq="{shown.seq}" data-now="{_now()}"'
         + (f' data-at="b{esc_line(shown.marked, 100)}"' if shown.marked else "")

@@ -12,6 +12,7 @@ from rookery.client.config import in_force
 from rookery.client.update.difference import since_start
 from rookery.core import units
 from rookery.daemon import assets
+from rookery.daemon.access.roles import ALL
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import forms
@@ -40,16 +41,14 @@ def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
     """A section of the settings. `inner` is HTML, `title` plain text."""
     rows = [("", "This page"), *catalog.LISTS.items(), *catalog.SETTINGS.items()]
     rows += [("devices", "Devices"), ("trash", "Trash")]
+    if daemon.role != ALL:
+        rows = rows[:1]
     links = "".join(
         f'<a href="/settings{f"/{name}" if name else ""}"'
         f"{' aria-current="page"' if name == section else ''}>{words}</a>"
         for name, words in rows
     )
-    note = (
-        tag("p", "This Rookery is read-only: nothing can be changed here.", "note")
-        if daemon.options.read_only
-        else ""
-    )
+    note = tag("p", esc_line(daemon.closed), "note") if daemon.closed else ""
     main = (
         f'<div class="screen settings"><nav class="sections" aria-label="Settings">{links}</nav>'
         f'<div class="section"><h1>{esc_line(title)}</h1>{note}{inner}</div></div>'
@@ -67,7 +66,7 @@ def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
 
 @router.get("/settings")
 async def this_page(daemon: Daemon, request: Request) -> HTMLResponse:
-    held = await asyncio.to_thread(_held, daemon.home)
+    held = await asyncio.to_thread(_held, daemon.home) if daemon.role == ALL else ""
     inner = held + _look() + NOTICES + await asyncio.to_thread(_daemon, daemon, request)
     return frame(daemon, "", "Settings", inner)
 
@@ -157,7 +156,7 @@ async def section(daemon: Daemon, section: str) -> HTMLResponse:
 
 
 def buttons(daemon: State, label: str, *, tests: bool = False, back: str = "") -> str:
-    if daemon.options.read_only:
+    if daemon.read_only:
         return ""
     test = '<button type="button" data-do="test-form">Test</button>' if tests else ""
     leave = f'<a class="button quiet" href="{back}">Cancel</a>' if back else ""

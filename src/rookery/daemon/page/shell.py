@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from fastapi.responses import HTMLResponse
 
+from rookery.daemon.access.roles import ALL
 from rookery.daemon.pieces import fleet_list, icons
 from rookery.daemon.pieces.document import document
 from rookery.daemon.state import State
@@ -54,7 +55,9 @@ def page(
         f'<main id="main" tabindex="-1">{_bar(about)}{main}</main></div>{TOLD}'
     )
     attributes = f' data-screen="{esc_line(about.screen)}" data-session="{esc_line(session)}"'
-    attributes += ' data-read-only="1"' if daemon.options.read_only else ""
+    attributes += ' data-read-only="1"' if daemon.read_only else ""
+    if daemon.role != ALL:
+        attributes += f' data-role="{daemon.role}" data-may="{esc_line(daemon.closed)}"'
     return HTMLResponse(
         document(
             f"{title} · Rookery" if title else "Rookery",
@@ -77,7 +80,7 @@ def _bar(about: _Page) -> str:
 
 def _column(daemon: State, about: _Page) -> str:
     mark = f'<a class="brand" href="/">{MARK}<span>Rookery</span></a>'
-    brand = tag("div", mark + ("" if daemon.options.read_only else _new(about)), "top-line")
+    brand = tag("div", mark + ("" if daemon.read_only else _new(about)), "top-line")
     find = (
         '<form class="find" action="/search" role="search"><input name="q" id="find" '
         'type="search" autocomplete="off" aria-label="Find a session, or anything ever said" '

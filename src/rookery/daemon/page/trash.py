@@ -23,7 +23,7 @@ ABOUT = (
 @router.get("/settings/trash")
 async def trash(daemon: Daemon) -> HTMLResponse:
     found = await asyncio.to_thread(moves.listed, daemon.home)
-    read_only = daemon.options.read_only
+    read_only = daemon.read_only
     rows = "".join(_row(each, read_only=read_only) for each in found)
     inner = tag("ul", rows, "saved") if rows else tag("p", "The trash is empty.", "none")
     if rows and not read_only:

@@ -129,6 +129,7 @@ def _button(action: Json, key: str, digit: str, *, plain: bool = False) -> str:
         f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
     )
     attributes += f' data-rule="{esc_line(rule)}"' if rule else ""
+    attributes += " data-always" if kind in (*ALWAYS, "reject_always") else ""
     attributes += " data-danger" if danger else ""
     attributes += f' disabled title="{esc_line(why)}"' if why else f' title="{esc_line(label)}"'
     hint = tag("kbd", key) if key and not why else ""

@@ -13,12 +13,11 @@ CLIP = (
 SEND = '<path d="M8 13V3M4 7l4-4 4 4"/>'
 STOP = '<rect x="4" y="4" width="8" height="8" rx="1"/>'
 
-READ_ONLY = "This Rookery is read-only."
 
-
-def rendered(session: str, header: Json, read_only: bool) -> str:
-    if read_only:
-        return f'<p class="composer closed soft" role="note">{READ_ONLY}</p>'
+def rendered(session: str, header: Json, closed: str) -> str:
+    """`closed`: why nothing can be sent; "": it can."""
+    if closed:
+        return f'<p class="composer closed soft" role="note">{esc_line(closed)}</p>'
     facts = {
         "session": session,
         "cwd": header["cwd"],

@@ -14,12 +14,13 @@ def regions(header: Json, *, read_only: bool = False) -> dict[str, str]:
     return {"bar": masked(bar), "queue": masked(queue), "rewound": dumps(header["hidden"])}
 
 
-def at_first(session: str, header: Json, *, read_only: bool) -> dict[str, str]:
-    """As a screen begins: with the time that passed, and with the composer."""
-    bar = session_bar.rendered(header, None, _now(), read_only)
-    return regions(header, read_only=read_only) | {
+def at_first(session: str, header: Json, *, closed: str) -> dict[str, str]:
+    """As a screen begins: with the time that passed, and with the composer. `closed`: why nothing
+    can be sent; "": it can."""
+    bar = session_bar.rendered(header, None, _now(), bool(closed))
+    return regions(header, read_only=bool(closed)) | {
         "bar": masked(bar),
-        "composer": composer.rendered(session, header, read_only),
+        "composer": composer.rendered(session, header, closed),
     }
 
 
