@@ -529,3 +529,9 @@ def test_a_browser_is_named_and_has_its_role(serving: Callable[..., Served]) -> 
     assert served.own("PATCH", f"/api/devices/{browser.device}", {"role": "look"}).status == 200
     answer = served.ask("POST", "/api/sessions", NEW, token=browser.token())
     assert (answer.status, answer.json()["error"]) == (403, "role")
+
+
+def test_a_person_at_a_browser_is_told_on_a_page(served: Served, tokens: dict[str, str]) -> None:
+    answer = served.ask("GET", "/new", token=tokens["look"], Accept="text/html")
+    assert (answer.status, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert b"This device may only look." in answer.body

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.routing import BaseRoute, Route
 
 from rookery.agents.registry import NotInstalled, UnknownAgent
@@ -53,7 +54,7 @@ def wants_page(path: str, accept: str) -> bool:
     return "text/html" in accept and not path.startswith("/api/")
 
 
-def answer(request: Request, problem: Problem) -> Response:
+def answer(request: HTTPConnection, problem: Problem) -> Response:
     """As JSON, or as a page for a person."""
     if not wants_page(request.url.path, request.headers.get("accept", "")):
         return problem.response()

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from contextlib import nullcontext, suppress
 from typing import Any
 
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse
 
 from rookery.client.daemon.origin import SENDER
@@ -27,7 +28,7 @@ from rookery.daemon.access.recognition import (
     earlier_token,
     forbidden,
 )
-from rookery.daemon.errors import Problem
+from rookery.daemon.errors import Problem, answer
 from rookery.daemon.metrics.measures import RESPONSE_DELAY, RESPONSES
 from rookery.daemon.options import NONE, Options, split_host
 from rookery.daemon.pieces.document import shell
@@ -265,11 +266,8 @@ class Gate:
             method = scope.get("method", roles.WEBSOCKET)
             if not roles.may_ask(known.role, method, scope["path"]):
                 raise forbidden(known)
-        SENDER.set(
-            sender_of(known.id, known.name, scope[PERSON] or known.person)
-            if known
-            else sender_of("", "", scope[PERSON])
-        )
+        about = (known.id, known.name, known.person) if known else ("", "", "")
+        SENDER.set(sender_of(*about[:2], scope[PERSON] or about[2]))
 
     def _is_proxy(self, peer: Peer) -> bool:
         """The declared one; of which user it is, may have been left unsaid."""
@@ -383,7 +381,7 @@ async def _drain(receive: Receive) -> None:
 
 
 async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    response = problem.response()
+    response = answer(HTTPConnection(scope), problem)
     if scope["type"] == "http":
         # A small body is read first: a connection that is closed with something unread in it is
         # reset, and the answer lost. What is left would be taken for the next request.

@@ -78,8 +78,11 @@ def journalled(app: App, home: str) -> App:
             name = getattr(scope.get("route"), "name", "")
             begun = message["type"] == "http.response.start"
             if begun and message["status"] < 400 and name not in QUIET:
-                session = str(scope.get("path_params", {}).get("session", ""))[:200]
-                did = name.replace("_", " ")
+                given = dict(scope.get("path_params", {}))
+                session = str(given.pop("session", ""))[:200]
+                did = " ".join(
+                    [name.replace("_", " "), *(str(each)[:80] for each in given.values())]
+                )
                 await asyncio.to_thread(Journal(home).note, did, SENDER.get(), session=session)
             await send(message)
 

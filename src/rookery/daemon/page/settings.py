@@ -67,15 +67,13 @@ def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
 @router.get("/settings")
 async def this_page(daemon: Daemon, request: Request) -> HTMLResponse:
     held = await asyncio.to_thread(_held, daemon.home) if daemon.role == ALL else ""
-    inner = held + _look() + NOTICES + await asyncio.to_thread(_daemon, daemon, request)
+    notices = NOTICES.format(f'<p class="soft">{WEBHOOKS}</p>' if daemon.role == ALL else "")
+    inner = held + _look() + notices + await asyncio.to_thread(_daemon, daemon, request)
     return frame(daemon, "", "Settings", inner)
 
 
-NOTICES = (
-    '<section><h2>Notifications in this browser</h2><div id="notify-here" data-notify></div>'
-    '<p class="soft">Webhooks and the desktop: <a href="/settings/notify">Notifications</a>.</p>'
-    "</section>"
-)
+NOTICES = '<section><h2>Notifications in this browser</h2><div id="notify-here" data-notify></div>{}</section>'
+WEBHOOKS = 'Webhooks and the desktop: <a href="/settings/notify">Notifications</a>.'
 IN_BROWSER = '<section class="first" id="notify-here" data-notify></section>'
 
 
@@ -120,7 +118,9 @@ def _daemon(daemon: State, request: Request) -> str:
         "Log in by": {"token": "one-time link", "passphrase": "passphrase or one-time link"}.get(
             daemon.options.auth, "no login"
         ),
-        "Changes": "not allowed (--read-only)" if daemon.options.read_only else "allowed",
+        "Changes": "not allowed (--read-only)"
+        if daemon.options.read_only
+        else daemon.closed or "allowed",
         "Sessions": f"{len(daemon.fleet.heads):,}",
     }
     if daemon.options.auth == "none":

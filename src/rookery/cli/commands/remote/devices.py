@@ -171,5 +171,5 @@ def _ask(method: str, path: str, body: Json | None = None) -> Any:
 
 
 def _complain(said: Json) -> NoReturn:
-    remedy = "" if "/api/" in said["remedy"] else said["remedy"]
+    remedy = "rookery devices lists them." if "/api/" in said["remedy"] else said["remedy"]
     raise click.ClickException(f"{said['message']} {remedy}".strip())
