@@ -43,7 +43,7 @@ def test_a_device_that_may_answer_answers_once_and_is_named(site: Site) -> None:
     expect(page.locator("[data-always]")).to_have_count(0)
     expect(page.locator(".composer")).to_contain_text("look and answer questions")
     page.locator(".answers .primary").click()
-    expect(page.get_by_text("allowed: ")).to_be_visible()
+    expect(page.locator("#transcript").get_by_text("allowed: ")).to_be_visible()
     expect(page.locator("#transcript")).to_contain_text(
         re.compile(r"You allowed it \((Chromium|Chrome)[\w ]* on Linux\)")
     )

@@ -348,6 +348,29 @@ async def test_a_client_is_looked_at_once_and_a_probe_is_not(
     assert looked == [False, False]
 
 
+@pytest.mark.parametrize("is_agents", [False, True])
+async def test_an_agents_process_cannot_pass_for_a_device(
+    aviary: Aviary, monkeypatch: pytest.MonkeyPatch, is_agents: bool
+) -> None:
+    monkeypatch.setattr(guard, "peer_is_agents", lambda *_: is_agents)
+    known = SimpleNamespace(session=SimpleNamespace(home=aviary.home))
+    known.welcome, known.drop = dict, lambda _: None
+    known.add = lambda connection: vars(known).update(last=connection)
+    path = str(aviary.root / "s")
+    server = await asyncio.get_running_loop().create_unix_server(lambda: Connection(known), path)
+    found = []
+    async with server:
+        for name in ("web:3fa94c01 Anna's phone | Anna", "web:- | Anna", "cli:4711", "plug"):
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(frames.encode("hello", {"protocol": 1, "client": name}))
+            assert "welcome" in json.loads(await reader.readline())
+            found.append(known.last.name)
+            writer.close()
+    own = ["cli:4711", "plug"]
+    devices = ["web:3fa94c01 Anna's phone | Anna", "web:- | Anna"]
+    assert found == (["agent", "agent", *own] if is_agents else [*devices, *own])
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [

@@ -72,7 +72,10 @@ async def this_page(daemon: Daemon, request: Request) -> HTMLResponse:
     return frame(daemon, "", "Settings", inner)
 
 
-NOTICES = '<section><h2>Notifications in this browser</h2><div id="notify-here" data-notify></div>{}</section>'
+NOTICES = (
+    "<section><h2>Notifications in this browser</h2>"
+    '<div id="notify-here" data-notify></div>{}</section>'
+)
 WEBHOOKS = 'Webhooks and the desktop: <a href="/settings/notify">Notifications</a>.'
 IN_BROWSER = '<section class="first" id="notify-here" data-notify></section>'
 
