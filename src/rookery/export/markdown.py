@@ -61,6 +61,8 @@ def _call(block: Block, terminals: list[Block], text: str, cwd: str) -> str:
     status = "rejected" if captions.is_rejected(block) else block["status"] or "done"
     found = [f"- **{words}** ({status})"]
     texts = [(text, "")] if text else []
+    if captions.is_command(block) and "\n" in (command := captions.command_of(block)):
+        texts.insert(0, (clean(command), "sh"))
     for part in captions.parts_of(block):
         match part:
             case {"type": "markdown" | "terminal", "text": str(said)}:

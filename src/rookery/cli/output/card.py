@@ -5,9 +5,12 @@ from typing import Any
 
 from rookery.cli.output import lines
 from rookery.cli.output.paint import Paint
-from rookery.cli.output.safe import clean_line
+from rookery.cli.output.safe import clean, clean_line
 from rookery.core.blocks import Block, Document, captions
 from rookery.core.json import lenient
+
+COMMAND_LINES = 16
+"""Lines shown of a command."""
 
 
 def headline(
@@ -37,21 +40,25 @@ def details(
     paint: Paint,
     *,
     full: bool,
-    told: Sequence[dict[str, Any]] = (),
+    told: Sequence[dict[str, Any]] | None = None,
 ) -> list[str]:
-    """Diffs and output, or else the arguments. `told`: parts shown above."""
+    """Diffs and output, or else the arguments. `told`: parts that its ask showed
+    above, with its command; None: it did not ask."""
     if captions.is_rejected(block) and not captions.diffs(block):
         return []
     if block.get("kind") in captions.QUIET and block["status"] != "failed" and not full:
         return []
     several = len(captions.diffs(block)) > 1
-    found: list[str] = []
+    found = _command_lines(block, paint, full=full) if told is None else []
+    told = told or ()
     for part in captions.parts_of(block):
         if part in told:
             continue
         if part["type"] == "diff" and several:
             found.append(clean_line(part["path"]))
-        if part["type"] == "terminal" or (part["type"] == "markdown" and _is_command(block)):
+        if part["type"] == "terminal" or (
+            part["type"] == "markdown" and block.get("kind") == "execute"
+        ):
             found += lines.of_output(
                 captions.unfenced(lenient.text(part, "text")), paint, full=full
             )
@@ -64,12 +71,17 @@ def details(
     return found
 
 
-def _is_command(block: Block) -> bool:
-    return block.get("kind") == "execute"
+def _command_lines(block: Block, paint: Paint, *, full: bool) -> list[str]:
+    """A command of several lines; a shorter one is in the headline."""
+    command = captions.command_of(block) if captions.is_command(block) else ""
+    if "\n" not in command:
+        return []
+    told = [f"{paint.sign('edge')} {line}" for line in clean(command).split("\n")]
+    return [paint.faint(line) for line in lines.middle(told, COMMAND_LINES, paint, full)]
 
 
 def _arguments(block: Block) -> list[str]:
-    if _is_command(block) or "input" not in block:
+    if block.get("kind") == "execute" or "input" not in block:
         return []
     return [lines.short_json(block["input"]["value"], 200)]
 

@@ -217,7 +217,7 @@ class Transcript:
         cwd, timed = document.header["cwd"], self._durations
         found = [card.headline(block, terminals, self.paint, cwd, durations=timed)]
         if not self._brief:
-            asked = self._asked.get(block["id"], [])
+            asked = self._asked.get(block["id"])
             opened = card.details(block, told, self.paint, full=self._full, told=asked)
             found += [f"    {line}" for line in opened]
         indent = "  " * _depth(document, block)

@@ -60,8 +60,9 @@ def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, 
     said = clean(block["title"] or lenient.text(block, "tool"))
     kind = block.get("kind", "")
     verb = VERBS.get(kind, "")
-    if kind == "execute" or block["role"] == "terminal":
-        return "run", _without_verb(clean(_command(block)) or said or "a command")
+    if is_command(block):
+        first, *more = command_of(block).split("\n") or [""]
+        return "run", (clean(first) or said or "a command") + (" …" if more else "")
     paths = [path for part in diffs(block) if (path := lenient.text(part, "path"))]
     if kind == "edit" and paths:
         return verb, ", ".join(dict.fromkeys(short_path(path, cwd, clean) for path in paths))
@@ -94,13 +95,22 @@ def _without_verb(said: str) -> str:
     return said.strip("`")
 
 
-def _command(block: Block) -> str:
+def is_command(block: Block) -> bool:
+    return block.get("kind") == "execute" or block["role"] == "terminal"
+
+
+def command_of(block: Block) -> str:
+    """What a call runs, whole and with its lines: a here-document on one line reads as something
+    else."""
     given = lenient.mapping(block, "input").get("value")
     found = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
     words = next((each for each in found if each), None)
     if isinstance(words, list):
-        return " ".join(word for word in words if isinstance(word, str))
-    return words if isinstance(words, str) else ""
+        words = [word for word in words if isinstance(word, str)]
+        is_script = len(words) == 3 and words[1] in ("-c", "-lc") and "\n" in words[2]
+        words = words[2] if is_script else " ".join(words)
+    said = words if isinstance(words, str) and words.strip() else block["title"]
+    return _without_verb(said.strip())
 
 
 def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:

@@ -208,6 +208,8 @@ def call_words(block: Block, terminals: list[Block], cwd: str) -> tuple[str, str
 
 def _done_to(block: Block, cwd: str) -> tuple[str, str]:
     verb, about = captions.call_words(block, cwd, safe_text.clean)
+    if verb == "run":
+        about = safe_text.clean(captions.command_of(block)) or about
     if verb and about:
         return verb, about
     given = lenient.mapping(block, "input").get("value")

@@ -93,20 +93,12 @@ def details(block: Block, terminals: Sequence[Block], view: View) -> str:
             command = ""
     if command and (found or len(command) > LONGEST_OBJECT or "\n" in command):
         found = part.output("", command) + found
-    return found or ("" if _is_command(block) else _arguments(block))
-
-
-def _is_command(block: Block) -> bool:
-    return block["role"] == "terminal" or block.get("kind") == "execute"
+    return found or ("" if captions.is_command(block) else _arguments(block))
 
 
 def _command(block: Block) -> str:
     """The line that was run, whole and with its line breaks; "": it is no command."""
-    if not _is_command(block):
-        return ""
-    given = lenient.mapping(block, "input").get("value")
-    said = given if isinstance(given, str) else lenient.text(given, "command")
-    return esc(said.strip()[:20_000]) or esc_line(captions.call_words(block, "")[1], 20_000)
+    return esc(captions.command_of(block)[:20_000]) if captions.is_command(block) else ""
 
 
 def _is_output(block: Block, text: str) -> bool:
@@ -130,7 +122,7 @@ def _opens(block: Block, terminals: Sequence[Block]) -> bool:
         return any(lenient.text(each, "type") == "image" for each in block["parts"])
     if any(lenient.text(each, "type") in ("diff", "image") for each in captions.parts_of(block)):
         return True
-    if not _is_command(block):
+    if not captions.is_command(block):
         return bool(block["status"] == "failed")
     if block["status"] == "running":
         return True

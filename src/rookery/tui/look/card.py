@@ -7,7 +7,7 @@ from rookery.core.json import lenient
 from rookery.render import call
 from rookery.render.diff import rows_of
 from rookery.tui.look import diff, part
-from rookery.tui.look.runs import Line, Run, clean_line, count, prefixed, trimmed
+from rookery.tui.look.runs import Line, Run, clean, clean_line, count, fold, prefixed, trimmed
 from rookery.tui.look.view import View
 
 LIVE = 6
@@ -19,8 +19,9 @@ LAST, NEAR = 3, 12
 WHY = 8
 """Lines of a folded card that failed."""
 
-CHANGE, SLACK = 20, 3
-"""Lines of a change that a folded card shows, and so few more that folding would save nothing."""
+CHANGE, COMMAND, SLACK = 20, 10, 3
+"""Lines of a change and of a command that a folded card shows, and so few more that folding would
+save nothing."""
 
 
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
@@ -41,7 +42,24 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
         body = _last_lines(block, terminals, inner)
     else:
         body = []
+    body = [*_command(block, inner), *body]
     return lines + prefixed(body, [("  ", view.look.plain)])
+
+
+def _command(block: Block, view: View) -> list[Line]:
+    """A command of several lines, as it was written; a shorter one is in the headline."""
+    command = captions.command_of(block) if captions.is_command(block) else ""
+    if "\n" not in command or view.folded:
+        return []
+    most = part.OPENED if view.opened else COMMAND
+    rows = clean(command).split("\n")
+    shown = rows if len(rows) <= most + SLACK else rows[:most]
+    width = max(1, view.width - 2)
+    lines = [line for row in shown for line in fold([(row, view.look.ink)], width)]
+    lines = prefixed(part.capped(lines, 3 * most, view), [("│ ", view.look.faint)])
+    if len(shown) < len(rows):
+        lines.append([(f"… {count(len(rows) - most, 'more line')}", view.look.soft)])
+    return lines
 
 
 def is_short_change(block: Block) -> bool:
