@@ -1,9 +1,11 @@
 """Markdown as a tree of blocks with spans of text. HTML in it is text."""
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from rookery.render import links
 from rookery.render.plain import clean
 from rookery.render.stretches import fence_after
 
@@ -15,13 +17,15 @@ LINE_COST = 70
 DENSE = 6
 """Microseconds for each character: prose takes one."""
 
+LONGEST_FORMULA = 2_000
+
 BOXES = {"[x]": "x", "[X]": "x", "[ ]": " "}
 
 
 class Span(NamedTuple):
     text: str
     marks: tuple[str, ...] = ()
-    """Any of strong, em, s, link, code, image."""
+    """Any of strong, em, s, link, code, image, math."""
     href: str = ""
 
 
@@ -65,7 +69,34 @@ def _is_dense(text: str) -> bool:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
+    parser.inline.ruler.before("escape", "math", _math)
+    return parser
+
+
+_FORMULAS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
+_MATHS = re.compile(r"[\\^_=<>+*/-]|\A\w\Z")
+"""What a formula has, and two prices do not."""
+
+
+def _math(state: Any, silent: bool) -> bool:
+    """A formula between dollars, or as TeX itself marks it."""
+    source, at = state.src, state.pos
+    opening = next((each for each in _FORMULAS if source.startswith(each, at)), "")
+    if not opening:
+        return False
+    begin, closing = at + len(opening), _FORMULAS[opening]
+    end = source.find(closing, begin, begin + LONGEST_FORMULA)
+    inner = source[begin:end] if end > begin else ""
+    after = source[end + len(closing) : end + len(closing) + 1]
+    if not inner.strip() or not _MATHS.search(inner):
+        return False
+    if opening == "$" and (inner != inner.strip() or after.isalnum() or "\n\n" in inner):
+        return False
+    if not silent:
+        state.push("math", "", 0).content = inner
+    state.pos = end + len(closing)
+    return True
 
 
 def _nodes(tokens: Iterator[Any]) -> tuple[Node, ...]:
@@ -129,8 +160,20 @@ def _spans(token: Any) -> tuple[Span, ...]:
         elif kind == "image":
             source = str(child.attrs.get("src", ""))
             found.append(Span(clean(child.content) or "image", (*marks, "image"), source))
+        elif kind == "math":
+            from rookery.render.formulas import readable
+
+            found.append(Span(readable(clean(child.content)), (*marks, "math"), href))
+        elif kind == "text" and not href:
+            found += _linked(clean(child.content), tuple(marks))
         else:
             own = ("code",) if kind == "code_inline" else ()
             text = {"softbreak": " ", "hardbreak": "\n"}.get(kind) or clean(child.content)
             found.append(Span(text, (*marks, *own), href))
     return tuple(found)
+
+
+def _linked(text: str, marks: tuple[str, ...]) -> Iterator[Span]:
+    """An address that stands there bare is a link, too."""
+    for piece, address in links.pieces(text):
+        yield Span(piece, (*marks, "link"), address) if address else Span(piece, marks)

@@ -329,8 +329,8 @@ class Rookery(Focus, TranscriptTools):
                 self.notify("Copied.")
             case "edit":
                 self.edit(message.text)
-            case "show":
-                self.show_image(message.block["parts"])
+            case "show" | "follow":
+                self.open_outside(message.block, message.text, link=message.what == "follow")
             case what:
                 self.asking.want(what, message.block)
 

@@ -27,7 +27,7 @@ function change(old, next) {
 }
 
 function attributes(old, next) {
-  const details = old.localName === "details";
+  const details = old.localName === "details" && !(old.classList.contains("live") && !old.dataset.touched); // one that opened itself closes itself
   const field = old.localName === "input" || old.localName === "textarea" || old.localName === "select";
   for (const { name } of [...old.attributes]) {
     if (!next.hasAttribute(name) && !(details && name === "open") && name !== "aria-busy") old.removeAttribute(name);

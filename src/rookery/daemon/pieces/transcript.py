@@ -161,7 +161,8 @@ class Painter:
         if block["role"] == "answer":
             return body + parts
         line = captions.thought(block, live=opened)
-        return f"<details><summary>{line}</summary>{body}</details>{parts}"
+        live = ' open class="live"' if opened else ""
+        return f"<details{live}><summary>{line}</summary>{body}</details>{parts}"
 
     def _output(self, terminal: Block, command: str) -> str:
         name = str(terminal["id"])

@@ -5,14 +5,14 @@ from itertools import groupby
 
 from rookery.export.html.code import highlighted
 from rookery.export.html.text import esc, esc_line, link, tag
-from rookery.render import markdown
+from rookery.render import diagrams, markdown
 from rookery.render.markdown import Node, Span
 from rookery.render.stretches import starts_of, stretch
 
 WHOLE, LEAST, MOST = 48_000, 12_000, 24_000
 """Characters: longer texts are parsed in stretches, so that no text takes more than its length."""
 
-TAGS = {"strong": "strong", "em": "em", "s": "s", "code": "code"}
+TAGS = {"strong": "strong", "em": "em", "s": "s", "code": "code", "math": "i"}
 ALIGNED = ("left", "center", "right")
 BOXES = {"x": '<span class="box">☑</span> ', " ": '<span class="box">☐</span> '}
 
@@ -61,6 +61,10 @@ def _block(node: Node) -> str:
 
 
 def code_block(text: str, language: str = "") -> str:
+    """Of a diagram, what it says, and its source below."""
+    if language == "mermaid" and (said := diagrams.readable(text)):
+        source = tag("details", tag("summary", "Source") + code_block(text))
+        return f"{code_block(said)}{source}"
     label = f'<span class="language">{esc_line(language, 40)}</span>' if language else ""
     code = tag("code", highlighted(text, language))
     return f'<div class="code">{label}<pre tabindex="0">{code}</pre></div>'

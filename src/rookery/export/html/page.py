@@ -11,7 +11,7 @@ from rookery.core import units
 from rookery.core.agent.names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
-from rookery.export.html import transcript
+from rookery.export.html import markdown, transcript
 from rookery.export.html.images import Images
 from rookery.export.html.text import esc_line, tag
 from rookery.export.html.view import View
@@ -51,6 +51,13 @@ def pieces(log: Reader, first: int, last: int | None, now: float) -> Iterator[st
     for turn in turns(log, first, last):
         yield from _turn(turn, view)
     yield _foot(now)
+
+
+def of_text(title: str, text: str) -> str:
+    """One message alone."""
+    prose = tag("div", markdown.rendered(text), "prose")
+    body = f'<body>\n<main>\n<section class="turn">{prose}</section></main>\n</body>\n</html>\n'
+    return f"{_head({'title': title})}{body}"
 
 
 def _head(header: Json) -> str:

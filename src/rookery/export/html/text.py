@@ -2,12 +2,8 @@
 
 import html
 
+from rookery.render.links import can_follow
 from rookery.render.plain import clean, clean_line
-
-SCHEMES = ("http://", "https://", "mailto:")
-"""Addresses that a reader may follow. Whatever else stands in a link is shown as text."""
-
-LONGEST_ADDRESS = 2_000
 
 
 def esc(text: str) -> str:
@@ -33,10 +29,3 @@ def link(address: str, inner: str, said: str = "") -> str:
     shown = clean_line(address, 300)
     same = not shown or shown == clean_line(said, 300)
     return inner if same else f'{inner} <span class="address">({esc(shown)})</span>'
-
-
-def can_follow(address: str) -> bool:
-    """Of a known scheme, and without what could hide another address."""
-    if len(address) > LONGEST_ADDRESS or not address.lower().startswith(SCHEMES):
-        return False
-    return address.isprintable() and " " not in address and clean(address) == address

@@ -4,7 +4,7 @@ a worker that is silent."""
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rookery.core.blocks import Op, make_block
+from rookery.core.blocks import Block, Op, make_block
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.windows import Windows
 from rookery.tui.messages import HungChanged, LinkChanged
@@ -88,9 +88,24 @@ class TranscriptTools(Windows):
             self.composer.put(f"/{name} ")
             self.composer.focus()
 
-    # --- images --------------------------------------------------------------------------------
+    # --- outside the terminal ------------------------------------------------------------------
 
-    def show_image(self, parts: list[dict[str, Any]]) -> None:
+    def open_outside(self, block: Block, text: str, *, link: bool) -> None:
+        """A link that was clicked; an image of the block; else what it says, in the browser."""
+        from rookery.tui.system import external_programs
+
+        pictures = any(part.get("type") == "image" for part in block["parts"])
+        if link:
+            self.notify(external_programs.follow(text), markup=False)
+        elif pictures or block["role"] not in ("answer", "thought") or not text.strip():
+            self._show_image(block["parts"])
+        else:
+            from rookery.export.html.page import of_text
+
+            page = of_text(self.window.header["title"], text)
+            self.notify(external_programs.show(page.encode(), "text/html"), markup=False)
+
+    def _show_image(self, parts: list[dict[str, Any]]) -> None:
         for part in parts:
             if part.get("type") == "image" and part.get("blob"):
                 show = partial(self._show_bytes, str(part.get("mime")))

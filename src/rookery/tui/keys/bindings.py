@@ -114,7 +114,7 @@ TRANSCRIPT: list[BindingType] = [
     key("block.copy", "want('copy')", "copy", "copy the block"),
     key("block.edit", "want('edit')", "editor", "open it in your editor"),
     quiet("ask.explain", "answer('explain')", "explain what it would do: files, network, code"),
-    quiet("block.show", "want('show')", "open the image"),
+    quiet("block.show", "want('show')", "open it in the browser, or its image"),
     quiet("block.split", "split", "diffs side by side or in one column"),
     quiet("view.start", "first", "to the beginning"),
     quiet("view.end", "last", "to the end"),

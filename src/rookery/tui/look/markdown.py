@@ -5,11 +5,22 @@ from collections.abc import Iterable, Sequence
 from rich.style import Style
 
 from rookery.render import markdown
+from rookery.render.links import can_follow
 from rookery.render.markdown import Node, Span
 from rookery.render.plain import clean
 from rookery.tui.look.colours import highlighted
 from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import Line, Run, fold, prefixed, trimmed, width_of, width_of_line, wrap
+from rookery.tui.look.runs import (
+    Line,
+    Run,
+    fold,
+    leading_to,
+    prefixed,
+    trimmed,
+    width_of,
+    width_of_line,
+    wrap,
+)
 
 CODE = 40
 """Columns of a code block's ground at least."""
@@ -61,6 +72,11 @@ class _Writer:
                 return prefixed(
                     inner, [("│ ", look.faint)] if depth < DEEPEST and width > 4 else []
                 )
+            case "fence" if node.info == "mermaid":
+                from rookery.render.diagrams import readable
+
+                said = readable(node.text)
+                return self._code(node._replace(text=said or node.text), width + self._more)
             case "fence" | "code_block":
                 return self._code(node, width + self._more)
             case "hr":
@@ -98,6 +114,8 @@ class _Writer:
         edge: Line = [("  ", look.ground)] if width > 8 else []
         room = width - 2 if edge else width
         lines = highlighted(node.text, node.info, look, ground=True)
+        if node.info in ("diff", "patch"):
+            lines = [_changed(line, look) for line in lines]
         rows, used = list[Line](), list[int]()
         for line in lines:
             columns = width_of("".join([text for text, _ in line]))
@@ -107,7 +125,8 @@ class _Writer:
         label = f" {node.info} " if node.info and edge else ""
         wide = min(room, max(max(used, default=0) + 1, [*used, 0][0] + width_of(label), CODE))
         found: list[Line] = [
-            [*row, (" " * (wide - each), look.ground)] for row, each in zip(rows, used, strict=True)
+            [*row, (" " * (wide - each), _under(row, look))]
+            for row, each in zip(rows, used, strict=True)
         ]
         if found and wide - used[0] >= width_of(label):
             blank = " " * (wide - used[0] - width_of(label))
@@ -120,6 +139,8 @@ class _Writer:
             style = base
             for mark in span.marks:
                 style += look.marks[mark]
+            if span.href and can_follow(span.href):
+                style += leading_to(span.href)
             text = f"[{span.text}]" if "image" in span.marks else span.text
             runs.append((text, style))
             if span.href and (at + 1 == len(spans) or spans[at + 1].href != span.href):
@@ -127,10 +148,25 @@ class _Writer:
         return runs
 
 
+def _changed(line: Line, look: Look) -> Line:
+    """A line of a patch on the ground of its sign; those that name the files have none."""
+    text = "".join(piece for piece, _ in line)
+    if text.startswith(("+++", "---")) or text[:1] not in ("+", "-"):
+        return line
+    ground = look.grounds.added if text[0] == "+" else look.grounds.removed
+    return [(text, look.ink + ground)]
+
+
+def _under(row: Line, look: Look) -> Style:
+    """The ground that goes on behind a line."""
+    last = row[-1][1].bgcolor if row else None
+    return Style(bgcolor=last) if last is not None else look.ground
+
+
 def _address(said: str, address: str, look: Look) -> Iterable[Run]:
     """Where a link leads, unless its words say so already."""
     address = clean(address)[:300]
-    if said not in (address, address.removeprefix("mailto:")):
+    if said not in (address, address.removeprefix("mailto:"), address.removeprefix("https://")):
         yield f" ({address})", look.faint
 
 

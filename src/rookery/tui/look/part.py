@@ -6,9 +6,20 @@ from typing import Any
 from rookery.core import units
 from rookery.core.asks import forms
 from rookery.core.json import lenient
+from rookery.render.links import can_follow
 from rookery.tui.look import diff, markdown
 from rookery.tui.look.colours import highlighted, printed
-from rookery.tui.look.runs import Line, clean, clean_line, count, fold, prefixed, trimmed, wrap
+from rookery.tui.look.runs import (
+    Line,
+    clean,
+    clean_line,
+    count,
+    fold,
+    leading_to,
+    prefixed,
+    trimmed,
+    wrap,
+)
 from rookery.tui.look.view import View
 
 type Part = dict[str, Any]
@@ -124,7 +135,8 @@ def _image(part: Part, view: View) -> Line:
 
 def _link(part: Part, view: View) -> list[Line]:
     name, uri = clean_line(lenient.text(part, "name")), clean_line(lenient.text(part, "uri"))
-    runs = [("↗ ", view.look.accent), (name or uri, view.look.link)]
+    style = view.look.link + (leading_to(uri) if can_follow(uri) else view.look.plain)
+    runs = [("↗ ", view.look.accent), (name or uri, style)]
     if uri and name not in ("", uri):
         runs.append((f" {uri}", view.look.faint))
     return wrap(runs, view.prose)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
@@ -153,6 +154,13 @@ def prefixed(lines: list[Line], first: Line, rest: Line | None = None) -> list[L
     """Put `first` before the first line and `rest` before the others."""
     after = first if rest is None else rest
     return [[*(after if number else first), *line] for number, line in enumerate(lines)]
+
+
+@lru_cache(maxsize=500)
+def leading_to(address: str) -> Style:
+    """A link for the terminal (OSC 8) and for a click. `address`: one that may be followed, so it
+    has no sign that ends the terminal's sequence."""
+    return Style(link=address, meta={"link": address})
 
 
 def strip_of(line: Line) -> Strip:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from threading import Thread
 
 
 def editor() -> list[str]:
@@ -40,8 +41,20 @@ def show(data: bytes, mime: str) -> str:
     handle, path = tempfile.mkstemp(prefix="rookery-", suffix=f".{ending}")
     with os.fdopen(handle, "wb") as file:
         file.write(data)
+    _open(path)
+    return path
+
+
+def follow(address: str) -> str:
+    """Open an address in the browser; returns what there is to say."""
+    return f"Opening {address}" if _open(address) else f"No program opens links here: {address}"
+
+
+def _open(what: str) -> bool:
+    """With the system's own program for it; whether there is one."""
     viewer = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
     if viewer:
         quiet = subprocess.DEVNULL
-        subprocess.Popen([viewer, path], stdin=quiet, stdout=quiet, stderr=quiet)
-    return path
+        child = subprocess.Popen([viewer, what], stdin=quiet, stdout=quiet, stderr=quiet)
+        Thread(target=child.wait, daemon=True).start()
+    return viewer is not None

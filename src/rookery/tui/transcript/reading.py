@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any, override
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
+from textual.strip import Strip
 
 from rookery.core.blocks import Block
 from rookery.tui.keys import bindings
-from rookery.tui.look.runs import count
+from rookery.tui.look.runs import clean_line, count, cut, strip_of
 from rookery.tui.look.view import ALL_ALIKE, View
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
@@ -24,6 +26,8 @@ from rookery.tui.transcript.window import Window
 
 STEP = 3
 """Lines per key inside a block taller than the view."""
+STICKY = 8
+"""Lines of a view that can spare one for the prompt."""
 
 
 class Transcript(Answerable, Finding):
@@ -107,6 +111,32 @@ class Transcript(Answerable, Finding):
             if rest > 0:
                 return f"{count(rest, 'more line')} of this ask"
         return super().below(row)
+
+    # --- the prompt, which stays on the first line while its answer scrolls --------------------
+
+    def prompt_above(self) -> Item | None:
+        """The prompt of what stands at the top of the view; None: it is in sight, or not loaded."""
+        top = round(self.scroll_y)
+        at = self._at(top) if top > 0 and self.scrollable_content_region.height >= STICKY else None
+        while at is not None and at >= 0:
+            item = self._items[at]
+            if item.block["role"] == "prompt":
+                return item if self._starts[at + 1] <= top else None
+            at -= 1
+        return None
+
+    @override
+    def _overlay(self, y: int, row: int, line: Strip) -> Strip:
+        item = self.prompt_above() if y == 0 else None
+        return super()._overlay(y, row, line) if item is None else self._sticky(item)
+
+    def _sticky(self, item: Item) -> Strip:
+        look, width = self.look, self.scrollable_content_region.width
+        ground = self.base + Style(bgcolor=look.palette.chosen)
+        text = cut(clean_line(item.block["text"], 500), max(1, width - GUTTER - 4))
+        words = [(" " * GUTTER, ground), ("▎ ", ground + look.accent), (text, ground + look.soft)]
+        line = strip_of(words).extend_cell_length(width, ground)
+        return line.extend_cell_length(self.size.width, self.base)
 
     # --- the cursor ----------------------------------------------------------------------------
 
@@ -208,6 +238,8 @@ class Transcript(Answerable, Finding):
             if here is None:
                 return
             first, last = self._extent(here)
+            covered = self._items[here].block["role"] != "prompt" and not self._items[here].gap
+            first = max(0, first - covered)  # by the prompt, which stays at the top
             top, height = self.scroll_offset.y, self.scrollable_content_region.height
             if last - first > height:
                 wanted = first if begin or top < first or top > last - height else top
@@ -315,8 +347,12 @@ class Transcript(Answerable, Finding):
             event.prevent_default()
 
     def on_click(self, event: events.Click) -> None:
-        item = self.item_at(event.y)
+        prompt = self.prompt_above() if event.y == 0 else None
+        item = prompt or self.item_at(event.y)
         if item is None:
+            return
+        if prompt:
+            self.go_to(prompt.name, begin=True)
             return
         if event.y == self.scrollable_content_region.height - 1 and self.news:
             self.to_end()
@@ -329,6 +365,8 @@ class Transcript(Answerable, Finding):
         elif isinstance(meta.get("choose"), str):
             self._focus_ask(item)
             self.asks.do(meta["choose"])
+        elif isinstance(meta.get("link"), str):
+            self.post_message(self.Wanted("follow", item.block, meta["link"]))
         elif isinstance(meta.get("want"), str):
             self.action_want(meta["want"])
         elif event.chain == 1 and item.block["role"] not in ("answer", "prompt", "ask"):

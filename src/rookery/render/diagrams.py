@@ -1,0 +1,78 @@
+"""Mermaid's diagrams as text: a flow chart or a sequence as one line for each of its arrows."""
+
+import re
+from collections.abc import Iterator
+
+LONGEST = 20_000
+_FLOW = re.compile(r"(?:graph|flowchart)\b", re.IGNORECASE)
+_SEQUENCE = "sequenceDiagram"
+_ARROW = re.compile(
+    r"\s*(?:--\s*([^-|>]+?)\s*--+>|==\s*([^=|>]+?)\s*==+>|<?(?:--+|==+|-\.+-)[>xo]?)"
+    r"\s*(?:\|([^|]*)\|)?\s*"
+)
+_NODE = re.compile(r"([\w.-]+)\s*(?:[(\[{>]+\"?(.*?)\"?[)\]}]+)?(?::::\w+)?$", re.DOTALL)
+_MESSAGE = re.compile(r"([^-:]+?)\s*(<?--?(?:>>?|[x)]))[+-]?\s*([^:]+?)\s*:\s*(.*)")
+_NAMED = re.compile(r"(?:participant|actor)\s+(\S+)\s+as\s+(.+)")
+_ASIDE = ("%%", "style ", "classDef ", "class ", "click ", "linkStyle ", "direction ", "end")
+
+
+def readable(source: str) -> str | None:
+    """None: of a kind that is best read as it is written."""
+    lines = [line.strip().rstrip(";") for line in source[:LONGEST].split("\n")]
+    lines = [line for line in lines if line and not line.startswith("%%")]
+    if not lines or len(source) > LONGEST:
+        return None
+    if _FLOW.match(lines[0]):
+        found = list(_flow(lines[1:]))
+    elif lines[0].startswith(_SEQUENCE):
+        found = list(_sequence(lines[1:]))
+    else:
+        return None
+    return "\n".join(found) or None
+
+
+def _flow(lines: list[str]) -> Iterator[str]:
+    names: dict[str, str] = {}
+    rows = list[tuple[list[str], list[str]]]()
+    for line in lines:
+        if line.startswith(_ASIDE):
+            continue
+        if line.startswith("subgraph"):
+            rows.append(([line.removeprefix("subgraph").strip()], []))
+            continue
+        pieces = _ARROW.split(line)
+        nodes = [[_known(each, names) for each in piece.split(" & ")] for piece in pieces[::4]]
+        words = zip(pieces[1::4], pieces[2::4], pieces[3::4], strict=True)
+        labels = [next((word for word in three if word), "") for three in words]
+        for before, label, after in zip(nodes, labels, nodes[1:], strict=False):
+            rows += [([one, other], [label]) for one in before for other in after]
+    for ends, said in rows:
+        if not said:
+            yield f"{ends[0]}:"
+            continue
+        first, second = (names.get(each, each) for each in ends)
+        yield f"{first} ─ {said[0].strip()} → {second}" if said[0] else f"{first} → {second}"
+
+
+def _known(piece: str, names: dict[str, str]) -> str:
+    """The node's name; its words are kept."""
+    found = _NODE.match(piece.strip())
+    if found is None:
+        return piece.strip()
+    name, words = found.groups()
+    if words:
+        names[name] = " ".join(words.replace("<br/>", " ").replace("<br>", " ").split())
+    return name
+
+
+def _sequence(lines: list[str]) -> Iterator[str]:
+    names: dict[str, str] = {}
+    for line in lines:
+        if named := _NAMED.match(line):
+            names[named.group(1)] = named.group(2)
+        elif said := _MESSAGE.match(line):
+            one, arrow, other, words = said.groups()
+            sign = "⇢" if arrow.startswith("--") else "→"
+            yield f"{names.get(one, one)} {sign} {names.get(other, other)}: {words}"
+        elif not line.startswith(("participant", "actor", "activate", "deactivate", "autonumber")):
+            yield line
