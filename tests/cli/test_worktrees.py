@@ -223,6 +223,28 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     nothing_is_left(home, tree)
 
 
+def test_a_conflict_is_resolved_by_the_agent_that_made_it(home: Path, tree: Tree) -> None:
+    """It is asked in its own worktree; then the merge succeeds."""
+    work = play({"command": "echo theirs > a.txt; git commit -qam theirs"})
+    assert rookery("run", "--agent", "demo", "--worktree", work, cwd=tree.place).code == 0
+    session = json.loads(rookery("ps", "--json").out)["id"]
+    tree.put({"a.txt": "mine\n"})
+    tree.save()
+    refused = rookery("merge", session)
+    assert refused.code == 1
+    assert "--ask-agent" in refused.err
+    asked = rookery("merge", session, "--ask-agent")
+    assert asked.code == 0, asked.err
+    assert f"When it is done: rookery merge {session}" in asked.err
+    said = rookery("show", session).out
+    assert "Your work conflicts with main: a.txt." in said
+    assert f"git merge {tree.git('rev-parse', 'HEAD')[:12]}" in said
+    again = play({"command": "git merge -q main; echo both > a.txt; git commit -qam both"})
+    assert rookery("prompt", session, "--wait", "--approve", "all", again).code == 0
+    assert "Merged into main" in rookery("merge", session).err
+    assert tree.read("a.txt") == b"both\n"
+
+
 def test_a_commit_says_what_changed_not_what_was_asked_for(home: Path, tree: Tree) -> None:
     """Also where the word `start` is written, and off a terminal."""
     racers(home, bad=BAD, worse=BAD)

@@ -58,7 +58,8 @@ def as_json(plan: merge.Plan) -> Json:
     """What a merge would do, for programs and for a question."""
     fields = ("how", "conflicts", "in_the_way", "commits", "uncommitted", "message")
     about = {field: getattr(plan, field) for field in fields}
-    return {**about, "into": plan.branch or plan.top, **plan.size._asdict()}
+    about |= {"into": plan.branch or plan.top, "resolution": plan.resolution()}
+    return {**about, **plan.size._asdict()}
 
 
 def merge_session(

@@ -62,6 +62,18 @@ class Plan(NamedTuple):
     message: str
     """Of the commit that is made of the work; "": there is none, or the agent committed it."""
 
+    def resolution(self) -> str:
+        """The prompt that has the agent resolve the conflicts; "": there are none."""
+        if not self.conflicts:
+            return ""
+        into, commit = self.branch or "HEAD", self.onto[:12]
+        return (
+            f"Your work conflicts with {into}: {_listed(self.conflicts)}.\n"
+            "Commit your work, then merge the other side into your branch "
+            f"(git merge {commit}). Resolve the conflicts so that what both sides meant is kept, "
+            "check the result, and commit the merge."
+        )
+
     def check(self) -> None:
         """Raises NoWorktree: it cannot be done now."""
         if self.conflicts:
@@ -69,8 +81,7 @@ class Plan(NamedTuple):
             raise NoWorktree(
                 "conflict",
                 f"{words}{_listed(self.conflicts)}. Nothing was changed.",
-                f"Have the agent merge {self.branch or self.onto[:12]} into its branch, then try "
-                "again.",
+                "To have the agent resolve it: rookery merge SESSION --ask-agent",
             )
         if self.in_the_way:
             words = f"{self.top} has uncommitted changes in files that the merge changes"

@@ -27,10 +27,19 @@ export function messageField(session, plan, how = null) {
   return { field, message: () => (field.hidden || text.value === draft ? "" : text.value) };
 }
 
+/** The agent may resolve conflicts in its own worktree. */
+async function resolve(session, plan) {
+  const lines = [`${count(plan.conflicts.length, "file")} in conflict with ${plan.into}: ${plan.conflicts.slice(0, 5).join(", ")}. Nothing was changed.`,
+    "The agent can resolve it in its worktree; then merge again."];
+  if (!(await sure("The work conflicts", lines, "Have the agent resolve it"))) return;
+  await api("POST", place(session, "prompt"), { text: plan.resolution });
+  toast("The agent is resolving the conflict. Merge again when it is done.");
+}
+
 /** `whose`: in the question. Whether it was merged. */
 export async function merge(session, whose = "this session") {
   const plan = await api("GET", place(session, "merge"));
-  if (plan.conflicts.length) return refusal("These files conflict", plan.conflicts);
+  if (plan.conflicts.length) return resolve(session, plan);
   if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way);
   if (!plan.files && !plan.commits) return toast("Nothing to merge: the session changed nothing.");
   const lines = [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`];

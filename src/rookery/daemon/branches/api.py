@@ -61,6 +61,9 @@ class Planned(BaseModel):
         description="A draft for the commit that would be made; empty: there would be none, or the "
         "agent committed it."
     )
+    resolution: str = Field(
+        description="A prompt that has the agent resolve the conflicts; empty: there are none."
+    )
     files: int
     added: int
     removed: int

@@ -245,6 +245,9 @@ def _ask_message(
     rookery = app.reader.rookery
 
     def planned(plan: Json) -> None:
+        if plan["conflicts"] and plan.get("resolution"):
+            _offer_resolution(app, session, plan)
+            return
         subject, _, more = str(plan.get("message") or "").partition("\n")
         if not subject or plan["conflicts"] or plan["in_the_way"]:
             then("")  # no commit is made, or why it cannot be is said
@@ -256,6 +259,22 @@ def _ask_message(
         app.ask(screen, lambda text: then("" if text.strip() == subject else text.strip()))
 
     _blocking(app, lambda: anywhere.plan(rookery, session, how), planned)
+
+
+def _offer_resolution(app: Shell, session: str, plan: Json) -> None:
+    """The agent may resolve conflicts in its own worktree."""
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    def chosen(answer: str) -> None:
+        if answer == "yes":
+            prompt = [{"type": "text", "text": plan["resolution"]}]
+            app.send({"do": "prompt", "prompt": prompt}, session)
+            app.notify("Merge again when the agent has resolved it.", markup=False)
+
+    named = ", ".join(plan["conflicts"][:5])
+    words = clean_line(f"Conflict with {plan['into']}: {named}. Nothing was changed.", 300)
+    rows = [Row("yes", "Have the agent resolve it", "in its worktree"), Row("no", "Not now")]
+    app.ask(ChoiceScreen("The work conflicts", rows, words), chosen)
 
 
 def _merged(said: Json) -> str:

@@ -36,7 +36,8 @@ message = flags.text(
 @ways
 @message
 @keep
-def merge(session: str | None, how: str | None, message: str, keep: bool) -> int:
+@flags.flag("--ask-agent", help="If it conflicts, have the session's agent resolve that.")
+def merge(session: str | None, how: str | None, message: str, keep: bool, ask_agent: bool) -> int:
     """Merge the work of a session's worktree into the directory it came from.
 
     Conflicts, and changes of yours that are in the way, are reported before anything is touched.
@@ -52,11 +53,44 @@ def merge(session: str | None, how: str | None, message: str, keep: bool) -> int
     rookery merge 3f2a
     rookery merge 3f2a --squash -m "Rewrite the parser"
     rookery merge 3f2a --apply --keep
+    rookery merge 3f2a --ask-agent
     """
     screen = standard()
     name = target.rookery().find(session) if session else session_here(with_worktree=True)
+    if resolving(screen, name, how or "merge", asked=ask_agent):
+        return exits.DONE
     merged(screen, name, how or "merge", message, kept=keep)
     return exits.DONE
+
+
+def resolving(screen: Screen, session: str, how: str, *, asked: bool) -> bool:
+    """Whether the work conflicts and the agent is to resolve it: `asked` by an option, or agreed to
+    in a terminal."""
+    if not asked and not flags.in_terminal():
+        return False
+    import asyncio
+
+    from rookery.cli.session.git_programs import with_trust
+    from rookery.client.branches import anywhere
+
+    rookery = target.rookery()
+    plan = with_trust(screen, lambda: anywhere.plan(rookery, session, how))
+    text = lenient.text(plan, "resolution")  # the daemon of an earlier build has none
+    if not text:
+        return False
+    named = ", ".join(plan["conflicts"][:5])
+    screen.note(clean_line(f"Conflict with {plan['into']}: {named}. Nothing was changed."))
+    if not asked and not click.confirm("Have the agent resolve it?", default=True, err=True):
+        return False
+
+    async def ask() -> None:
+        with rookery.open(session) as client:
+            await client.send({"do": "prompt", "prompt": [{"type": "text", "text": text}]})
+
+    asyncio.run(ask())
+    screen.note(f"The agent is resolving it: rookery tail {session}")
+    screen.note(f"When it is done: rookery merge {session}")
+    return True
 
 
 def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) -> None:
