@@ -24,7 +24,7 @@ def test_V11_prompts_typed_offline_are_sent_once_and_in_order(site: Site) -> Non
     session = site.session({"otherwise": [{"text": "Heard: $prompt"}]})
     page = site.page(f"/sessions/{session}")
     field = page.get_by_label("Prompt", exact=True)
-    expect(page.locator("#bar .now")).to_contain_text("idle")
+    expect(page.locator("#bar .now")).to_contain_text("not begun")
     page.context.set_offline(True)
     for words in ("first", "second"):
         field.fill(words)

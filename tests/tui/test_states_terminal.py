@@ -27,7 +27,7 @@ def test_U7_a_model_that_is_tried_again(home: Path, tmp_path: Path) -> None:
     with Tmux(home, size=(80, 24), cwd=tmp_path) as screen:
         screen.ready()
         screen.say(play(waits, SLEEPS))
-        screen.wait_for("▲ retrying 3 of 5 in", "▲ Demo is trying again")
+        screen.wait_for("▲ running: retrying 3 of 5 in", "▲ Demo is trying again")
         screen.press("Escape")
         screen.wait_without("is trying again")
         screen.wait_for("● idle")
@@ -41,7 +41,7 @@ def test_U7_a_model_that_cannot_be_reached_and_what_helps(
     with Tmux(home, size=size, cwd=tmp_path) as screen:
         screen.ready()
         screen.say(play(gone, SLEEPS))
-        screen.wait_for("▲ model unreachable", "retrying 1 of 5", "cannot reach its model")
+        screen.wait_for("▲ running: model unreachable", "retrying 1 of 5", "cannot reach its model")
         screen.wait_for("Check the network and the model's base URL")
         screen.press("Escape")
         screen.wait_without("model unreachable")

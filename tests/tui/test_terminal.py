@@ -98,7 +98,7 @@ def test_U2_a_worker_killed_while_shown_is_told_and_the_next_prompt_works(home: 
         screen.wait_for("begun", "running")
         worker = paths.read_json(os.path.join(_directory(home), paths.WORKER)) or {}
         os.kill(worker["pid"], signal.SIGKILL)
-        screen.wait_for("ended during the turn", "interrupted")
+        screen.wait_for("ended during the turn", "failed: the worker ended")
         screen.say(play({"text": "awake again"}))
         screen.wait_for("awake again", "● idle")
 
