@@ -188,7 +188,7 @@ async def test_I9_7_a_new_session_shows_how_much_is_asked_and_keeps_it_to_itself
     agent = await opened(bridge, "--agent", "demo")
     made = await agent.call("session/new", **HERE)
     assert option(made, "confirm")["currentValue"] == "risky"
-    assert option(made, "confirm")["description"].startswith("High risk only: ")
+    assert option(made, "confirm")["description"].startswith("Ask when risky: ")
     set_ = {"sessionId": made["sessionId"], "configId": "confirm"}
     full = await agent.call("session/set_config_option", value="all", **set_)
     assert option(full, "confirm")["currentValue"] == "all"

@@ -113,29 +113,33 @@ async def test_a_path_is_no_command(agent: Agent, tmp_path: Path) -> None:
 
 async def test_choices_by_command(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
-    assert "`always-ask`" in await said(agent, session, "/confirm")
-    assert (
-        await said(agent, session, "/confirm always-approve") == "The mode is now `always-approve`."
-    )
-    assert "unknown mode" in await said(agent, session, "/confirm never")
-    assert "`every` (always-ask), `risky` (risk-based)" in await said(agent, session, "/confirm no")
+    assert "Approvals: ask always." in await said(agent, session, "/confirm")
+    assert await said(agent, session, "/confirm always-approve") == "Approve all, from now on."
+    assert "There is no 'never'" in await said(agent, session, "/confirm never")
+    listed = "every (ask always), risky (ask when risky), all (approve all), plan."
+    assert listed in await said(agent, session, "/confirm no")
     assert "`second`" in await said(agent, session, "/model")
     assert await said(agent, session, "/model second") == "The model is now `second`."
     assert "no MCP server" in (await said(agent, session, "/mcp")).replace("No", "no")
 
 
 @pytest.mark.parametrize(
-    ("word", "mode"),
-    [("every", "always-ask"), ("risky", "risk-based"), ("all", "always-approve")],
+    ("word", "mode", "words_"),
+    [
+        ("every", "always-ask", "Ask always"),
+        ("ask when risky", "risk-based", "Ask when risky"),
+        ("all", "always-approve", "Approve all"),
+        ("plan", "plan", "Plan"),
+    ],
 )
 async def test_I9_13_confirm_before_the_first_prompt_takes_the_words_of_every_face(
-    agent: Agent, tmp_path: Path, word: str, mode: str
+    agent: Agent, tmp_path: Path, word: str, mode: str, words_: str
 ) -> None:
     """Rows A8, P6: the first words of a session, under a name that the mode itself has not."""
     session = await agent.new(str(tmp_path))
     assert stop_reason(await agent.turn(session, f"/confirm {word}")) == "end_turn"
     told = agent.news(session)
-    assert words(told) == f"The mode is now `{mode}`."
+    assert words(told) == f"{words_}, from now on."
     modes = [each for each in told if each["sessionUpdate"] == "current_mode_update"]
     assert [each["currentModeId"] for each in modes] == [mode]
 
@@ -205,7 +209,7 @@ async def test_while_a_turn_runs(agent: Agent, tmp_path: Path) -> None:
     session = await agent.new(str(tmp_path))
     running = agent.prompt(session, [run("true"), {"text": "end"}])
     asked = await agent.until(lambda line: line.get("method") == "session/request_permission")
-    assert "`always-ask`" in await said(agent, session, "/confirm")
+    assert "ask always" in await said(agent, session, "/confirm")
     assert "Wait until" in await said(agent, session, "/new")
     agent.send(id=asked["id"], result={"outcome": {"outcome": "selected", "optionId": "reject"}})
     assert stop_reason(await agent.answer(running)) == "end_turn"

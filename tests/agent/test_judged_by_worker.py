@@ -319,7 +319,7 @@ async def test_I17_2_plan_mode_under_a_worker(nest: Nest, model: ScriptedModel) 
     await nest.send("set", option="mode", value="plan")
     plan, write = {"text": "## The plan\n\n1. Write."}, edit(nest.work / "planned", "x")
     steps = (write, run("ls", **LOW), plan, run("touch gone", **LOW))
-    assert modes.brief(nest.header() | {"confirm": "plan"}) == "only plans"
+    assert modes.brief(nest.header() | {"confirm": "plan"}) == "plan"
     ask, told = await nest.asked("always-approve", *steps)
     assert (ask["toolCall"]["kind"], ask["toolCall"]["rawInput"]) == (
         "switch_mode",

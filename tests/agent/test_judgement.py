@@ -36,7 +36,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LOW = {"security_risk": "LOW"}
 HERE: Json = {"mcpServers": []}
-ALLOWED: Json = {"outcome": "allow", "by": "confirm:all", "words": "allowed (confirm all)"}
+ALLOWED: Json = {"outcome": "allow", "by": "confirm:all", "words": "allowed (approve all)"}
 DENIED: Json = {"outcome": "deny", "by": "rule:no", "words": "denied by rule no", "reason": "why"}
 ASKED: Json = {"outcome": "ask", "by": "confirm:every"}
 

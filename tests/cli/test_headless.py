@@ -16,7 +16,7 @@ def test_U13_stdout_carries_the_answer_alone(home: Path) -> None:
     done = rookery("--headless", *DEMO, "-t", play({"text": "the answer"}))
     assert done.code == 0
     assert done.out.strip() == "the answer"
-    assert "Auto-approving" in done.err
+    assert "Approve all" in done.err
     (head,) = heads(str(home))
     assert head["title"]
 

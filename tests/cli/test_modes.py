@@ -23,7 +23,7 @@ def told(text: str) -> str:
 
 @pytest.mark.long
 def test_I9_7_where_a_session_is_made_its_mode_is_shown(home: Path) -> None:
-    assert "Confirm every action: asks you about every action" in told(rookery("new").err)
+    assert "Ask always: asks you about every action" in told(rookery("new").err)
     assert rookery("config", "set", "session.confirm", "all").code == 0
     assert "Approve all: approves everything except" in told(rookery("new").err)
     done = rookery("run", "--approve", "ask", play(LS))
@@ -110,18 +110,18 @@ def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> Non
     done = rookery("run", "--agent", "claude", "--llm-approve", "--title", "C", play({"text": "x"}))
     assert f"claude decides on its own; {rest}" in told(done.err)  # before it began
     session = json.loads(rookery("ps", "--json").out)["id"]
-    assert "decides on its own" in rookery("ps").out
-    assert f"Claude decides on its own in its mode auto; {rest}" in told(rookery("show", "C").err)
+    assert "ask when risky" in rookery("ps").out
+    assert f"claude decides on its own in its mode auto; {rest}" in told(rookery("show", "C").err)
     for value, mode in (("all", "bypassPermissions"), ("risky", "auto")):
         done = rookery("set", session, "confirm", value)
-        assert f"Claude decides on its own in its mode {mode}; {rest}" in told(done.err)
+        assert f"claude decides on its own in its mode {mode}; {rest}" in told(done.err)
         assert "undone" not in done.err
     listed = rookery("set", session, "confirm").out
     assert f"Approve all · claude decides on its own; {rest}" in listed
     rookery("set", session, "mode", "acceptEdits")
     assert f"on its own in its mode acceptEdits; {rest}" in told(rookery("show", "C").err)
     rookery("set", session, "confirm", "every")
-    assert "on its own" not in rookery("ps").out + rookery("show", "C").err
+    assert "accept" not in rookery("ps").out + rookery("show", "C").err
 
 
 def test_I9_2_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -> None:
@@ -130,5 +130,5 @@ def test_I9_2_with_yolo_claude_is_made_to_ask_so_that_rules_hold(claude: Path) -
     done = rookery("run", "--agent", "claude", "--yolo", play(LS))
     assert (done.code, "<not>" in done.out) == (3, True)
     assert "Denied by rule no-ls" in done.err
-    assert "Auto-approving (destructive commands are refused)" in told(done.err)
+    assert "Approve all (destructive commands are refused)" in told(done.err)
     assert json.loads(rookery("ps", "--json").out)["mode"] == "default"

@@ -19,7 +19,7 @@ type Json = dict[str, Any]
 
 PLAN = "# Plan: a CSV export\n\n1. Write `export.py`."
 OPTIONS: list[Json] = [
-    {"optionId": "always-ask", "name": "Go, ask about every action", "kind": "allow_once"},
+    {"optionId": "always-ask", "name": "Go, ask always", "kind": "allow_once"},
     {"optionId": "always-approve", "name": "Go, approve all", "kind": "allow_always"},
     {"optionId": "keep-planning", "name": "Keep planning", "kind": "reject_once"},
 ]
@@ -61,7 +61,7 @@ def test_I17_2_no_answer_to_a_plan_holds_for_ever() -> None:
     ask, block = asked("exit_plan_mode")
     seen, more = choices(block)
     words = {each.name: each.words for each in (*seen, *more)}
-    assert words["ask.allow"] == "Go, ask about every action"
+    assert words["ask.allow"] == "Go, ask always"
     assert words["ask.reject"] == "keep planning, and say how"
     assert not {"ask.always", "ask.all", "ask.risky"} & words.keys()
     assert not any(asks_twice(block, action) for action in block["actions"])

@@ -192,11 +192,11 @@ def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
     assert chosen.err.startswith("confirm is now risky. ")
     assert rookery("set", session, "confirm", "sometimes").code == 2
     assert "▸ risky" in rookery("set", session, "confirm").out
-    assert "asks if risky" in rookery("ps").out
+    assert "ask when risky" in rookery("ps").out
     assert json.loads(rookery("ps", "--json").out)["confirm"] == "risky"
     done = rookery("prompt", session, "--wait", play(run("ls")))
-    assert "allowed, not risky (confirm risky)" in done.err
-    assert "High risk only" in rookery("show", session).err
+    assert "allowed, not risky (ask when risky)" in done.err
+    assert "Ask when risky" in rookery("show", session).err
     assert json.loads(rookery("show", session, "--json").out)["header"]["confirm"] == "risky"
     second = rookery("new").out.strip()
     assert "▸ every" in rookery("set", second, "confirm").out  # I9-7: it is that session's alone
@@ -225,7 +225,7 @@ def test_P6_an_agent_that_never_asks_is_shown_as_such(
 def test_U13_headless_approves_all_but_what_cannot_be_undone(home: Path, flag: list[str]) -> None:
     done = rookery("run", *flag, play(run("make"), ODD))
     assert (done.code, "ran make." in done.out, "odd." in done.out) == (0, True, True)
-    assert "Auto-approving (destructive commands are refused)" in done.err
+    assert "Approve all (destructive commands are refused)" in done.err
     risky = rookery("run", *flag, play(run("make"), run("rm -rf x")))
     assert risky.code == 3
     assert "ran make." in risky.out

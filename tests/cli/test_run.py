@@ -18,7 +18,7 @@ def test_the_demo_reads_well(home: Path) -> None:
     assert "[x] Look around" in done.out
     assert "✓ edit greeting.py +" in done.out
     assert "\x1b" not in done.out + done.err
-    assert done.err.startswith("Auto-approving (destructive commands are refused) · ")
+    assert done.err.startswith("Approve all (destructive commands are refused) · ")
 
 
 def test_stop_puts_the_session_to_sleep_afterwards(home: Path) -> None:

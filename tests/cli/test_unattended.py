@@ -148,7 +148,7 @@ def test_I9_8_it_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
     assert (first["confirm"], first["unattended"]) == ("all", told)
     bird = only(home)
     assert closings(bird)[0].update["ruled"] == "allowed (rookery run --confirm-destructive)"
-    assert "approves all" in rookery("ps").out
+    assert "approve all" in rookery("ps").out
     words = "pproving everything, including destructive commands; you are not asked"
     assert words in rookery("show", bird.id).err
     assert words in rookery("set", bird.id, "confirm").err
@@ -174,7 +174,7 @@ def test_I9_8_a_person_takes_over_and_asks_wait_again(home: Path, tmp_path: Path
         client.read_until("begun")
         bird = only(home)
         done = rookery("set", bird.id, "confirm", "every")
-        assert "Confirm every action" in done.err
+        assert "Ask always" in done.err
         (tmp_path / "one").touch()
         client.read_err_until("  1  ")
         assert bird.header()["unattended"] is None
@@ -189,8 +189,8 @@ def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path
     done = rookery("prompt", session, "--wait", "--approve", "all", play(run("make")))
     assert (done.code, "<ran make>" in done.out) == (0, True)
     told = " ".join(done.err.split())
-    assert "Auto-approving (destructive commands are refused) from now on." in told
-    assert f"rookery set {session} confirm every" in told
+    assert "Approve all (destructive commands are refused), from now on." in told
+    assert f"rookery set {session} confirm ask-always" in told
     again = rookery("prompt", session, "--wait", play(run("make"), run("rm -rf x")))
     assert (again.code, "<ran make>" in again.out) == (3, True)
     assert "from now on" not in again.err
@@ -199,7 +199,7 @@ def test_I9_8_a_prompts_flag_is_the_sessions_from_then_on_and_says_so(home: Path
     assert "from now on" not in same.err
     with Running("prompt", session, "--wait", "--approve", "ask", play(run("make"))) as client:
         told = client.read_err_until("  1  ")
-        assert "Asks you about every action from now on." in told
+        assert "Ask always, from now on." in told
         assert rookery("answer", session, "reject").code == 0
         assert client.end().code == 0
 
@@ -219,7 +219,7 @@ def test_I9_8_headless_on_a_session_loosens_nothing_that_was_said(home: Path) ->
     session = rookery("new").out.strip()
     done = rookery("--headless", "--resume", session, "-t", play(run("make")))
     assert (done.code, "<ran make>" in done.out) == (0, True)
-    assert "Auto-approving (destructive commands are refused) from now" in done.err
+    assert "Approve all (destructive commands are refused), from now" in done.err
     rookery("prompt", session, "--wait", "--approve", "reject", play({"text": "hi"}))
     done = rookery("--headless", "--resume", session, "-t", play(run("make")))
     assert (done.code, "<not make>" in done.out) == (3, True)

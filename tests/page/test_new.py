@@ -34,7 +34,7 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     page.get_by_role("option", name="north").click(timeout=PATIENCE)
     expect(place).to_have_value(f"{site.directory}/north/")
     page.get_by_label("Agent", exact=True).select_option("demo")
-    page.get_by_label("When it asks").select_option("plan")
+    page.get_by_label("Approvals").select_option("plan")
     prompt.press("Enter")
     page.wait_for_url("**/sessions/*")
     read = "(await ask('/api' + location.pathname + '/header')).json()"
@@ -112,7 +112,7 @@ def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
     page = site.page("/new")
     page.get_by_label("Directory").fill(tree.cwd)
     page.get_by_label("Agent", exact=True).select_option("finch")
-    page.get_by_label("When it asks").select_option("all")
+    page.get_by_label("Approvals").select_option("all")
     page.get_by_text("Race other agents").click()
     for name in ("robin", "wren"):
         page.locator(f'input[name=race][value="{name}"]').check()

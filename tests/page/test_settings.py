@@ -47,7 +47,7 @@ def test_V8_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
 def test_V8_what_loosens_is_confirmed_and_can_be_left(site: Site) -> None:
     """0026: a person's browser may loosen, after it was told what."""
     page = site.page("/settings/worker")
-    page.get_by_label("When to ask").select_option("all")
+    page.get_by_label("Approvals").select_option("all")
     _save(page)
     expect(page.get_by_text("session.confirm changes from every to all.")).to_be_visible()
     page.keyboard.press("Enter")  # the button that has the focus leaves things as they are
@@ -55,11 +55,11 @@ def test_V8_what_loosens_is_confirmed_and_can_be_left(site: Site) -> None:
     assert config.load(site.served.home).confirm == "every"
     _save(page)
     page.get_by_role("button", name="Save it").click()
-    expect(page.get_by_text("Saved: When to ask.")).to_be_visible()
+    expect(page.get_by_text("Saved: Approvals.")).to_be_visible()
     assert config.load(site.served.home).confirm == "all"
-    page.get_by_label("When to ask").select_option("every")
+    page.get_by_label("Approvals").select_option("every")
     _save(page)
-    expect(page.get_by_text("Saved: When to ask.")).to_be_visible()
+    expect(page.get_by_text("Saved: Approvals.")).to_be_visible()
 
 
 @pytest.mark.long

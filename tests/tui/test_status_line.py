@@ -11,7 +11,7 @@ from rookery.tui.look.palette import DARK, look_of
 from rookery.tui.system.git_branch import branch_of
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets import status_line
-from rookery.tui.widgets.status_line import About, Doing, Place, doing
+from rookery.tui.widgets.status_line import About, Doing, Place, Sides, doing
 from tests.cli.driving import play
 from tests.tui import gallery, scenes
 from tests.tui.gallery import NOW, chunk, prompt, running, tool
@@ -72,9 +72,9 @@ async def test_I13_7_what_is_done_now(
 
 def test_I13_7_all_of_it_where_there_is_room() -> None:
     shown = words(SCENES["running"][0], 160)
-    for each in ("◐ running · 4", "claude · big", "asks: every action", "~/shop ⎇ fix-login"):
+    for each in ("◐ running · 4", "claude · big · ask always · ⎇ fix-login"):
         assert each in shown
-    assert shown.endswith("76k of 200k · $0.42 ")
+    assert shown.rstrip().endswith("76k/200k · $0.42")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 100])
@@ -112,7 +112,7 @@ def test_I13_7_a_model_that_cannot_be_reached_is_shown_with_its_remedy() -> None
 def test_I13_7_a_long_thought_is_cut_at_its_beginning() -> None:
     thought = Doing("a thought with a long beginning and an end", grows=True)
     line = status_line.laid_out(
-        [(" ◐ running", look_of("").soft)], thought, [], [], look_of(""), 36
+        [(" ◐ running", look_of("").soft)], thought, Sides([], [], []), look_of(""), 36
     )
     shown = "".join(text for text, _ in line)
     assert shown.rstrip().endswith("and an end")
@@ -146,7 +146,7 @@ def test_I13_7_in_a_real_terminal(home: Path, project: Path) -> None:
         screen.ready()
         screen.wait_for("⎇ fix/login")
         screen.say(play({"command": "echo begun; sleep 600"}))
-        screen.wait_for("begun", "running", "· run sh -c echo begun", "asks: every action")
+        screen.wait_for("begun", "running", "· run sh -c echo begun", "ask always")
         signs = {screen.wait_for(sign) and sign for sign in "◐◓◑◒"}
         assert len(signs) == 4, "the sign turns"
         screen.press("Escape")

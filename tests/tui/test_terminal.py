@@ -44,7 +44,7 @@ def test_U5_a_turn_with_an_approval(home: Path, tmp_path: Path) -> None:
         screen.press("F2")
         screen.press_until("y", "That is how an agent's edit")
         screen.wait_for("That is how an agent's edit looks when you allow it.")
-        screen.wait_for("● idle", "4.2k of 200k")
+        screen.wait_for("● idle", "4.2k/200k")
 
 
 @pytest.mark.long

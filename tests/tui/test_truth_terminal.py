@@ -16,9 +16,9 @@ def test_I9_13_confirm_before_the_first_prompt(home: Path) -> None:
     with Tmux(home) as screen:
         screen.ready()
         screen.say("/confirm risky")
-        screen.wait_for("The next session: high risk only.")
+        screen.wait_for("The next session: ask when risky.")
         screen.say("/confirm sometimes")
-        screen.wait_for("Choose one of: every, risky, all.")
+        screen.wait_for("Choose one of: ask always")
         assert heads(str(home)) == [], "no session is made for it"
         screen.say(play({"ask": "Look", "kind": "read", "allowed": [{"text": "it-was-allowed"}]}))
         screen.wait_for("it-was-allowed", "● idle")

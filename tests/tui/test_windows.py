@@ -459,10 +459,10 @@ async def test_U6_any_option_can_be_picked(home: str) -> None:
 async def test_U6_the_confirmation_mode_is_marked_and_set(home: str) -> None:
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f9")
-        choices = ["Confirm every action", "High risk only", "Approve all"]
+        choices = ["Ask always", "Ask when risky", "Approve all", "Plan"]
         assert titles(app) == [*choices, "Also for new sessions…"]
         assert isinstance(app.screen, RowsScreen)
-        assert [row.tag for row in app.screen.rows] == ["current", "", "", ""]
+        assert [row.tag for row in app.screen.rows] == ["current", "", "", "", ""]
         await pilot.press("down", "enter")
         await pilot.pause()
         assert app.sent == [{"do": "set", "option": "confirm", "value": "risky"}]
@@ -505,7 +505,7 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
     async with showing(home, gallery.CHOICES) as (app, pilot):
         await pilot.press("f9")
         assert isinstance(app.screen, RowsScreen)
-        every, risky, all_, _ = app.screen.rows
+        every, risky, all_, _, _ = app.screen.rows
         assert "asks you" in every.more
         for row in (risky, all_):
             assert "claude decides on its own; your rules apply only" in row.more
@@ -515,12 +515,14 @@ async def test_I9_2_the_dialog_says_of_an_agent_that_decides_by_itself(home: str
 @pytest.mark.parametrize(
     ("update", "words"),
     [
-        ({"sessionUpdate": "_session", "confirm": "every"}, ""),
-        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "decides on its own"),
-        ({"sessionUpdate": "_session", **Order("reject").update()}, "rejects all"),
+        ({"sessionUpdate": "_session", "confirm": "every"}, "ask always"),
+        ({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}, "plan"),
+        ({"sessionUpdate": "current_mode_update", "currentModeId": "acceptEdits"}, "accept edits"),
+        ({"sessionUpdate": "_session", **Order("reject").update()}, "reject all"),
+        ({"sessionUpdate": "_session", **Order("all").update()}, "approve all"),
     ],
 )
-async def test_I9_2_the_status_line_says_who_decides(
+async def test_I9_2_the_status_line_says_in_one_word_how_it_asks(
     home: str, update: dict[str, Any], words: str
 ) -> None:
     """P6, and I9-8: that nobody is asked."""
@@ -528,8 +530,7 @@ async def test_I9_2_the_status_line_says_who_decides(
         await pilot.pause()
         [line] = app.query_one(Status).lines(100)
         said = "".join(text for text, _ in line)
-        assert words in said
-        assert ("decides" in said, "rejects" in said) == ("decides" in words, "rejects" in words)
+        assert f"claude · big · {words} · ⎇ main" in said
 
 
 async def test_U6_rules_are_listed_and_taken_out(home: str) -> None:

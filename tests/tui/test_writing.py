@@ -233,7 +233,7 @@ async def test_U4_what_waits_is_edited_in_the_composer() -> None:
 
 
 async def test_U5_going_on_allows_this_one_and_names_the_change() -> None:
-    for key, value, words in (("p", "all", "approve all"), ("w", "risky", "high risk only")):
+    for key, value, words in (("p", "all", "approve all"), ("w", "risky", "ask when risky")):
         async with showing(PERMIT) as (app, pilot):
             await pilot.press("f2", "?", key)
             await pilot.pause()

@@ -215,19 +215,19 @@ def test_I9_7_a_key_on_one_ask_is_no_default_and_what_was_one_is_told_of(home: P
     (home / "choices.json").write_text('{"confirm": "all"}')
     with Tmux(home) as screen:
         screen.ready()
-        screen.wait_for("asks: confirm every action")
+        screen.wait_for("approvals: ask always")
         screen.say(play({"ask": "Go?"}))
         screen.wait_for("y  allow once", "needs you")
         screen.wait_for("New sessions no longer start with")
         screen.wait_for("▌ ┃")
         screen.press_until("?", "p  allow, approve all")
         screen.press("p")
-        screen.wait_for("From now on: approve all, in this session", "approves all", "● idle")
+        screen.wait_for("From now on: approve all, in this session", "approve all", "● idle")
         screen.press("C-n")
-        screen.wait_for("asks: confirm every action", "new session")
+        screen.wait_for("approvals: ask always", "new session")
         screen.say(play({"ask": "Go?"}))
         screen.wait_for("y  allow once", "needs you")
-        assert "approves all" not in screen.screen().splitlines()[-2]
+        assert "approve all" not in screen.screen().splitlines()[-1]
     second, first = heads(str(home))
     assert (second["confirm"], first["confirm"]) == ("every", "all")
     assert not (home / "choices.json").exists()

@@ -59,7 +59,7 @@ async def test_I9_2_any_agent_is_judged_by_rules_guard_and_mode(aviary: Aviary) 
             "words": "denied by rule no-push",
             "reason": "ask me first",
         },
-        {"outcome": "allow", "by": "confirm:all", "words": "allowed (confirm all)"},
+        {"outcome": "allow", "by": "confirm:all", "words": "allowed (approve all)"},
     ]
     noted = [event for event in events if kind_of(event.update) == "_judged"]
     assert [event.by for event in noted] == ["rule:status", "rule:no-push"]

@@ -60,7 +60,14 @@ def show(error: "click.ClickException") -> None:
 
 LOOSENING = frozenset(
     {
-        *("--always-allow", "--always-approve", "--approve", "--confirm", "--confirm-destructive"),
+        *(
+            "--always-allow",
+            "--always-approve",
+            "--approve",
+            "--approve-all",
+            "--confirm",
+            "--confirm-destructive",
+        ),
         *("--force", "--keep-sessions", "--llm-approve", "--now", "--replace", "--yes", "--yolo"),
         *("--destructive", "--override-with-envs", "--no-critic", "--no-test", "--no-guard"),
         *("--allow-http", "--allowed-host", "--allowed-origin", "--behind-proxy", "--remove"),

@@ -13,6 +13,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from rookery.cli import exits, target
+from rookery.core.argv import APPROVING
+from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import KINDS
 from rookery.home import paths
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from rookery.core.json import Json
 
 type Command = Callable[..., Any]
+
+APPROVALS = tuple(name.replace("-", "_") for name in APPROVING)
+"""As a command gets them."""
 
 flag = partial(click.option, is_flag=True)
 text = partial(click.option, default="")
@@ -50,7 +55,8 @@ def verbose(words: str) -> Callable[[Command], Command]:
 
 
 def approve(words: str) -> Callable[[Command], Command]:
-    return click.option("--approve", type=click.Choice(["all", "reject", "ask"]), help=words)
+    values = click.Choice(["all", "risky", "reject", "ask"])
+    return click.option("--approve", type=values, help=words)
 
 
 def check_output(*, as_json: bool, verbose: bool) -> None:
@@ -80,10 +86,28 @@ def first_thread(command: Command) -> Command:
 
 
 def approving(command: Command) -> Command:
-    """How much a program that serves an ACP client asks in new sessions."""
-    every = flag("--always-approve", "--yolo", help="Approve all except destructive commands.")
-    risky = flag("--llm-approve", help="Ask only about risky actions.")
-    return every(risky(command))
+    """How new sessions ask for approval: a flag for each word, and the earlier ones, hidden."""
+    for name, value in reversed(APPROVING.items()):
+        more = approvals.BY_ID[value].more
+        words = f"{more[:1].upper()}{more[1:]}."
+        hidden = name in approvals.OLDER_FLAGS
+        command = flag(f"--{name}", help=words, hidden=hidden)(command)
+    return command
+
+
+def usual(option: str) -> str:
+    """An approval flag as it is called now."""
+    value = approvals.OLDER_FLAGS.get(option.removeprefix("--"))
+    return f"--{approvals.BY_ID[value].flag}" if value else option
+
+
+def approval(given: Mapping[str, Any]) -> tuple[str, str]:
+    """The id and the flag among parsed options; empty: none. Raises UsageError for two."""
+    found = {name: value for name, value in APPROVING.items() if given.get(name.replace("-", "_"))}
+    if len(set(found.values())) > 1:
+        one, other = [f"--{approvals.BY_ID[value].flag}" for value in {*found.values()}][:2]
+        raise click.UsageError(f"{one} and {other} cannot be combined.")
+    return next(((value, f"--{name}") for name, value in found.items()), ("", ""))
 
 
 def spelled(**given: str | bool | None) -> list[str]:

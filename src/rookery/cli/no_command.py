@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TextIO
 import click
 
 from rookery.cli import exits, flags, target
+from rookery.core.policy import approvals, modes
 
 LISTED = 10
 
@@ -35,8 +36,13 @@ class Given(NamedTuple):
     last: bool = False
     task: str = ""
     file: TextIO | None = None
-    always: bool = False
-    risky: bool = False
+    ask_always: bool = False
+    ask_when_risky: bool = False
+    approve_all: bool = False
+    plan: bool = False
+    always_approve: bool = False
+    yolo: bool = False
+    llm_approve: bool = False
     headless: bool = False
     as_json: bool = False
     verbose: bool = False
@@ -46,7 +52,6 @@ class Given(NamedTuple):
     cloud: bool = False
 
 
-ALL = "Approve all in this session (same as `rookery set SESSION confirm all`)."
 AT_ONCE = "Quit without confirmation. Running turns continue."
 OPTIONS = (
     click.option(
@@ -68,8 +73,7 @@ OPTIONS = (
         metavar="FILE",
         help="Read the first prompt from this file.",
     ),
-    flags.flag("--always-approve", "--yolo", "always", help=ALL),
-    flags.flag("--llm-approve", "risky", help="Ask only about risky actions."),
+    flags.approving,
     flags.flag("--headless", help="No interface, like `rookery run`. Needs a task."),
     flags.as_json("With --headless: print one JSON event per line."),
     flags.verbose("With --headless, in a pipe: print the whole transcript."),
@@ -95,15 +99,15 @@ def check_unused(context: click.Context) -> None:
             and context.params[name] != Given._field_defaults[name]
         ):
             word = context.invoked_subcommand
+            option = flags.usual(parameter.opts[0])
             raise click.UsageError(
-                f"{parameter.opts[0]} is for rookery without a command. The options of {word} come "
+                f"{option} is for rookery without a command. The options of {word} come "
                 f"after it: rookery {word} -h"
             )
 
 
 def begin(context: click.Context, given: Given) -> int:
-    if given.always and given.risky:
-        raise click.UsageError("--always-approve and --llm-approve cannot be combined.")
+    flags.approval(given._asdict())
     if given.task and given.file:
         raise click.UsageError("--task and --file cannot be combined.")
     for flag, is_given in (("--json", given.as_json), ("--verbose", given.verbose)):
@@ -129,7 +133,7 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
     if not session:
         from rookery.cli.commands.start.run import run
 
-        names = ("agent", "always", "risky", "as_json", "verbose", "remote", "cloud")
+        names = ("agent", *flags.APPROVALS, "as_json", "verbose", "remote", "cloud")
         same = {name: getattr(given, name) for name in names}
         return int(context.invoke(run, text=(task,), **same))
     if given.agent or given.cloud or given.remote is not None:
@@ -137,15 +141,16 @@ def _headless(context: click.Context, given: Given, task: str) -> int:
         words = "is for new sessions only; rookery switch-agent changes the agent of this one."
         raise click.UsageError(f"{option} {words}")
     from rookery.cli.output import standard
-    from rookery.cli.session.approval_flags import Policy, hand_over
+    from rookery.cli.session.approval_flags import chosen, hand_over
     from rookery.cli.session.prompt_input import Message
+    from rookery.cli.session.send import send
     from rookery.cli.session.turn import Wish, continue_turn
 
     screen = standard()
-    flag = " --yolo" if given.always else " --llm-approve" if given.risky else ""
-    approve = "risky" if given.risky else "all"
-    policy = Policy(approve, stated=bool(flag), told=f"--headless{flag}")
+    policy = chosen(None, given._asdict(), "--headless")
     hand_over(screen, session, policy)
+    if given.plan:
+        send(session, {"do": "set", "option": modes.OPTION, "value": approvals.PLAN})
     wish = Wish(Message(task, []), policy, given.as_json, given.verbose)
     return continue_turn(screen, session, wish)
 
@@ -164,7 +169,7 @@ def _open(given: Given, task: str) -> int:
             session=session,
             task=task,
             choose=given.resume == "" and not session,
-            confirm="all" if given.always else "risky" if given.risky else "",
+            confirm=flags.approval(given._asdict())[0],
             leave_at_once=given.leave_at_once,
         )
     if given != Given():

@@ -16,7 +16,8 @@ from rookery.client.daemon.origin import by
 from rookery.core.agent.addresses import address_of
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Draft, Json, dumps, notice
-from rookery.core.policy.modes import EVERY
+from rookery.core.policy import approvals
+from rookery.core.policy.approvals import EVERY
 from rookery.core.policy.unattended import Order
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.sandbox import CONTAINER, NONE
@@ -68,6 +69,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     """
     paths.ensure_home(home)
     check_home(home)
+    confirm, picks = _meant(confirm, picks)
     confirm = guard.allowed_mode(home, order.update()["confirm"] if order else confirm)
     _check_person(home, {"budget": budget, "mode": picks.get("mode")})
     sweep(home)
@@ -94,6 +96,12 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         _write(directory, [first._replace(by=by()), *more, *history])
         complete(home, session, directory)
     return session
+
+
+def _meant(confirm: str, picks: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """The id of an approval that is given in words; to plan is a mode of the agent's."""
+    value = approvals.id_of(confirm) or confirm
+    return ("", {**picks, "mode": value}) if value == approvals.PLAN else (value, picks)
 
 
 def _is_own(agent: str, argv: Sequence[str]) -> bool:

@@ -66,7 +66,7 @@ def allowed_mode(home: str, confirm: str) -> str:
         return confirm
     if confirm not in ("", EVERY):
         raise FromAgent(
-            "A session created by an agent asks about every action. To ask less, set it "
+            "A session created by an agent asks always. To ask less, set it "
             "in a terminal of your own."
         )
     return EVERY

@@ -1,6 +1,9 @@
 """The few words of a command line whose start a client waits for: read without a library."""
 
 from collections.abc import Callable, Collection
+from itertools import combinations
+
+from rookery.core.policy import approvals
 
 
 class Misused(Exception):
@@ -40,16 +43,17 @@ def read(
     return found
 
 
-APPROVING = ("always-approve", "yolo", "llm-approve")
-"""Flags of every way in: how much is asked in new sessions."""
-EITHER_APPROVING = [("always-approve", "llm-approve"), ("yolo", "llm-approve")]
+APPROVING = {each.flag: each.id for each in approvals.TABLE} | approvals.OLDER_FLAGS
+"""Flags of every way in: how new sessions ask for approval."""
+EITHER_APPROVING = [
+    (one, other) for one, other in combinations(APPROVING, 2) if APPROVING[one] != APPROVING[other]
+]
+APPROVING_USAGE = "[" + " | ".join(f"--{each.flag}" for each in approvals.TABLE) + "]"
 
 
 def confirm(found: dict[str, str]) -> str:
-    """What those flags mean in `policy.modes`; "": none was given."""
-    if "llm-approve" in found:
-        return "risky"
-    return "all" if "always-approve" in found or "yolo" in found else ""
+    """What those flags mean in `policy.approvals`; "": none was given."""
+    return next((value for name, value in APPROVING.items() if name in found), "")
 
 
 def number[Number: (int, float)](

@@ -10,7 +10,7 @@ from rookery.core.asks.asks import Refusal
 from rookery.core.critic.state import CHOICES
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, dumps, lenient
-from rookery.core.policy import modes, unattended
+from rookery.core.policy import approvals, modes, unattended
 from rookery.core.turn import clearing, rewinding
 
 LONGEST_TITLE = 200
@@ -51,8 +51,8 @@ def _check_set(command: Json, _most: int) -> Refusal | None:
         return Refusal("no_option", "Name an option: mode, model, effort, or its id.")
     if not isinstance(command.get("value"), str | bool) or command["value"] == "":
         return Refusal("no_value", "The option needs a value.")
-    if command["option"] == modes.OPTION and modes.value_of(str(command["value"])) is None:
-        return Refusal("unknown_value", f"confirm can be: {', '.join(modes.VALUES)}.")
+    if command["option"] == modes.OPTION and approvals.id_of(str(command["value"])) is None:
+        return Refusal("unknown_value", f"confirm can be: {approvals.LISTED}.")
     if command["option"] == unattended.OPTION and unattended.chosen(command) is None:
         return Refusal("unknown_value", f"unattended can be: {', '.join(unattended.CONFIRMS)}.")
     if command["option"] in BUDGETS:
@@ -128,6 +128,7 @@ def _pin(_header: Json, command: Json) -> Json:
 
 
 def _set(_header: Json, command: Json) -> Json | None:
+    command = meant(command)
     option, value = command["option"], command["value"]
     chosen: Json = {}
     if option in CHOICES:
@@ -142,6 +143,16 @@ def _set(_header: Json, command: Json) -> Json | None:
     elif option == unattended.OPTION and (order := unattended.chosen(command)) is not None:
         chosen = {**order.update(), "confirmBy": None, "mode": None}
     return {"sessionUpdate": "_session", **chosen} if chosen else None
+
+
+def meant(command: Json) -> Json:
+    """A `set`: the approvals choice "plan" is the agent's mode of that name."""
+    if (
+        command["option"] == modes.OPTION
+        and approvals.id_of(str(command["value"])) == approvals.PLAN
+    ):
+        return command | {"option": "mode", "value": approvals.PLAN}
+    return command
 
 
 def pinned(option: str, value: str | bool) -> str | bool | None:

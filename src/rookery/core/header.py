@@ -33,6 +33,8 @@ def advance(header: Json, event: Event) -> Json:
     changes |= spending.after(header, event)
     if not changes.keys().isdisjoint(("vendor", "options", "wanted", "_confirm")):
         changes |= modes.shown({**header, **changes})
+    if "options" in changes:
+        changes["options"] = modes.retitled({**header, **changes})
     critic = state.after(header["critic"], event.update)
     return changes if critic is header["critic"] else {**changes, "critic": critic}
 

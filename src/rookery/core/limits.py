@@ -46,6 +46,8 @@ class Setting(NamedTuple):
     """An earlier key of the same table with the same meaning."""
     check: Callable[[str], str] | None = None
     """Of a text: the value, or a ValueError that says what is allowed."""
+    meant: Callable[[str], str | None] | None = None
+    """The value of `limit` that another word stands for; None: none."""
     key: str = ""
     """Dotted: worker.cancel_grace."""
     default: Any = None
@@ -84,6 +86,8 @@ def settings_with_keys() -> list[Setting]:
 
 def checked(setting: Setting, value: object, *, exact: bool = False) -> Any:
     """Of the default's type; a number out of range is clamped unless `exact`. Raises BadValue."""
+    if setting.meant is not None and isinstance(value, str):
+        value = setting.meant(value) or value
     match setting.default:
         case bool():
             good = isinstance(value, bool)

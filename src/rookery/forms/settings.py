@@ -19,6 +19,7 @@ from rookery.core.limits import (
     range_of,
     written,
 )
+from rookery.core.policy import approvals
 from rookery.core.settings import definitions
 from rookery.core.settings.devices import DEVICES
 from rookery.core.settings.loosening import loosened
@@ -57,7 +58,7 @@ TITLES = {
     "interface.compact_list": "Session list",
     "node_path": "Node.js",
     "show_tool_durations": "Tool durations",
-    "session.confirm": "When to ask",
+    "session.confirm": approvals.TITLE,
     "session.budget_turn": "Budget per turn",
     "session.budget_session": "Budget per session",
     "session.budget_day": "Budget per day",
@@ -124,7 +125,7 @@ def schema(table: Sequence[Setting]) -> Json:
 
 def _field(setting: Setting) -> Json:
     default = setting.default
-    usual = _usual(default)
+    usual = _named(default).lower() if setting.meant else _usual(default)
     soon = setting.effect in (AT_ONCE, NEXT_SCREEN, EFFECT)
     later = "" if soon else f"takes effect {setting.effect}"
     said = [setting.more.replace("`", "'"), f"default {usual}", later]
@@ -143,7 +144,14 @@ def _field(setting: Setting) -> Json:
     if setting.secret:
         return {**field, "type": "string", "format": PASSWORD}
     words = [str(word) for word in setting.limit]
+    if setting.meant is not None:
+        return {**field, "type": "string", "oneOf": choices({word: _named(word) for word in words})}
     return {**field, "type": "string", **({"enum": words} if words else {})}
+
+
+def _named(value: str) -> str:
+    """A value of `session.confirm`, in words."""
+    return approvals.BY_ID[value].title
 
 
 def _usual(default: Any) -> str:

@@ -8,7 +8,7 @@ from rookery.core import budgets
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
 from rookery.core.json import lenient
-from rookery.core.policy import go_asks
+from rookery.core.policy import approvals, go_asks
 from rookery.render.plain import clean_line
 
 SIGHT = 8
@@ -127,8 +127,8 @@ def _wider(block: Block) -> list[Choice]:
         or not any(kind.startswith("allow") for kind in kinds)
     ):
         return []
-    risky = Choice("ask.risky", "allow, ask only if risky from now on")
-    return [risky, Choice("ask.all", "allow, approve all from now on")]
+    less = (("ask.risky", approvals.RISKY), ("ask.all", approvals.ALL))
+    return [Choice(key, f"allow, {approvals.WORDS[ours]} from now on") for key, ours in less]
 
 
 def _first(actions: list[dict[str, Any]], *kinds: str) -> int | None:

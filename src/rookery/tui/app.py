@@ -27,7 +27,7 @@ from rookery.tui.transcript.reading import Transcript
 from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.session_list import Fleet
-from rookery.tui.widgets.status import Keys, Status
+from rookery.tui.widgets.status import Status
 from rookery.tui.writing.drafts import keep as keep_drafts
 from rookery.tui.writing.drafts import read as read_drafts
 
@@ -74,15 +74,14 @@ class Rookery(Focus, TranscriptTools):
                 yield Transcript(self.start.clock, id="transcript")
                 yield Composer(id="composer")
         yield Status(self.start.clock, id="status")
-        yield Keys(id="keys")
 
     def on_mount(self) -> None:
         self.title = "rookery"
         self.transcript.split = self.taste.diff == "split"
         self.fleet.set_compact(self.taste.compact_list)
         self.composer.focus()
-        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_hint())
-        self.show_hint()
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.show_keys())
+        self.show_keys()
         self.call_after_refresh(self._finish_screen)
         self.call_after_refresh(self._begin)
         self.call_after_refresh(self._take_early)
@@ -140,7 +139,7 @@ class Rookery(Focus, TranscriptTools):
 
     def _show_header(self) -> None:
         self.surroundings.tell_header()
-        self.show_hint()
+        self.show_keys()
         self.surroundings.mark_seen()
 
     def on_app_focus(self) -> None:
@@ -258,6 +257,7 @@ class Rookery(Focus, TranscriptTools):
         self.fleet.list_sessions(message.sessions)
         self.surroundings.count_others()
         self.asking.listed(message.sessions)
+        self.show_keys()
         self.calling.heed(message.sessions, self.session, self.app_focus)
         if not self.session and self._settled:
             self.surroundings.show_first_screen(self.found, again=True)

@@ -20,7 +20,6 @@ Screen { background: $background; color: $foreground; }
 #composer .text-area--cursor { background: $foreground; color: $background; }
 #composer .text-area--placeholder { color: $ink-3; }
 #status { height: 1; background: $background; }
-#keys { height: 1; background: $card; }
 ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
 """
 

@@ -111,7 +111,7 @@ def _words(found: SetUp, key: Names, way: Way) -> str:
         "",
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{why}",
-        f"- asks: {_asks(found)} (`{key('confirm')}`)",
+        f"- approvals: {_asks(found)} (`{key('confirm')}`)",
     ]
     if found.model and found.agent == OWN:
         lines.append(f"- model: `{found.model}`")
@@ -125,7 +125,7 @@ def _words(found: SetUp, key: Names, way: Way) -> str:
     if found.sessions:
         lines += [f"- {count(found.sessions, 'session')}: `{key('session.list')}` opens the list"]
     helps = f"`{key('help')}` lists every key, `{key('settings')}` opens the settings."
-    lines += ["", f"{helps} Leaving stops nothing."]
+    lines += ["", f"{helps} `{key('quit')}` leaves, and stops nothing."]
     return "\n".join(lines)
 
 

@@ -141,6 +141,7 @@ class Commands:
     # --- options ---------------------------------------------------------------------------------
 
     def set_option(self, command: Json, by: str) -> Refusal | None:
+        command = commands.meant(command)
         name, value = command["option"], command["value"]
         if name in (modes.OPTION, unattended.OPTION):
             return self._set_confirm(command, by)

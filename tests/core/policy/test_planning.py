@@ -113,7 +113,7 @@ def test_I17_2_every_face_says_that_it_only_plans() -> None:
     header |= modes.shown(header)
     assert header["confirm"] == planning.MODE
     assert modes.judged_by(header) == planning.MODE
-    assert modes.brief(header) == "only plans"
+    assert modes.brief(header) == "plan"
     assert "changes nothing until you" in modes.sentence(header)
 
 

@@ -100,7 +100,7 @@ def main(words: list[str]) -> int:
 USAGE = (
     'Usage: rookery acp [--agent NAME | --cmd "…" | --remote URL | --cloud]\n'
     "                   [--resume ID | --last] [--override-with-envs]\n"
-    "                   [--always-approve | --llm-approve]\n"
+    f"                   {argv.APPROVING_USAGE}\n"
     "       rookery acp --url wss://HOST/acp [--token-file FILE] [--header-env NAME=VARIABLE]\n"
     "                   [--ca FILE | --fingerprint sha256:…]"
 )

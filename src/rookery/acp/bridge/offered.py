@@ -2,7 +2,7 @@
 choice of the agent itself."""
 
 from rookery.core.json import Json, lenient
-from rookery.core.policy import modes, planning, unattended
+from rookery.core.policy import modes
 from rookery.core.vendors.options import as_offered
 from rookery.wire import choices
 from rookery.wire.params import offers
@@ -29,7 +29,7 @@ class Offered:
     def modes(self, header: Json) -> Json | None:
         given = lenient.mapping(as_offered(header), "modes")
         listed = [
-            _kept(mode, "id", "name", "description")
+            _kept(mode, "id", "name", "description") | _named(header, lenient.text(mode, "id"))
             for mode in lenient.mappings(given, "availableModes")
             if lenient.text(mode, "id")
         ]
@@ -51,7 +51,7 @@ class Offered:
         found = []
         for option in header["options"]:
             if option["via"] == "config":
-                found += self._from_config(option, raw.get(option["id"], {}))
+                found += self._from_config(option, raw.get(option["id"], {}), header)
             elif option["choices"]:
                 found.append(_select(option, [_listed(each) for each in option["choices"]]))
         if all(option["id"] != modes.OPTION for option in found):
@@ -80,14 +80,17 @@ class Offered:
         option = {"id": AGENT, "name": "Agent", "category": CATEGORY, "value": header["agent"]}
         return _select(option, [{"value": name, "name": name} for name in names])
 
-    def _from_config(self, option: Json, raw: Json) -> list[Json]:
+    def _from_config(self, option: Json, raw: Json, header: Json) -> list[Json]:
         if isinstance(option["value"], bool):
             switch = _plain(option) | {"type": "boolean", "currentValue": option["value"]}
             return [switch | _kept(raw, "description", "_meta")] if self._booleans else []
         if not isinstance(option["value"], str):
             return []
+        is_mode = option["category"] == "mode"
         listed = [
-            _group(entry) if "group" in entry else _listed(entry)
+            _group(entry)
+            if "group" in entry
+            else _listed(entry) | (_named(header, entry.get("value")) if is_mode else {})
             for entry in lenient.mappings(raw, "options")
         ]
         return [_select(option, listed) | _kept(raw, "description", "_meta")]
@@ -97,12 +100,20 @@ def _confirm(header: Json) -> Json:
     """How much is asked: ours, whatever the agent offers."""
     option = modes.option_of(header) | {"category": CONFIRM_CATEGORY}
     listed = [_listed(each) for each in option["choices"]]
-    names = {unattended.OPTION: "You are not asked"}
-    names[planning.MODE] = "Only plans"
-    names[modes.OF_THE_AGENT] = f"In its mode {header['mode']}"
-    if option["value"] in names:
-        listed.append({"value": option["value"], "name": names[option["value"]]})
+    known = [each["value"] for each in listed]
+    if option["value"] not in known:
+        listed.append({"value": option["value"], "name": _capital(modes.label(header))})
     return _select(option, listed) | {"description": modes.sentence(header)}
+
+
+def _named(header: Json, mode: object) -> Json:
+    """A mode's name in our words, where it means the same."""
+    title = modes.title_of(header, mode) if isinstance(mode, str) else ""
+    return {"name": title} if title else {}
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _plain(option: Json) -> Json:

@@ -5,18 +5,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rookery.core.json import Json
-from rookery.core.policy import planning
+from rookery.core.policy import approvals
 from rookery.wire import choices
 
 ALWAYS_ASK = "always-ask"
 RISK_BASED = "risk-based"
 ALWAYS_APPROVE = "always-approve"
-PLAN = planning.MODE
-MODES = (
-    (ALWAYS_ASK, "Always ask", "Every action that no rule allows waits for you."),
-    (RISK_BASED, "Ask when risky", "Only what is risky or outside your directories waits for you."),
-    (ALWAYS_APPROVE, "Always approve", "Only what cannot be undone waits for you."),
-    (PLAN, "Plan", "It reads and plans, and changes nothing until you say go."),
+PLAN = approvals.PLAN
+MODE_OF = {
+    approvals.EVERY: ALWAYS_ASK,
+    approvals.RISKY: RISK_BASED,
+    approvals.ALL: ALWAYS_APPROVE,
+    approvals.PLAN: PLAN,
+}
+"""The id of each of Rookery's words here."""
+MODES = tuple(
+    (MODE_OF[each.id], each.title, f"{each.more[:1].upper()}{each.more[1:]}.")
+    for each in approvals.TABLE
 )
 MODE_IDS = tuple(mode for mode, _, _ in MODES)
 EFFORTS = (

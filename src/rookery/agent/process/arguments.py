@@ -6,7 +6,7 @@ from rookery.core import argv
 
 USAGE = (
     "Usage: rookery agent [--resume ID | --last] [--override-with-envs] [--setup]\n"
-    "                     [--always-approve | --llm-approve]\n"
+    f"                     {argv.APPROVING_USAGE}\n"
     "                     [--remote URL] [--cloud] [--directory DIR]"
 )
 BOXED = (
@@ -31,7 +31,7 @@ class Arguments(NamedTuple):
     directory: str = ""
     """The working directory over there."""
     confirm: str = ""
-    """How much is asked in new sessions and the one that is continued: all (is approved), risky."""
+    """How new sessions, and the one that is continued, ask: an id of `policy.approvals`."""
 
 
 def parse(words: list[str]) -> Arguments | str:

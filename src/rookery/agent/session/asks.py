@@ -13,6 +13,7 @@ from rookery.agent.translate.content import shown
 from rookery.agent.translate.rejection import for_model
 from rookery.core.asks.asks import Judgement, reason_of
 from rookery.core.json import Json, lenient
+from rookery.core.policy import approvals
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import RpcFailure
 from rookery.wire.params import offers
@@ -28,8 +29,16 @@ REJECT = "reject"
 OPTIONS: list[Json] = [
     {"optionId": ALLOW, "name": "Allow", "kind": "allow_once"},
     {"optionId": REJECT, "name": "Reject", "kind": "reject_once"},
-    {"optionId": ALWAYS_APPROVE, "name": "Always proceed", "kind": "allow_always"},
-    {"optionId": RISK_BASED, "name": "Ask only when risky", "kind": "allow_always"},
+    {
+        "optionId": ALWAYS_APPROVE,
+        "name": approvals.BY_ID[approvals.ALL].title,
+        "kind": "allow_always",
+    },
+    {
+        "optionId": RISK_BASED,
+        "name": approvals.BY_ID[approvals.RISKY].title,
+        "kind": "allow_always",
+    },
 ]
 UNANSWERED = "There was no answer, so this action was not carried out."
 

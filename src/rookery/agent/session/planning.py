@@ -9,11 +9,16 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent, MessageEvent
 from openhands.sdk.tool.builtins import FinishAction
 
-from rookery.agent.conversation.choices import ALWAYS_APPROVE, ALWAYS_ASK, PLAN, RISK_BASED
+from rookery.agent.conversation.choices import (
+    ALWAYS_APPROVE,
+    ALWAYS_ASK,
+    MODE_OF,
+    PLAN,
+    RISK_BASED,
+)
 from rookery.agent.session import asks
 from rookery.core.json import Json
-from rookery.core.policy import go_asks, modes
-from rookery.core.vendors.profiles import profile_of
+from rookery.core.policy import approvals, go_asks, modes
 
 if TYPE_CHECKING:
     from rookery.agent.session.session import Session
@@ -33,9 +38,13 @@ OVER = "[Plan mode is over] You may change things again."
 GO = "Carry out the plan now."
 KEEP = "keep-planning"
 OPTIONS: list[Json] = [
-    {"optionId": ALWAYS_ASK, "name": "Go, ask about every action", "kind": "allow_once"},
-    {"optionId": RISK_BASED, "name": "Go, ask only when risky", "kind": "allow_always"},
-    {"optionId": ALWAYS_APPROVE, "name": "Go, approve all", "kind": "allow_always"},
+    {"optionId": ALWAYS_ASK, "name": f"Go, {approvals.WORDS[modes.EVERY]}", "kind": "allow_once"},
+    {"optionId": RISK_BASED, "name": f"Go, {approvals.WORDS[modes.RISKY]}", "kind": "allow_always"},
+    {
+        "optionId": ALWAYS_APPROVE,
+        "name": f"Go, {approvals.WORDS[modes.ALL]}",
+        "kind": "allow_always",
+    },
     {"optionId": KEEP, "name": "Keep planning", "kind": "reject_once"},
 ]
 WORDS = {option["optionId"]: option["name"] for option in OPTIONS}
@@ -62,8 +71,7 @@ def prompt_in(session: "Session", said: "Said", parts: Parts) -> Parts | None:
     if said.name != "go" or session.choices.wanted.mode != PLAN:
         return None
     first, _, rest = said.rest.partition(" ")
-    words = dict(reversed(profile_of("rookery", ()).confirms))
-    mode = words.get(modes.value_of(first) or "", "") if first else ""
+    mode = MODE_OF.get(modes.value_of(first) or "", "")
     session.choose("mode", mode or session.record.before_plan or ALWAYS_ASK)
     more = rest if mode else said.rest
     return [("text", f"{GO} {more}".rstrip()), *parts[1:]]

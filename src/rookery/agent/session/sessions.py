@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rookery.agent.conversation.choices import ALWAYS_APPROVE, RISK_BASED, Choices, wanted_of
+from rookery.agent.conversation.choices import MODE_OF, Choices, wanted_of
 from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
 from rookery.agent.process.client import Client
@@ -37,10 +37,6 @@ from rookery.wire.params import (
 if TYPE_CHECKING:
     from rookery.agent.session.client_updates import Running
     from rookery.agent.session.session import Session
-
-MODE_OF = {"risky": RISK_BASED, "all": ALWAYS_APPROVE}
-"""By the command line's words for it."""
-
 
 UNREADABLE = (
     "This conversation cannot be read: it is damaged, or a newer version of OpenHands wrote it."

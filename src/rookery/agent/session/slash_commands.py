@@ -11,14 +11,13 @@ from openhands.sdk.skills import Skill
 
 from rookery.agent.conversation import hooks, skills
 from rookery.agent.conversation.build import instructions_of, skills_of
-from rookery.agent.conversation.choices import MODES, PLAN
+from rookery.agent.conversation.choices import MODE_OF, MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
 from rookery.agent.storage import store
 from rookery.core.json import Json, lenient
-from rookery.core.policy import modes
+from rookery.core.policy import approvals
 from rookery.core.units import money
-from rookery.core.vendors.profiles import profile_of
 from rookery.models.documents import SettingsError
 from rookery.wire.choices import UnknownChoice
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 type Parts = list[tuple[str, str]]
 
-OWN = "rookery"
 FORM = re.compile(r"/([A-Za-z][\w.-]*)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -107,12 +105,15 @@ def _skill(skill: Skill) -> str:
 
 
 def _confirm(session: "Session", value: str) -> str:
-    """By the mode's own name, or by Rookery's word for it."""
-    words = dict(reversed(profile_of(OWN, ()).confirms))
-    mode = words.get(modes.value_of(value) or "", value)
-    said = _choose(session, "mode", mode, [mode for mode, _, _ in MODES])
-    listed = ", ".join(f"`{ours}` ({words[ours]})" for ours in modes.VALUES)
-    return said if mode in words.values() else f"{said} Also: {listed}."
+    """By Rookery's words for it, or by the mode's own name."""
+    mode = MODE_OF.get(approvals.id_of(value) or "", value)
+    titles = {mode: title for mode, title, _ in MODES}
+    if mode in titles:
+        session.choose("mode", mode)
+        return f"{titles[mode]}, from now on."
+    now = f"{approvals.TITLE}: {titles[session.choices.wanted.mode].lower()}."
+    why = f"There is no {value!r}. " if value else ""
+    return f"{why}{now} Choose one of: {approvals.LISTED}."
 
 
 def _plan(session: "Session", _: str) -> str:
@@ -272,7 +273,12 @@ COMMANDS = (
     Command("new", "Start over: the model forgets this conversation.", _start_over, changes=True),
     Command("clear", "Same as /new.", _start_over, changes=True),
     Command("condense", "Summarise the conversation to shorten it.", _condense, changes=True),
-    Command("confirm", "Show or set when to ask you.", _confirm, "mode"),
+    Command(
+        "confirm",
+        "Show or set approvals: ask always, ask when risky, approve all, plan.",
+        _confirm,
+        "mode",
+    ),
     Command("plan", "Plan first: nothing is changed until you say /go.", _plan, "what to plan"),
     Command("go", "Leave plan mode and carry out the plan.", _go, "every, risky or all"),
     Command("model", "Show or switch the model.", _model, "profile"),

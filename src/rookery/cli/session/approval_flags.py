@@ -1,14 +1,16 @@
 """How flags answer an agent's asks. The session's log stores it, so the worker applies it whether
 or not a client is still connected."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import click
 
+from rookery.cli import flags
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.session.send import header_of, send
 from rookery.core.json import Json
-from rookery.core.policy import modes, planning, unattended
+from rookery.core.policy import approvals, modes, unattended
 from rookery.core.policy.unattended import Order
 
 ALSO = " --confirm-destructive"
@@ -26,6 +28,8 @@ class Policy(NamedTuple):
     """The flags, as they were typed: run --yolo."""
     without_hooks: bool = False
     """Without a project's hooks that are not trusted."""
+    confirm: str = ""
+    """With `ask`: when the user is asked; "": as the session does anyway."""
 
     @property
     def order(self) -> Order | None:
@@ -44,17 +48,37 @@ def summary(header: Json) -> str:
         return f"{agent} never asks"
     if header["decides"]:
         return f"{agent} decides on its own"
-    if header["confirm"] == planning.MODE:
-        return "Plan mode: nothing is changed"
+    words = modes.label(header).capitalize()
+    if modes.is_planning(header):
+        return f"{words}: nothing is changed"
     if order is None:
-        said = {modes.RISKY: "Asks you about risky actions", modes.ALL: "Asks you if destructive"}
-        return said.get(header["confirm"], "Asks you about every action")
+        return words + (", except destructive commands" if header["confirm"] == modes.ALL else "")
     if unattended.allows_destructive(order):
-        return "Auto-approving everything, even destructive commands"
-    return {
-        unattended.ALL: "Auto-approving (destructive commands are refused)",
-        unattended.RISKY: "Auto-approving (risky actions are refused)",
-    }.get(order.approve, "Refusing whatever needs approval")
+        return f"{words}, even destructive commands"
+    more = {
+        unattended.ALL: "destructive commands are refused",
+        unattended.RISKY: "the rest is approved",
+        unattended.REJECT: "whatever needs approval",
+    }
+    return f"{words} ({more[order.approve]})"
+
+
+ASKS = {f"--{approvals.BY_ID[each].flag}": each for each in (modes.EVERY, modes.RISKY)}
+"""Flags with which a run waits for the user."""
+
+
+def chosen(approve: str | None, given: Mapping[str, Any], command: str) -> Policy:
+    """Of the flags of a command that does not ask unless it is told to: `--approve VALUE`, or a
+    word of the table. Raises UsageError."""
+    value, flag = flags.approval(given)
+    if approve and value:
+        other = approvals.BY_ID[value].flag
+        raise click.UsageError(f"--approve and --{other} cannot be combined.")
+    flag = f"--approve {approve}" if approve else flag
+    said = "ask" if flag in ASKS else approve or value
+    stated = said if said != approvals.PLAN else ""  # which says nothing of what is asked
+    told = f"{command} {flag}" if stated else command
+    return Policy(stated or "all", stated=bool(stated), told=told, confirm=ASKS.get(flag, ""))
 
 
 def check_destructive(approve: str | None, destructive: bool) -> None:
@@ -94,11 +118,12 @@ def hand_over(screen: Screen, session: str, policy: Policy) -> None:
     a session that is unattended already."""
     held = unattended.order_of(header_of(session)["unattended"])
     wanted = policy.order
-    if held == wanted or (held is not None and not policy.stated):
+    if (held == wanted and not policy.confirm) or (held is not None and not policy.stated):
         return
     if wanted is None:
-        send(session, {"do": "set", "option": modes.OPTION, "value": modes.EVERY})
+        wish = policy.confirm or modes.EVERY
+        send(session, {"do": "set", "option": modes.OPTION, "value": wish})
     else:
         _order(session, wanted)
-    back = "" if wanted is None else f" To undo: rookery set {session} confirm every"
-    screen.note(f"{summary(header_of(session))} from now on.{back}")
+    back = "" if wanted is None else f" To undo: rookery set {session} confirm ask-always"
+    screen.note(f"{summary(header_of(session))}, from now on.{back}")

@@ -40,9 +40,10 @@ class Wanted(NamedTuple):
     about: str = ""
     """What was chosen for the user, for whoever may wonder."""
 
-    def create(self, order: "Order | None" = None, race: str = "") -> str:
-        """The session's id. `order`: how asks are answered if the user is not asked."""
-        given = self._asdict() | {"agent": self.agent.name, "race": race}
+    def create(self, order: "Order | None" = None, race: str = "", confirm: str = "") -> str:
+        """The session's id. `order`: how asks are answered if the user is not asked; else
+        `confirm`: when the user is."""
+        given = self._asdict() | {"agent": self.agent.name, "race": race, "confirm": confirm}
         del given["about"]
         return target.rookery().create(order=order, told=_say, **given)
 

@@ -12,38 +12,30 @@ from typing import TYPE_CHECKING
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Answer, Judgement, options_of, pick
 from rookery.core.json import Draft, Json, lenient, notice
-from rookery.core.policy import go_asks, planning, unattended
+from rookery.core.policy import approvals, go_asks, planning, unattended
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for
 
 if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
     from rookery.core.policy import rules
 
-EVERY, RISKY, ALL = "every", "risky", "all"
+EVERY, RISKY, ALL = approvals.EVERY, approvals.RISKY, approvals.ALL
 VALUES = (EVERY, RISKY, ALL)
 OPTION = "confirm"
 
-CHOICES = (
-    (EVERY, "Confirm every action", "asks you about every action, unless a rule answers"),
-    (RISKY, "High risk only", "allows plain, reversible actions; asks you about the rest"),
-    (ALL, "Approve all", "approves everything except destructive commands"),
-)
+CHOICES = tuple((each.id, each.title, each.more) for each in approvals.TABLE if each.id in VALUES)
 """Of agents whose asks are answered here; `choices_of` says what holds for one."""
+
+_PLAN = approvals.BY_ID[approvals.PLAN]
+PLAN_CHOICE = (_PLAN.id, _PLAN.title, _PLAN.more)
+"""Where the agent has a mode for it."""
 
 CAGED = "safe in this sandbox"
 """Of the choice that approves all."""
 SANDBOX = "An agent that decides on its own belongs in a sandbox (docs/sandbox.md)."
 
-_ALIKE = {
-    EVERY: ("always", "ask", "alwaysask", "default", "manual"),
-    RISKY: ("risk", "highrisk", "riskbased", "llmapprove", "auto"),
-    ALL: ("approveall", "alwaysapprove", "yolo", "bypass", "bypasspermissions"),
-}
-
 OF_THE_AGENT = "mode"
 """Shown where the agent is in a mode of its own that is none of ours, such as planning."""
-
-PLANS = "plans and reads; changes nothing until you choose another mode, or say go"
 
 PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", "move"})
 
@@ -51,20 +43,36 @@ PLAIN_KINDS = frozenset({"read", "search", "think", "fetch", "edit", "execute", 
 def option_of(header: Json) -> Json:
     """As one of the options that the user chooses from."""
     known = choices_of(header["agent"], header["vendor"], lenient.text(header, "sandbox"))
+    known += [PLAN_CHOICE] if plan_of(header) else []
     listed = [{"value": v, "name": name, "description": more} for v, name, more in known]
-    base: Json = {"id": OPTION, "name": "Confirm", "category": OPTION, "via": "rookery"}
+    base: Json = {"id": OPTION, "name": approvals.TITLE, "category": OPTION, "via": "rookery"}
     return base | {"value": current(header), "choices": listed}
 
 
 def current(header: Json) -> str:
     """Which of the choices holds; where nobody is asked, none of them."""
+    if is_planning(header):
+        return approvals.PLAN
     return unattended.OPTION if header["unattended"] else str(header["confirm"])
 
 
 def value_of(wanted: str) -> str | None:
-    """The value that the user means, also by another's name for it."""
-    plain = "".join(sign for sign in wanted.lower() if sign.isalnum())
-    return next((each for each in VALUES if plain == each or plain in _ALIKE[each]), None)
+    """The value that the user means, also by another's name for it; planning is none of them."""
+    value = approvals.id_of(wanted)
+    return value if value in VALUES else None
+
+
+def plan_of(header: Json) -> str:
+    """The mode in which a session's agent plans; "": it has none, or has not said so yet."""
+    mode = options.find(header["options"], "mode")
+    found = options.choice_of(mode, approvals.PLAN) if mode and mode["choices"] else None
+    return found or profile_for(header).plans
+
+
+def is_planning(head: Json) -> bool:
+    """Of a header or a head: whether the agent is in its plan mode, whoever enforces that."""
+    mode = lenient.text(head, "mode") or lenient.text(lenient.mapping(head, "wanted"), "mode")
+    return head.get("confirm") == approvals.PLAN or approvals.id_of(mode) == approvals.PLAN
 
 
 # --- whose it is -------------------------------------------------------------------------------
@@ -91,7 +99,7 @@ def unoffered(name: str, profile: Profile, mode: Json | None, wanted: str) -> st
     """Why the agent cannot be set to what it is known to have; "" where it can."""
     if not is_agents(profile, wanted) or agent_value(profile, mode, wanted) is not None:
         return ""
-    words = {value: title for value, title, _ in CHOICES}[wanted]
+    words = approvals.WORDS[wanted]
     return f"{name} does not offer a mode for {words!r}.{hint(profile, wanted)}"
 
 
@@ -154,7 +162,8 @@ def _decides(profile: Profile, wanted: str) -> bool:
 
 def beginning(agent: str, confirm: str) -> Json:
     """As much of a header as is told of a session that is to be made."""
-    header: Json = {"agent": agent, "options": [], "wanted": {}, "mode": ""}
+    wanted = {"mode": confirm} if confirm == approvals.PLAN else {}
+    header: Json = {"agent": agent, "options": [], "wanted": wanted, "mode": ""}
     header["vendor"] = detection.vendor_of(agent, ())
     header |= {"agentSession": None, "unattended": None, "_confirm": [confirm, ""]}
     return header | shown(header)
@@ -186,8 +195,8 @@ def decides_alone(agent: str, vendor: str | None = None) -> bool:
 
 def words_of(agent: str, vendor: str | None, value: str) -> str:
     """A choice in a sentence."""
-    found = {each: f"{title}: {more}" for each, title, more in choices_of(agent, vendor)}
-    return found.get(value, value)
+    known = [*choices_of(agent, vendor), PLAN_CHOICE]
+    return next((f"{title}: {more}" for each, title, more in known if each == value), value)
 
 
 def said(header: Json) -> str:
@@ -196,10 +205,12 @@ def said(header: Json) -> str:
     if header["neverAsks"]:
         return _never(agent)
     if header["decides"]:
+        ours = approvals.BY_ID.get(current(header) if not order else header["confirm"])
         rest = f"; {unattended.words(order)}" if order else ""
-        return _by_itself(agent, lenient.text(header, "mode")) + rest
+        words = _by_itself(agent, lenient.text(header, "mode")) + rest
+        return f"{ours.title}: {words}" if ours else words
     if header["confirm"] == planning.MODE:
-        return PLANS
+        return words_of(agent, header["vendor"], approvals.PLAN)
     if order:
         return unattended.words(order)
     if header["confirm"] == OF_THE_AGENT:
@@ -212,20 +223,64 @@ def sentence(header: Json) -> str:
     return words[:1].upper() + words[1:] + "."
 
 
-def brief(head: Json) -> str:
-    """The same in a word or two, from a header or a head; "" where you are asked whatever is asked.
-    The head of an earlier build says less."""
-    order = unattended.order_of(head.get("unattended"))
+def label(head: Json) -> str:
+    """The same in the words of the table, once; from a header or a head. The head of an earlier
+    build says less. In a mode of its own that means none of ours, the vendor's name for it."""
+    order, confirm = unattended.order_of(head.get("unattended")), lenient.text(head, "confirm")
     if head.get("neverAsks"):
-        return "never asks"
-    if head.get("decides"):
-        return "decides on its own"
-    if head.get("confirm") == planning.MODE:
-        return "only plans"
-    if order:
-        told = {"all": "approves all", "risky": "rejects if risky"}
-        return told.get(order.approve, "rejects all")
-    return {ALL: "approves all", RISKY: "asks if risky"}.get(head.get("confirm", ""), "")
+        return approvals.NEVER
+    if is_planning(head):
+        return approvals.WORDS[approvals.PLAN]
+    if confirm == OF_THE_AGENT:
+        return _own_label(head)
+    if order and not head.get("decides"):
+        return approvals.NOBODY_ASKED[order.approve]
+    return approvals.WORDS.get(confirm) or approvals.WORDS[EVERY]
+
+
+def brief(head: Json) -> str:
+    """The same, but "" where you are asked whatever is asked."""
+    found = label(head)
+    return "" if found == approvals.WORDS[EVERY] else found
+
+
+def _own_label(head: Json) -> str:
+    mode, value = options.find(head.get("options") or [], "mode"), lenient.text(head, "mode")
+    names = {each["value"]: each["name"] for each in mode["choices"]} if mode else {}
+    own = names.get(value, value)
+    return own if own != value else approvals.spaced(value)
+
+
+def title_of(header: Json, mode: str) -> str:
+    """An agent's mode in our words where it means the same; "": the vendor's name for it stays."""
+    ours = next((ours for ours, own in profile_for(header).confirms if own == mode), "")
+    if not ours and approvals.id_of(mode) == approvals.PLAN:
+        ours = approvals.PLAN
+    return approvals.BY_ID[ours].title if ours else ""
+
+
+def is_telling(header: Json, option: Json) -> bool:
+    """Whether an option's value is worth a place beside the label: not a default, nor a mode that
+    the label names."""
+    value = str(option["value"])
+    if value.lower() == "default":
+        return False
+    is_mode = option["category"] == "mode"
+    return not (is_mode and (profile_for(header).confirms or title_of(header, value)))
+
+
+def retitled(header: Json) -> list[Json]:
+    """The header's options, with our words for the agent's modes."""
+    return [
+        each | {"choices": [_retitled(header, choice) for choice in each["choices"]]}
+        if each["category"] == "mode"
+        else each
+        for each in header["options"]
+    ]
+
+
+def _retitled(header: Json, choice: Json) -> Json:
+    return choice | {"name": title_of(header, choice["value"]) or choice["name"]}
 
 
 def _by_itself(agent: str, mode: str = "") -> str:
@@ -267,9 +322,9 @@ def rule_on(
     if verdict.do == "ask" or confirm == EVERY:
         return None
     if confirm == RISKY and risk in PLAIN_RISKS and not is_risky(call):
-        return Judgement("allow", "confirm:risky", "allowed, not risky (confirm risky)")
+        return Judgement("allow", "confirm:risky", f"allowed, not risky ({approvals.WORDS[RISKY]})")
     if confirm == ALL and not (guard and call.danger):
-        return Judgement("allow", "confirm:all", "allowed (confirm all)")
+        return Judgement("allow", "confirm:all", f"allowed ({approvals.WORDS[ALL]})")
     return None
 
 

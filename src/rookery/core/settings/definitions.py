@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from rookery.core import budgets, limits
 from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, written
+from rookery.core.policy import approvals
 from rookery.core.policy.modes import EVERY, VALUES
+from rookery.core.policy.modes import value_of as approval_of
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.devices import DEVICES, DevicesPolicy
@@ -18,6 +20,9 @@ from rookery.core.settings.worktree_tables import Preparation
 
 FORMAT = 1
 """Of the files that this build writes. A file without a version has version 1."""
+
+
+_CONFIRMS = ", ".join(f'"{each}" ({approvals.WORDS[each]})' for each in VALUES)
 
 
 def _budget(scope: str, of: str) -> str:
@@ -63,11 +68,12 @@ class Config(NamedTuple):
     )
     confirm: str = setting(
         EVERY,
-        'when new sessions ask you: "every", "risky" or "all"',
+        f"how new sessions ask you for approval: {_CONFIRMS}",
         VALUES,
         more="Existing sessions keep theirs; for one session: `rookery set SESSION confirm`.",
         effect="at once, for sessions started from then on",
         strict_first=VALUES,
+        meant=approval_of,
         older="approve_all",
         key="session.confirm",
     )

@@ -20,6 +20,7 @@ over windows: help=f1 quit=ctrl+q theme=f5
 everywhere: turn.cancel=escape ask.next=f2 session.list=ctrl+b session.new=ctrl+n
     session.next=alt+down,f4 session.back=alt+up,f3 settings=f6 agents=f7 session.options=f8
     confirm=f9 servers=f10 find=ctrl+f palette=ctrl+p panel=f12 quit.letter=q session.new.letter=n
+    help.letter=question_mark
     critic.1=1 critic.2=2 critic.3=3 focus.next=tab focus.back=shift+tab
 window: window.back=escape
 """).values()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from rookery.client import create, fleet, liveness
 from rookery.client.config import in_force
@@ -18,6 +18,7 @@ from rookery.client.trash import moves as trash
 from rookery.client.update.workers import is_older
 from rookery.core import budgets
 from rookery.core.json import Json
+from rookery.core.policy import approvals
 from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
@@ -44,6 +45,11 @@ Probe = Annotated[
 Key = Annotated[
     str, Header(alias="Idempotency-Key", max_length=200, description="The same key runs once.")
 ]
+Approval = Annotated[
+    Literal["", "every", "risky", "all", "plan"],
+    BeforeValidator(lambda given: approvals.id_of(str(given)) or given),
+]
+"""How a session asks; the words of the table are taken, too."""
 Budget = Annotated[str, Field(max_length=100, examples=["2 USD"])]
 
 
@@ -61,10 +67,12 @@ class New(Strict):
     roots: list[Annotated[str, Field(max_length=4096)]] = Field(
         default=[], max_length=100, description="Other directories the agent may use."
     )
-    confirm: Literal["", "every", "risky", "all"] = Field(
+    confirm: Approval = Field(
         "",
-        description="`every`: asks about every action. `risky`: allows plain, reversible actions. "
-        "`all`: approves everything except destructive commands. Empty: as the settings say.",
+        description="; ".join(
+            f"`{each.id}` ({each.words}): {each.more}" for each in approvals.TABLE
+        )
+        + ". The words are taken, too. Empty: as the settings say.",
     )
     model: str = Field("", max_length=200, description="The agent's model; empty: its default.")
     mode: str = Field("", max_length=200, description="Such as `plan`; empty: as `confirm` says.")

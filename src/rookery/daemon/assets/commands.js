@@ -10,7 +10,7 @@ const OURS = [
   ["cancel", "stop the running turn"],
   ["changes", "show what changed in the directory"],
   ["clear", "start over; earlier turns are folded"],
-  ["confirm", "when to ask", "every, risky or all"],
+  ["confirm", "approvals", "ask always, ask when risky, approve all or plan"],
   ["effort", "set how hard the model thinks", "value"],
   ["export", "download the transcript", "md, html or jsonl"],
   ["help", "list every key"],

@@ -237,7 +237,7 @@ acts.more = (button) => {
     row(now.archived ? "Unarchive" : "Archive", "", deeds.archive),
     row("Delete", "to the trash, for 14 days", deeds.remove, "bad"),
     { label: "Timeline", does: "timeline" },
-    ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent, () => chip.click())),
+    ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),
   ]);

@@ -17,7 +17,7 @@ from rookery.core import worktree
 from rookery.core.json import Json
 from rookery.daemon.api.answers import WRITES
 from rookery.daemon.api.bodies import Strict
-from rookery.daemon.api.sessions import Budget, Key, New, created
+from rookery.daemon.api.sessions import Approval, Budget, Key, New, created
 from rookery.daemon.errors import EXPECTED
 from rookery.daemon.idempotency import digest
 from rookery.daemon.state import Daemon, SessionId
@@ -179,7 +179,7 @@ class Start(Strict):
     )
     cwd: str = Field(min_length=1, max_length=4096, description="A directory in a git repository.")
     prompt: str = Field(min_length=1, max_length=1_000_000, pattern=r"\S")
-    confirm: Literal["", "every", "risky", "all"] = Field("", description="As for a session.")
+    confirm: Approval = Field("", description="As for a session.")
     sandbox: Literal["", "none", "bwrap", "container"] = ""
     budget: dict[Literal["turn", "session", "day"], Budget] = Field(
         default={}, description="Settings of each session."

@@ -58,8 +58,6 @@ async def create(daemon: Daemon, request: Request) -> Response:
             started = await start_race(daemon, Start.model_validate(_race(given)))
             return RedirectResponse(f"/races/{started.id}", 303)
         wanted = plain | {"worktree": given.worktree == new_form.OWN_TREE}
-        if given.confirm == planning.MODE:
-            wanted |= {"confirm": "", "mode": planning.MODE}
         made = await create_session(daemon, New.model_validate(wanted), "")
     except ValidationError as error:
         first = error.errors()[0]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rookery.agents import registry
 from rookery.core.json import Json
-from rookery.core.policy import modes, planning
+from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
 from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
@@ -109,14 +109,13 @@ def _agent_words(agent: Json) -> str:
 
 
 def _confirm(chosen: str) -> str:
-    known = [("", "As the settings say"), *((value, title) for value, title, _ in modes.CHOICES)]
-    known.append((planning.MODE, "Plan first, change nothing"))
+    known = [("", "As the settings say"), *((each.id, each.title) for each in approvals.TABLE)]
     options = "".join(
         f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
         for value, title in known
     )
     return _named(
-        "When it asks", "confirm", f'<select id="new-confirm" name="confirm">{options}</select>'
+        approvals.TITLE, "confirm", f'<select id="new-confirm" name="confirm">{options}</select>'
     )
 
 
@@ -158,7 +157,9 @@ def _sandbox(chosen: str) -> str:
         f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
         for value, title in known
     )
-    hint = tag("p", "A sandbox is safe to combine with Approve all.", "soft")
+    hint = tag(
+        "p", f"A sandbox is safe to combine with “{approvals.WORDS[approvals.ALL]}”.", "soft"
+    )
     select = f'<select id="new-sandbox" name="sandbox">{options}</select>'
     return _named("Sandbox", "sandbox", select + hint)
 

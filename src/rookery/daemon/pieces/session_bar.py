@@ -8,7 +8,7 @@ from rookery.agents import registry
 from rookery.core import units, worktree
 from rookery.core.agent.names import own_name
 from rookery.core.json import Json, lenient
-from rookery.core.policy import modes
+from rookery.core.policy import approvals, modes
 from rookery.core.view import below_asks
 from rookery.export.html.text import esc_line, tag
 from rookery.home.paths import with_tilde
@@ -18,7 +18,6 @@ from rookery.render.signs import SIGNS
 NO_TITLE = "New session"
 MAIN = ("model", "mode", "thought_level")
 """Categories of options that come first, in this order."""
-ASKS_ALL = "asks first"
 
 ICONS = {
     "back": '<path d="M10 3 5 8l5 5"/>',
@@ -127,7 +126,7 @@ def _chips(header: Json, read_only: bool) -> str:
     name = esc_line(agent_title(header), 40)
     found = [_chip("agent", "Agent", tag("b", name), read_only)]
     listed = sorted(header["options"], key=_rank)
-    found += [_option(each, read_only) for each in listed]
+    found += [_option(each, header, read_only) for each in listed]
     offered = {each["category"] for each in listed}
     pins = (("model", "model"), ("mode", "mode"), ("effort", "thought_level"))
     for pin, category in pins:  # chosen before the agent said what it offers
@@ -156,17 +155,18 @@ def _rank(option: Json) -> int:
     return MAIN.index(category) if category in MAIN else len(MAIN)
 
 
-def _option(option: Json, read_only: bool) -> str:
+def _option(option: Json, header: Json, read_only: bool) -> str:
     value, name = option["value"], esc_line(str(option["name"]), 60)
     if isinstance(value, bool):
         shown = f"{name}: {'on' if value else 'off'}"
     else:
         named = {each["value"]: each["name"] for each in option["choices"]}
         shown = esc_line(str(named.get(value) or value or name), 40)
-        if shown.lower() == "default":  # of what?
-            shown = f"{name}: default"
     fixed = read_only or not (option["choices"] or isinstance(value, bool))
     kind = "" if option["category"] in MAIN else "other"
+    if not modes.is_telling(header, option):  # it can be chosen in the menu of all actions
+        kind = "other unset"
+        shown = name if shown.lower() == "default" else shown
     return _chip(str(option["id"]), name, shown, fixed, kind)
 
 
@@ -177,8 +177,8 @@ def _confirm(header: Json, read_only: bool) -> str:
     more = (
         f' data-choices="{esc_line(choices, 5000)}" data-value="{esc_line(str(option["value"]))}"'
     )
-    words = esc_line(modes.brief(header) or ASKS_ALL)
-    return _chip(modes.OPTION, "When it asks", words, read_only, more=more)
+    words = esc_line(modes.label(header), 60)
+    return _chip(modes.OPTION, approvals.TITLE, words, read_only, more=more)
 
 
 def _chip(

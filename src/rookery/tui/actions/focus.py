@@ -5,7 +5,7 @@ from textual.events import Event, Key, Paste, Resize
 
 from rookery.core.json import Json, lenient
 from rookery.tui.actions.parts import Parts
-from rookery.tui.keys.map import label, learn
+from rookery.tui.keys.map import NO_KEY, label, learn, shown
 from rookery.tui.shell import Start
 from rookery.tui.transcript.ask_keys import is_open
 from rookery.tui.widgets.session_list import width_for
@@ -13,6 +13,15 @@ from rookery.tui.widgets.status import Status
 
 NARROW = 100
 """Narrower screens hide the session list."""
+
+KEYS = 3
+"""At the bottom of the screen."""
+ANSWERING = (*("ask.confirm", "ask.allow", "ask.fill", "ask.deny", "ask.decline", "ask.more"),)
+PARTS = (
+    *("fleet.open", "block.open", "queue.edit", "panel.open"),
+    *("find.older", "find.newer", "find.close"),
+)
+"""The keys of each part that are shown while it has the focus."""
 
 _WRITE = ("enter", "backspace", "delete")
 
@@ -51,29 +60,55 @@ class Focus(Parts):
             self.composer._forward_event(Paste(event.text))
 
     def on_text_area_changed(self) -> None:
-        self.show_hint()
+        self.show_keys()
 
-    def show_hint(self) -> None:
+    def show_keys(self) -> None:
+        """Those that matter now, at most three: the rest is behind the last of them."""
         focused = self.screen_stack[0].focused
         answering = focused is self.transcript and is_open(self.transcript.current)
-        self.below(Status).hint = self._hint(answering, focused is self.composer)
+        names = self._writing() if focused is self.composer else self._elsewhere(answering)
+        found = [each for each in names if each[0] != shown(NO_KEY)]
+        self.below(Status).keys = tuple(found[:KEYS])
         self.composer.invite(answering=answering)
 
-    def _hint(self, answering: bool, writing: bool) -> str:
-        """Where an open ask is answered, what Esc does while a turn runs, and how to come back."""
+    def _writing(self) -> list[tuple[str, str]]:
+        """While the composer has the focus."""
         header = self.window.header if self.session else None
+        text, help_ = self.composer.text, self._help(writing=True)
+        others = [each for each in self.fleet.sessions if each["status"] == "needs-you"]
+        ask = (label(self, "ask.next"), "next ask")
         if header is not None and self._is_asked(header):
-            return "" if answering else f"{label(self, 'ask.next')} to answer"
-        if not writing:
-            return f"{label(self, 'turn.cancel')} to go back"
+            return [(ask[0], "answer"), help_]
         if header is None or header["state"] == "idle":
-            return ""
-        cancel, send = f"{label(self, 'turn.cancel')} to cancel", label(self, "composer.send")
-        if not self.composer.text:
-            return cancel
+            if text:
+                return [(label(self, "composer.send"), "send"), help_]
+            first = ask if others else ("/", "commands")
+            return [first, (label(self, "session.list"), "sessions"), help_]
+        cancel, send = (label(self, "turn.cancel"), "cancel"), label(self, "composer.send")
+        if not text:
+            return [cancel, ask, help_] if others else [cancel, help_]
         if not lenient.flag(header, "steers"):
-            return f"{send} to queue · {cancel}"
-        return f"{send} to steer · {label(self, 'composer.queue')} to queue · {cancel}"
+            return [(send, "queue"), cancel, help_]
+        return [(send, "steer"), (label(self, "composer.queue"), "queue"), cancel]
+
+    def _elsewhere(self, answering: bool) -> list[tuple[str, str]]:
+        """The focused part's own, then the way back. An ask's card shows what else it takes."""
+        active = self.screen_stack[0].active_bindings.values()
+        own = {each.binding.id: each.binding for each in active if each.enabled}
+        names = ANSWERING if answering else PARTS
+        found = [
+            (label(self, name), own[name].description)
+            for name in names
+            if name in own and own[name].key != NO_KEY
+        ]
+        if answering or found[1:]:
+            return found
+        return [*found, (label(self, "turn.cancel"), "back"), self._help(writing=False)]
+
+    def _help(self, *, writing: bool) -> tuple[str, str]:
+        """The letter where it is none of a text."""
+        letter = label(self, "help.letter")
+        return (label(self, "help") if writing and self.composer.text else letter, "keys")
 
     def _is_asked(self, header: Json) -> bool:
         from rookery.core.asks.kept_asks import unanswered

@@ -1,7 +1,7 @@
 """What our slash commands do."""
 
 from rookery.core.json import Json
-from rookery.core.policy import modes
+from rookery.core.policy import approvals, modes
 from rookery.core.settings.sandbox import CHOICES, KINDS, NONE
 from rookery.tui.look.themes import themes
 from rookery.tui.shell import Shell
@@ -109,9 +109,9 @@ def _sandbox(app: Shell, kind: str) -> None:
 
 def _confirm(app: Shell, given: str) -> None:
     """Before the first prompt: for the session that it starts."""
-    value = modes.value_of(given)
+    value = approvals.id_of(given)
     if value is None:
-        words = f"Choose one of: {', '.join(modes.VALUES)}."
+        words = f"Choose one of: {', '.join(approvals.WORDS.values())}."
         app.notify(words, severity="warning", markup=False)
     elif app.session:
         app.send(choice(value))
@@ -126,7 +126,7 @@ def choice(value: str) -> Json:
 
 
 def named(value: str) -> str:
-    return next(words for ours, words, _ in modes.CHOICES if ours == value).lower()
+    return approvals.WORDS[value]
 
 
 def _theme(app: Shell, wanted: str) -> None:

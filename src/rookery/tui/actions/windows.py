@@ -236,7 +236,7 @@ class Windows(Parts):
         self.ask(screen, lambda value: self.send(command(option, value), session))
 
     def action_confirm_mode(self) -> None:
-        """When to ask: always, if risky, never."""
+        """How the session asks for approval."""
         if self.is_elsewhere("This session", f"set {self.session or 'SESSION'} confirm VALUE"):
             return
         from rookery.tui.windows.confirm import open_dialog

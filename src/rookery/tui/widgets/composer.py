@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from rookery.tui.keys import bindings
-from rookery.tui.keys.map import keys_of, label
+from rookery.tui.keys.map import keys_of
 from rookery.tui.record import Record
 from rookery.tui.system.kept_lines import KeptLines
 from rookery.tui.system.painted_at_once import PaintedAtOnce
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _MENTION = re.compile(r"(?:^|(?<=\s))@([^\s@]*)$")
 _COMMAND = re.compile(r"^/(\S*)$")
-_HINT = "Write here. {send} to send. / commands, @ files, ! shell"
-_ANSWER = "Press a key above to answer, or just type"
+_HINT = "Write here"
+_ANSWER = "Press a key above, or write"
 
 HIGHEST = 8
 """Lines of the field at most, as the style sheet says, without its border."""
@@ -67,7 +67,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
             show_line_numbers=False,
             compact=True,
             highlight_cursor_line=False,
-            placeholder=_HINT.format(send="Enter"),
+            placeholder=_HINT,
         )
         self.past = Past()
         self.has_files = False
@@ -87,7 +87,7 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
 
     def invite(self, *, answering: bool) -> None:
         """`answering`: the keys are an ask's now."""
-        words = _ANSWER if answering else _HINT.format(send=label(self.app, "composer.send"))
+        words = _ANSWER if answering else _HINT
         if self.placeholder != words:
             self.placeholder = words
 
@@ -139,6 +139,9 @@ class Composer(PaintedAtOnce, KeptLines, TextArea):
     def _took(self, key: str) -> bool:
         if self.popup.is_open and (meant := self._meant(key, bindings.SUGGESTED)):
             self._choose(meant)
+            return True
+        if not self.text and key in keys_of(self.app, "help.letter").split(","):
+            self.app.call_later(self.app.run_action, "app.keys")
             return True
         first = self.has_files and self.cursor_location == (0, 0)
         if first and self._meant(key, bindings.AT_THE_BEGINNING):

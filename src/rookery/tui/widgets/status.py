@@ -1,18 +1,16 @@
-"""The lines under the transcript: state, agent, usage, and the keys."""
+"""The line under the transcript: state, agent, usage, and the keys that matter now."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual.binding import Binding
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
 from rookery.core.json import Json
-from rookery.tui.keys.map import NO_KEY, shown
 from rookery.tui.look.palette import Look, look_of
-from rookery.tui.look.runs import Line, strip_of, trimmed, width_of
+from rookery.tui.look.runs import Line, strip_of, trimmed
 from rookery.tui.system.clock import FRAME, now
 from rookery.tui.system.kept_lines import KeptLines
 
@@ -46,8 +44,8 @@ class Status(LineWidget):
 
     header: reactive[Json | None] = reactive[Json | None](None)
     place: reactive["Place | None"] = reactive["Place | None"](None)
-    hint = reactive("")
-    """Keys that matter now."""
+    keys: reactive[tuple[tuple[str, str], ...]] = reactive[tuple[tuple[str, str], ...]](())
+    """Keys that matter now, each with a word."""
     doing: reactive["Doing | None"] = reactive["Doing | None"](None)
     hung = reactive("")
     """The session whose worker does not respond."""
@@ -90,13 +88,15 @@ class Status(LineWidget):
         header, look, at = self.header, self.look, self._clock()
         if header is None and self.agent is None:
             return []
+        from rookery.core.policy import modes
         from rookery.tui.widgets.status_line import IDLE, About, Place, line, of_new
 
         place = self.place or Place()
         if header is None:
-            return [of_new(self.agent or "demo", self.confirm, place, look, width)]
+            new = modes.beginning(self.agent or "demo", self.confirm)
+            return [of_new(new, About(place=place, keys=self.keys), look, width)]
         hung = self.hung != "" and self.hung == header["id"]
-        about = About(self.doing or IDLE, place, self.hint, hung, self.others)
+        about = About(self.doing or IDLE, place, self.keys, hung, self.others)
         return [line(header, about, look, at, width)]
 
 
@@ -104,38 +104,3 @@ def _waits(header: Json) -> bool:
     from rookery.core.asks.kept_asks import unanswered
 
     return bool(unanswered(header))
-
-
-class Keys(LineWidget):
-    """The keys that work now, as many as fit."""
-
-    def on_mount(self) -> None:
-        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
-
-    def lines(self, width: int) -> list[Line]:
-        look = self.look
-        line: Line = [(" ", look.plain)]
-        used = 1
-        for key, words in self._keys():
-            wide = width_of(key) + width_of(words) + 3
-            if used + wide > width:
-                break
-            line += [(key, look.key), (f" {words}  ", look.soft)]
-            used += wide
-        return [line]
-
-    def _keys(self) -> list[tuple[str, str]]:
-        """The focused widget's first, then the app's."""
-        order = [binding.id for binding in self.app.BINDINGS if isinstance(binding, Binding)]
-        below = self.app.screen is not self.screen
-        bindings = [
-            active.binding
-            for active in self.screen.active_bindings.values()
-            if active.binding.show and active.binding.id and active.binding.key != NO_KEY
-            if not (below and active.binding.id == "help")  # a window has its own line
-        ]
-        bindings.sort(key=lambda each: order.index(each.id) if each.id in order else -1)
-        seen: dict[str, tuple[str, str]] = {}
-        for each in bindings:
-            seen.setdefault(str(each.id), (shown(each.key), each.description))
-        return list(seen.values())

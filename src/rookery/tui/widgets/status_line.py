@@ -3,6 +3,7 @@
 Where the line is too narrow for all of it, what matters least goes first.
 """
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,7 +30,8 @@ END = 400
 LEAST, MOST = 24, 72
 """Columns for what is done now."""
 
-ASKS_ALL = "asks: every action"
+NAME, PART = 14, 6
+"""A name has at least so many columns, and at most this part of the line."""
 
 
 class Doing(NamedTuple):
@@ -47,10 +49,10 @@ class Place(NamedTuple):
     directory: str = ""
     branch: str = ""
 
-    @property
-    def words(self) -> str:
-        branch = f" ⎇ {clean_line(self.branch, 60)}" if self.branch else ""
-        return clean_line(self.directory) + branch if self.directory else ""
+    def words(self, width: int) -> str:
+        """The branch; the directory where there is none: the list has it, too."""
+        shown = f"⎇ {self.branch}" if self.branch else self.directory
+        return _name(shown, width)
 
 
 class Field(NamedTuple):
@@ -59,13 +61,26 @@ class Field(NamedTuple):
     words: str
 
 
+class Sides(NamedTuple):
+    """What stands at the left, the figures at the right, and the keys after them."""
+
+    left: list[Field]
+    right: list[Field]
+    keys: list[Field]
+
+    @property
+    def width(self) -> int:
+        keys = sum(width_of(each.words) + 3 for each in self.keys)
+        return _width(self.left) + _width(self.right) + keys
+
+
 class About(NamedTuple):
     """What the line says besides the header."""
 
     doing: Doing = IDLE
     place: Place = Place()
-    hint: str = ""
-    """Keys that matter now."""
+    keys: Sequence[tuple[str, str]] = ()
+    """Those that matter now, the first one most."""
     hung: bool = False
     """Its worker does not respond."""
     others: int = 0
@@ -77,45 +92,53 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
     if about.hung:
         sign, style = look.states["failed"]
         state = [(f" {sign} does not respond", style)]
-    if about.hint:
-        state = [*state, (f" · {about.hint}", state[-1][1])]
     doing = IDLE if about.hung or unanswered(header) else about.doing
-    left = [*_others(about.others), *_who(header), Field(4, about.place.words)]
-    return laid_out(state, doing, left, _figures(header), look, width)
+    left = [*_who(header, width), Field(5, about.place.words(width)), *_others(about.others)]
+    keys = _keys(about, asked=bool(unanswered(header)))
+    return laid_out(state, doing, Sides(left, _figures(header), keys), look, width)
 
 
 def _others(number: int) -> list[Field]:
     return [Field(1, f"{count(number, 'other')} here")] if number else []
 
 
-def of_new(agent: str, confirm: str, place: Place, look: Look, width: int) -> Line:
-    """Of the session that the first prompt makes."""
-    asked = modes.brief(modes.beginning(agent, confirm)) or ASKS_ALL
-    fields = [Field(1, "new session"), Field(0, asked), Field(2, place.words)]
-    return laid_out([(f" {agent}", look.soft)], IDLE, fields, [], look, width)
+def of_new(new: Json, about: About, look: Look, width: int) -> Line:
+    """Of the session that the first prompt makes (`modes.beginning`)."""
+    place = Field(2, about.place.words(width))
+    fields = [Field(1, "new session"), Field(0, modes.label(new)), place]
+    state: Line = [(f" {new['agent']}", look.soft)]
+    return laid_out(state, IDLE, Sides(fields, [], _keys(about)), look, width)
 
 
-def laid_out(
-    state: Line, doing: Doing, left: list[Field], right: list[Field], look: Look, width: int
-) -> Line:
+def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) -> Line:
     """Fields are dropped until all have room; what is done now gets what is left."""
     wanted = min(LEAST, width_of(doing.words)) + 3 if doing.words else 0
-    left, right = [each for each in left if each.words], [each for each in right if each.words]
-    while left or right:
-        used = width_of_line(state) + wanted + _width(left) + _width(right) + 2
-        if used <= width:
-            break
-        heaviest = max((*left, *right), key=lambda each: each.weight)
+    kept = Sides(*([each for each in side if each.words] for side in sides))
+    while any(kept) and width_of_line(state) + wanted + kept.width + 2 > width:
+        heaviest = max((each for side in kept for each in side), key=lambda each: each.weight)
         if not heaviest.weight:
             break
-        (left if heaviest in left else right).remove(heaviest)
-    rest = width - width_of_line(state) - _width(left) - _width(right) - 2
+        next(side for side in kept if heaviest in side).remove(heaviest)
+    rest = width - width_of_line(state) - kept.width - 2
     now = _now(doing, min(rest - 3, MOST), look) if doing.words else []
-    words: Line = [(f"  {_joined(left)}", look.soft)] if left else []
+    words: Line = [(f"  {_joined(kept.left)}", look.soft)] if kept.left else []
     begin = [*state, *now, *words]
-    end: Line = [(f"{_joined(right)} ", look.soft)] if right else []
-    gap = width - width_of_line(begin) - width_of_line(end)
+    end: Line = [(_joined(kept.right), look.soft)] if kept.right else []
+    for each in kept.keys:
+        key, _, word = each.words.partition(" ")
+        end += [(f"   {key}" if end else key, look.key), (f" {word}", look.soft)]
+    gap = width - width_of_line(begin) - width_of_line(end) - 1
     return [*begin, (" " * gap, look.plain), *end] if gap > 0 else trimmed(begin, width)
+
+
+def _keys(about: About, *, asked: bool = False) -> list[Field]:
+    """The last one stays, which leads to all others, and the first goes last of the rest."""
+    weights = (2, 1) if len(about.keys) < 3 else (2, 4 if asked else 6, 1)
+    return [Field(weights[at], " ".join(key)) for at, key in enumerate(about.keys)]
+
+
+def _name(text: str, width: int) -> str:
+    return cut(clean_line(text), max(NAME, width // PART))
 
 
 def _now(doing: Doing, room: int, look: Look) -> list[Run]:
@@ -186,21 +209,33 @@ def _timed(found: session_state.Said, at: int) -> str:
     return f"{found.words} · {units.duration(max(0, at - found.since) // 1000)}"
 
 
-def _who(header: Json) -> list[Field]:
-    guard = confinement.WORDS.get(lenient.text(header["process"], "guard"), "")
+def _who(header: Json, width: int) -> list[Field]:
+    guard = lenient.text(header["process"], "guard")
+    weak = confinement.WORDS[guard] if guard == confinement.WEAK else ""
     kind = lenient.text(header, "sandbox")
-    asks = modes.brief(header) or (ASKS_ALL if header["confirm"] == modes.EVERY else "")
+    chosen = {each["category"]: each for each in reversed(header["options"])}
+    told = {name: _value(header, chosen.get(name)) for name in ("model", "thought_level", "mode")}
     return [
         Field(0, agent_name(header)),
-        Field(2, clean_line(lenient.text(header, "model"))),
-        Field(5, clean_line(lenient.text(header, "mode"))),
-        Field(1, f"in {clean_line(kind)}") if kind else Field(4, guard),
-        Field(6, clean_line(lenient.text(header, "effort"))),
+        Field(3, _name(told["model"], width)),
+        Field(8, _name(told["thought_level"], width)),
+        Field(1, _name(modes.label(header), 200)),
+        Field(8, _name(told["mode"], width)),
+        Field(1, f"in {clean_line(kind)}") if kind else Field(4, weak),
         Field(3, clean_line(worktree.fate(header["worktree"]))),
-        Field(1, asks),
         Field(1, _refinement(header)),
         Field(0, "settings need you" if header["settings"]["held"] else ""),
     ]
+
+
+def _value(header: Json, option: Json | None) -> str:
+    """An option's value, where it says something: not a default, nor the mode an agent begins in,
+    which is the first that it offers."""
+    if option is None or not modes.is_telling(header, option):
+        return ""
+    first = option["choices"][0]["value"] if option["choices"] else ""
+    value = str(option["value"] or "")
+    return "" if option["category"] == "mode" and value == first else value
 
 
 def _refinement(header: Json) -> str:
@@ -219,7 +254,6 @@ def _figures(header: Json) -> list[Field]:
     usage, found = header["usage"], list[Field]()
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     if used is not None:
-        of = f"of {_tokens(size)}" if size else "tokens"
-        found.append(Field(3, f"{_tokens(used)} {of}"))
+        found.append(Field(5, f"{_tokens(used)}/{_tokens(size)}" if size else _tokens(used)))
     amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
-    return [*found, Field(2, units.money(amount) if amount is not None else "")]
+    return [*found, Field(4, units.money(amount) if amount is not None else "")]

@@ -35,7 +35,8 @@ def of_session(header: Json) -> list[Row]:
         now = spelled(option["value"])
         if isinstance(option["value"], bool):
             names = {"true": "on", "false": "off"} | names
-        rows.append(Row(option["id"], option["name"], names.get(now) or now or "unknown"))
+        now = "" if now == "default" and names.get(now, now).lower() == now else now or "unknown"
+        rows.append(Row(option["id"], option["name"], names.get(now) or now))
     return rows
 
 

@@ -1,11 +1,12 @@
-"""When to ask: in the shown or the next session, and, as a second step, in all new ones."""
+"""Approvals: in the shown or the next session, and, as a second step, in all new ones."""
 
 import os
+from collections.abc import Sequence
 from functools import partial
 
 from rookery.client.config import edit
 from rookery.core.json import Json, lenient
-from rookery.core.policy import modes
+from rookery.core.policy import approvals, modes
 from rookery.forms.lists import Row
 from rookery.home import config
 from rookery.models.choice import default_agent
@@ -30,14 +31,9 @@ def beginning(home: str, agent: str) -> tuple[str, str]:
     return agent or default_agent(home, found.default_agent, os.environ), found.confirm
 
 
-def rows(
-    agent: str, vendor: str | None, current: str, begins: str = "", sandbox: str = ""
-) -> list[Row]:
-    """The choices for one agent; with `begins`, the default of new sessions, a way to change it."""
-    found = [
-        marked(Row(value, title, more), value == current)
-        for value, title, more in modes.choices_of(agent, vendor, sandbox)
-    ]
+def rows(known: Sequence[tuple[str, str, str]], current: str, begins: str = "") -> list[Row]:
+    """The choices; with `begins`, the default of new sessions, a way to change it."""
+    found = [marked(Row(*each), each[0] == current) for each in known]
     if begins:
         words = f"now: {_title(begins)}"
         found.append(Row(NEW, "Also for new sessions…", words))
@@ -63,11 +59,14 @@ def _choose(app: Shell, agent: str, begins: str) -> None:
             app.notify(f"{words}, in the next session.", markup=False)
             app.look_around()
 
-    title = "When to ask" if session else "When to ask, in the new session"
+    title = approvals.TITLE if session else f"{approvals.TITLE} in the new session"
+    begun = header or modes.beginning(agent, current)
+    known = modes.choices_of(agent, vendor, sandbox)
+    known += [modes.PLAN_CHOICE] if modes.plan_of(begun) else []
     said = modes.sentence(header) if header and modes.brief(header) else ""
     alone = modes.SANDBOX if modes.decides_alone(agent, vendor) and not sandbox else ""
     words = " ".join(filter(None, (said, alone)))
-    app.ask(ChoiceScreen(title, rows(agent, vendor, current, begins, sandbox), words), chosen)
+    app.ask(ChoiceScreen(title, rows(known, current, begins), words), chosen)
 
 
 def _choose_default(app: Shell, begins: str) -> None:
@@ -77,7 +76,8 @@ def _choose_default(app: Shell, begins: str) -> None:
         app.reader.fetch(partial(edit.attempt, write), partial(_saved, app, value))
 
     words = "Existing sessions keep theirs. Agents that decide on their own still do."
-    screen = ChoiceScreen("When to ask, in new sessions", rows("", "", begins), words)
+    known = modes.choices_of("", "")
+    screen = ChoiceScreen(f"{approvals.TITLE} in new sessions", rows(known, begins), words)
     app.ask(screen, chosen)
 
 
@@ -90,7 +90,7 @@ def _saved(app: Shell, value: str, why: str) -> None:
 
 
 def _title(value: str) -> str:
-    return next((title for each, title, _ in modes.CHOICES if each == value), value)
+    return approvals.WORDS.get(value, value)
 
 
 def told(sent: Json, header: Json) -> str:

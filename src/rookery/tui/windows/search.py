@@ -28,7 +28,7 @@ NAMES = {
     "find": "Find in the transcript",
     "panel": "Show or hide the side panel",
     "session.options": "Choose model, mode and other options",
-    "confirm": "Choose when to ask",
+    "confirm": "Choose approvals",
     "agents": "Choose or switch the agent",
     "settings": "Settings",
     "servers": "MCP servers",

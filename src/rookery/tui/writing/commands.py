@@ -22,7 +22,9 @@ OURS = (
     Command("agents", "list the agents", action="agents"),
     Command("attach", "attach a file or an image", "path"),
     Command("clear", "start over; earlier turns are folded"),
-    Command("confirm", "when to ask", "every, risky or all", "confirm_mode"),
+    Command(
+        "confirm", "approvals", "ask always, ask when risky, approve all or plan", "confirm_mode"
+    ),
     Command("effort", "set how hard the model thinks", "value", "pick('effort')"),
     Command("export", "write the transcript to a file: .md, .html or .jsonl", "path"),
     Command("find", "find words in the transcript", action="find"),

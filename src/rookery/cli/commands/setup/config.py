@@ -39,7 +39,7 @@ def config() -> None:
     \b
     rookery config show
     rookery config explain silent_after
-    rookery config set session.confirm risky
+    rookery config set session.confirm ask-when-risky
     rookery config edit
     rookery config confirm
     """
@@ -258,7 +258,7 @@ def set_(key: str, value: str) -> None:
     """Set one value in config.toml; "default" removes it.
 
     \b
-    rookery config set session.confirm risky
+    rookery config set session.confirm ask-when-risky
     rookery config set default_agent claude
     rookery config set worker.cancel_grace default
     """
@@ -285,7 +285,7 @@ def _typed(setting: Setting, value: str) -> str | float | int | bool:
         for kind in (int, float):
             with suppress(ValueError):
                 return kind(value)
-    return value
+    return (setting.meant and setting.meant(value)) or value
 
 
 @config.command()

@@ -8,11 +8,8 @@ from rookery.cli import exits, flags
 from rookery.cli.output import standard
 from rookery.cli.session import new_session, prompt_input
 from rookery.cli.session.prompt_input import message_of
+from rookery.core.policy import approvals
 
-RISKY = (
-    "Approve actions that are not risky (the agent's own judgement, if it has one); "
-    "reject the rest."
-)
 STOP = "Put the session to sleep when the turn ends, if you are still watching."
 
 
@@ -22,22 +19,20 @@ STOP = "Put the session to sleep when the turn ends, if you are still watching."
 @flags.as_json("Print one JSON event per line.")
 @flags.verbose("Print the whole transcript, not only the answer, even in a pipe.")
 @flags.approve(
-    "How to answer the agent's questions: approve all (default), reject, or wait for you."
+    "How to answer the agent: approve all (default), only what is not risky, reject, or wait for "
+    "you."
 )
-@click.option("--always-approve", "--yolo", "always", is_flag=True, help="Same as --approve all.")
-@flags.flag("--llm-approve", "risky", help=RISKY)
+@flags.approving
 @flags.destructive
 @flags.without_hooks
 @flags.attach
 @flags.flag("--stop", help=STOP)
 @click.argument("text", nargs=-1)
-def run(  # noqa: PLR0913, PLR0917 - each is an option
+def run(
     as_json: bool,
     verbose: bool,
     stop: bool,
     approve: str | None,
-    always: bool,
-    risky: bool,
     destructive: bool,
     without_hooks: bool,
     files: tuple[str, ...],
@@ -53,19 +48,19 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     In a terminal, you see the whole transcript. In a pipe, stdout has only the agent's messages,
     separated by empty lines; everything else goes to stderr, one line each.
 
-    You are never asked, unless you pass --approve ask. By default, everything is approved except
-    destructive commands (rm -rf, git push --force, …), which are rejected (exit code 3) unless
-    --confirm-destructive or a rule (rookery policy) allows them. Rules come first; if one says ask,
-    the action is rejected. The session keeps these answers after you leave, and for later prompts;
-    to be asked again: `rookery set SESSION confirm every`.
+    You are never asked, unless you pass --approve ask, --ask-always or --ask-when-risky. By
+    default, everything is approved except destructive commands (rm -rf, git push --force, …), which
+    are rejected (exit code 3) unless --confirm-destructive or a rule (rookery policy) allows them.
+    Rules come first; if one says ask, the action is rejected. The session keeps these answers after
+    you leave, and for later prompts; to be asked again: `rookery set SESSION confirm ask-always`.
 
     A project's own hooks run only if you trust them (rookery policy hooks). If one that you do not
     trust may be a safeguard, nothing is done (exit code 2), unless you pass --without-hooks.
 
     \b
     rookery run "Fix the failing test"
-    rookery run --llm-approve "Tidy up the build scripts"
-    rookery run --model local --mode plan "How would you split this module?"
+    rookery run --ask-when-risky "Tidy up the build scripts"
+    rookery run --model local --plan "How would you split this module?"
     rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --worktree "Rewrite the parser"
     rookery run --worktree=parser "Rewrite the parser"
@@ -75,28 +70,30 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     """
     screen = standard()
     flags.check_output(as_json=as_json, verbose=verbose)
+    given = _approval_flags(of_session)
     of_session["worktree"], text = prompt_input.after_name(of_session["worktree"], text)
     wanted = new_session.wanted(screen, **of_session)
     if wanted is None:
         return exits.DONE
-    from rookery.cli.session.approval_flags import Policy, check_destructive
+    from rookery.cli.session.approval_flags import check_destructive, chosen
     from rookery.cli.session.turn import Wish, run_turn
 
-    said, flag = _said(approve, always, risky)
-    check_destructive(said or "all", destructive)
-    told = f"run {flag}" if flag else "rookery run"
-    policy = Policy(said or "all", stated=bool(said), destructive=destructive, told=told)._replace(
-        without_hooks=without_hooks
-    )
+    policy = chosen(approve, given, "run")
+    policy = policy._replace(destructive=destructive, without_hooks=without_hooks)
+    policy = policy if policy.stated else policy._replace(told="rookery run")
+    check_destructive(policy.approve, destructive)
     wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop)
-    return run_turn(screen, lambda: wanted.create(policy.order), wish, wanted.about)
+
+    def create() -> str:
+        return wanted.create(policy.order, confirm=policy.confirm)
+
+    return run_turn(screen, create, wish, wanted.about)
 
 
-def _said(approve: str | None, always: bool, risky: bool) -> tuple[str, str]:
-    """How asks are answered, and the flag that says so; empty: none was passed."""
-    given = [(approve, f"--approve {approve}")] if approve else []
-    given += [("all", "--yolo")] if always else []
-    given += [("risky", "--llm-approve")] if risky else []
-    if len({value for value, _ in given}) > 1:
-        raise click.UsageError("--approve, --always-approve and --llm-approve cannot be combined.")
-    return given[0] if given else ("", "")
+def _approval_flags(of_session: dict[str, Any]) -> dict[str, bool]:
+    """Taken out of a command's options; --plan is the agent's mode."""
+    given = {name: of_session.pop(name) for name in flags.APPROVALS}
+    if given["plan"] and of_session["mode"]:
+        raise click.UsageError("--plan and --mode cannot be combined.")
+    of_session["mode"] = approvals.PLAN if given["plan"] else of_session["mode"]
+    return given

@@ -9,7 +9,7 @@ from rookery.cli.session.send import header_of, send
 from rookery.core import commands
 from rookery.core.critic.state import CHOICES
 from rookery.core.json import Json, dumps
-from rookery.core.policy import modes, unattended
+from rookery.core.policy import approvals, modes, unattended
 from rookery.core.vendors import options
 
 NAMES = {"mode": "mode", "model": "model", "thought_level": "effort"}
@@ -26,11 +26,12 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
 
     If the agent is not running, mode, model and effort are saved for its next start.
 
-    Every session has `confirm`: every (ask you about every action), risky (ask only about actions
-    that are destructive or cannot be judged) or all (approve all; ask only about destructive
-    actions). If the agent has a mode of its own for risky or all (Claude, Codex, Gemini, Qwen),
-    that mode is used: the agent then decides, and your rules apply only to what it asks. This is
-    for one session; for new ones: rookery config set session.confirm VALUE.
+    Every session has `confirm`, how it asks for approval: ask-always, ask-when-risky (only about
+    actions that are destructive or cannot be judged), approve-all (ask only about destructive
+    actions) or plan (change nothing yet). The ids every, risky and all are taken, too. If the agent
+    has a mode of its own for one of them (Claude, Codex, Gemini, Qwen), that mode is used: the
+    agent then decides, and your rules apply only to what it asks. This is for one session; for new
+    ones: rookery config set session.confirm VALUE.
 
     `unattended` is for sessions that never ask you: all, risky or reject, like the flags of
     `rookery run`. Setting `confirm` turns it off.
@@ -38,8 +39,8 @@ def set_(session: str, option: str | None, value: str | None, as_json: bool) -> 
     \b
     rookery set 3f2a
     rookery set 3f2a model opus
-    rookery set 3f2a mode plan
-    rookery set 3f2a confirm risky
+    rookery set 3f2a confirm plan
+    rookery set 3f2a confirm ask-when-risky
     rookery set 3f2a effort default
 
     \b
@@ -182,7 +183,7 @@ def _choose(screen: Screen, session: str, header: Json, name: str, value: str) -
 def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> None:
     command = {"do": "set", "option": name, "value": value, "told": f"set {name} {value}"}
     if name == modes.OPTION:
-        command["value"] = modes.value_of(value) or value
+        command["value"] = approvals.id_of(value) or value
     refusal = commands.check(command, 0)
     if refusal is not None:
         raise click.BadParameter(refusal.message, param_hint="VALUE")
