@@ -196,6 +196,29 @@ def test_raise_holds_for_the_session_and_stop_for_nothing() -> None:
     assert (stopped["budget"], stopped["granted"], stopped["asks"]) == ({}, {}, {})
 
 
+def test_it_is_raised_past_what_was_spent_and_one_answer_is_for_all() -> None:
+    spent_ = [spent(50_000), spent(50_000, 3.0)]
+    found = [
+        budgets.used("turn", parse("10k tokens"), spent_[0], {}),
+        budgets.used("session", parse("1 USD"), spent_[1], {}),
+    ]
+    ask = budgets.asked("a1", "n1", found[0], found[1:])
+    assert answered(ask, budgets.RAISE)["budget"] == {"turn": "80k tokens", "session": "4 USD"}
+    assert answered(ask, budgets.LIFT)["budget"] == {"turn": "off", "session": "off"}
+    header = answered(ask, budgets.MORE)
+    assert header["granted"]["session"]["amount"] == 4.0
+    assert header["budget"] == {}
+
+
+def test_a_budget_is_near_at_four_fifths_or_where_one_more_answer_would_pass_it() -> None:
+    def near(tokens: int, last: int) -> bool:
+        found = budgets.used("session", parse("100k tokens"), spent(tokens), {})
+        return budgets.is_near(found, spent(last))
+
+    assert [near(79_000, 0), near(80_000, 0), near(100_000, 0)] == [False, True, False]
+    assert [near(50_000, 49_000), near(50_000, 50_000)] == [False, True]
+
+
 def test_an_agent_cannot_pass_an_ask_of_its_own_for_one_about_a_budget() -> None:
     """Its fields come from our own hand: what an agent's request holds beside them is dropped."""
     from rookery.core.asks.asks import asked as from_agent

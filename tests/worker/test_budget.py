@@ -48,13 +48,51 @@ async def test_T12_a_turn_that_reaches_its_budget_waits_for_the_user(aviary: Avi
     assert end.update["reason"] == "waiting"
     assert end.update["detail"] == "Budget reached. This turn has used 900 of 500 tokens."
     assert ask["message"] == "This turn has used 900 of 500 tokens. Continue?"
-    assert [each["optionId"] for each in ask["options"]] == ["continue", "raise", "stop"]
+    assert [each["optionId"] for each in ask["options"]] == ["continue", "raise", "lift", "stop"]
     queued = await bird.prompt([{"text": "afterwards"}])
     assert kind_of(queued.update) == "_queue"
     await bird.answer(ask, budgets.MORE)
     went_on = await bird.until(lambda e: is_idle(e, 2), end.seq)
     assert went_on.update["reason"] == "end_turn"
     await bird.until(lambda e: is_text(e, "afterwards"), went_on.seq)
+
+
+async def test_the_user_is_warned_before_a_budget_is_reached_and_asked_once_in_a_turn(
+    aviary: Aviary,
+) -> None:
+    """The turn goes on after one answer, for all budgets, however much it uses then."""
+    goes_on = {"otherwise": [{"usage": 9000}, {"text": "all done"}]}
+    bird = aviary.hatch(goes_on, budget={"turn": "500 tokens", "session": "800 tokens"})
+    assert await bird.reason([{"usage": 410}, {"text": "small"}]) == "end_turn"
+    assert "Budget nearly reached. This session has used 410 of 800 tokens." in notices(bird)
+    end, ask = await paused(bird, await bird.prompt([{"usage": 1310}, {"until": "cancel"}]))
+    assert ask["message"] == (
+        "This turn has used 900 of 500 tokens. This session has used 1.3k of 800 tokens. Continue?"
+    )
+    await bird.answer(ask, budgets.MORE)
+    went_on = await bird.until(lambda e: is_idle(e, 3), end.seq)
+    assert went_on.update["reason"] == "end_turn"
+    asks = [event for event in bird.events() if is_ask(event)]
+    assert len(asks) == 1
+    assert sum(text.startswith("Budget passed.") for text in notices(bird)) == 2
+    shown = fold(None, bird.events()).blocks.values()
+    assert not [block for block in shown if "You were stopped" in block["text"]]
+
+
+async def test_a_budget_can_be_lifted_for_a_session(aviary: Aviary) -> None:
+    configure(aviary, budget_turn="500 tokens")
+    bird = aviary.hatch()
+    end, ask = await paused(bird, await bird.prompt(SPENDS))
+    assert [option["name"] for option in ask["options"]] == [
+        "Continue: finish this turn",
+        "Raise it to 1k tokens for every turn of this session",
+        "Lift it for this session",
+        "Stop the turn",
+    ]
+    await bird.answer(ask, budgets.LIFT)
+    assert bird.header()["budget"] == {"turn": "off"}
+    await bird.until(lambda e: is_idle(e, 2), end.seq)
+    assert await bird.reason([{"usage": 9000}, {"text": "much"}]) == "end_turn"
 
 
 async def test_T12_stop_ends_it_and_the_next_prompt_has_a_budget_of_its_own(

@@ -6,7 +6,7 @@ prompt where the user wants that (docs/decisions/0050-what-a-budget-does.md).
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,8 +19,11 @@ NAMES = {scope: f"budget_{scope}" for scope in SCOPES}
 OFF = "off"
 EXAMPLE = '"500k tokens", "2 USD", both with a comma'
 
-MORE, RAISE, STOP = "continue", "raise", "stop"
+MORE, RAISE, LIFT, STOP = "continue", "raise", "lift", "stop"
 """The answers."""
+GOES_ON = (MORE, RAISE, LIFT)
+NEAR = 0.8
+"""The share of a budget at which the user is warned."""
 LIFTED = "lifted"
 """The outcome where none was needed: it was raised, or its day is over."""
 HOW = "budget"
@@ -62,8 +65,15 @@ class Budget(NamedTuple):
         found += [f"{self.amount:.10g} {self.currency}"] if self.amount else []
         return ", ".join(found) or OFF
 
-    def doubled(self) -> "Budget":
-        return self._replace(tokens=2 * self.tokens, amount=2 * self.amount)
+    def raised(self, spent: Json) -> "Budget":
+        """Doubled until it is more than what was spent."""
+        found, cost = self, float(spent["cost"].get(self.currency, 0.0))
+        while True:
+            found = found._replace(tokens=2 * found.tokens, amount=2 * found.amount)
+            if (not found.tokens or found.tokens > spent["tokens"]) and (
+                not found.amount or found.amount > cost
+            ):
+                return found
 
 
 def _short(count: int) -> str:
@@ -163,16 +173,35 @@ class Reached(NamedTuple):
     ceiling: Json
     """Tokens and amount that it stands at, with what the user granted."""
 
+    def _grown(self, more: Json) -> "Reached":
+        currency = self.budget.currency
+        cost = self.cost + float(more["cost"].get(currency, 0.0))
+        tokens_ = self.spent["tokens"] + more["tokens"]
+        return self._replace(spent={"tokens": tokens_, "cost": {currency: cost}})
+
     def sentence(self) -> str:
         tokens_, cost = self.spent["tokens"], self.cost
         who = {"turn": "This turn has", "session": "This session has"}
         subject = who.get(self.scope, "All sessions together have")
         today = " today" if self.scope == "day" else ""
-        if self.budget.tokens and tokens_ >= self.ceiling["tokens"]:
+        if self.budget.tokens and self._share_of_tokens >= self._share_of_cost:
             limit = tokens(self.ceiling["tokens"]).replace(".0", "")
             return f"{subject} used {tokens(tokens_).replace('.0', '')} of {limit} tokens{today}."
         limit = _money(self.ceiling["amount"], self.budget.currency)
         return f"{subject} cost {_money(cost, self.budget.currency)} of {limit}{today}."
+
+    @property
+    def share(self) -> float:
+        """Of the ceiling; 1: it is reached."""
+        return max(self._share_of_tokens, self._share_of_cost)
+
+    @property
+    def _share_of_tokens(self) -> float:
+        return float(self.spent["tokens"] / self.ceiling["tokens"]) if self.budget.tokens else 0.0
+
+    @property
+    def _share_of_cost(self) -> float:
+        return float(self.cost / self.ceiling["amount"]) if self.budget.amount else 0.0
 
     @property
     def cost(self) -> float:
@@ -183,15 +212,23 @@ def _money(amount: float, currency: str) -> str:
     return money(amount) if currency == "USD" else f"{amount:.2f} {currency}"
 
 
-def reached(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached | None:
-    """`granted`: the ceilings that the user raised it to."""
+def used(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached:
+    """How much of a budget was used. `granted`: the ceilings that the user raised it to."""
     ceiling: Json = {
         "tokens": max(budget.tokens, lenient.integer(granted, "tokens") or 0),
         "amount": max(budget.amount, lenient.number(granted, "amount") or 0.0),
     }
-    found = Reached(scope, budget, spent, ceiling)
-    tokens_ = bool(budget.tokens) and spent["tokens"] >= ceiling["tokens"]
-    return found if tokens_ or (budget.amount and found.cost >= ceiling["amount"]) else None
+    return Reached(scope, budget, spent, ceiling)
+
+
+def reached(scope: str, budget: Budget, spent: Json, granted: Json) -> Reached | None:
+    found = used(scope, budget, spent, granted)
+    return found if found.share >= 1 else None
+
+
+def is_near(found: Reached, last: Json) -> bool:
+    """Whether it is nearly reached, or would be by as much again as the last turn used."""
+    return found.share < 1 and (found.share >= NEAR or found._grown(last).share >= 1)
 
 
 def granted(header: Json, scope: str, day: str) -> Json:
@@ -200,44 +237,74 @@ def granted(header: Json, scope: str, day: str) -> Json:
     return found if scope != "day" or lenient.text(found, "day") == day else {}
 
 
-def first_reached(
+def all_used(
     header: Json, limits: Mapping[str, Budget], spent: Json, of_day: Callable[[], Json], today: str
-) -> Reached | None:
+) -> list[Reached]:
     """`spent`: the session's, with the turn's. `of_day`: that of all sessions."""
+    found = []
     for scope, budget in limits.items():
         known = of_day() if scope == "day" else spent["turn"] if scope == "turn" else spent
-        if found := reached(scope, budget, known, granted(header, scope, today)):
-            return found
-    return None
+        found.append(used(scope, budget, known, granted(header, scope, today)))
+    return found
 
 
 # --- asked ---------------------------------------------------------------------------------------
 
 
-def asked(name: str, nonce: str, found: Reached, *, paused: int = 0, day: str = "") -> Json:
-    """The `_ask`. `paused`: the turn that was cancelled for it."""
-    scope, budget = found.scope, found.budget
-    more, raised = budget.said(), budget.doubled().said()
-    options = [{"optionId": MORE, "name": f"Continue: {more} more", "kind": "allow_once"}]
-    if scope != "session":  # where one more time and a higher budget are the same
-        each = {"turn": "every turn", "day": "every day"}[scope]
-        words = f"Raise it to {raised} for {each} of this session"
-        options.append({"optionId": RAISE, "name": words, "kind": "allow_always"})
+def asked(
+    name: str,
+    nonce: str,
+    found: Reached,
+    also: Sequence[Reached] = (),
+    *,
+    paused: int = 0,
+    day: str = "",
+) -> Json:
+    """The `_ask`. `also`: others that are reached, too: one answer is for all. `paused`: the turn
+    that was cancelled for it."""
+    each = {"turn": "every turn of this session", "day": "this session, every day"}
+    raised = [
+        f"to {_raised(one)} for {each.get(one.scope, 'this session')}" for one in (found, *also)
+    ]
+    it = "all of them" if also else "it"
+    more = "finish this turn" if paused else f"{found.budget.said()} more"
+    options = [
+        {"optionId": MORE, "name": f"Continue: {more}", "kind": "allow_once"},
+        {"optionId": RAISE, "name": f"Raise it {', '.join(raised)}", "kind": "allow_always"},
+        {"optionId": LIFT, "name": f"Lift {it} for this session", "kind": "allow_always"},
+    ]
     stop = "Stop the turn" if paused else "Do not send the prompt"
     options.append({"optionId": STOP, "name": stop, "kind": "reject_once"})
-    ceiling: Json = {"tokens": found.spent["tokens"] + budget.tokens if budget.tokens else 0}
-    ceiling["amount"] = found.cost + budget.amount if budget.amount else 0.0
-    about: Json = {"scope": scope, "ceiling": ceiling, "raised": raised, "paused": paused}
+    about = _granting(found, day) | {"paused": paused}
+    sentences = " ".join(one.sentence() for one in (found, *also))
     return {
         "sessionUpdate": "_ask",
         "id": name,
         "state": "asked",
         "nonce": nonce,
         "kind": "permission",
-        "message": f"{found.sentence()} Continue?",
+        "message": f"{sentences} Continue?",
         "options": options,
-        "budget": about | ({"day": day} if scope == "day" else {}),
+        "budget": about | ({"also": [_granting(one, day) for one in also]} if also else {}),
     }
+
+
+def _raised(found: Reached) -> str:
+    return found.budget.raised(found.spent).said()
+
+
+def _granting(found: Reached, day: str) -> Json:
+    """What the answers about one budget grant."""
+    budget = found.budget
+    ceiling: Json = {"tokens": found.spent["tokens"] + budget.tokens if budget.tokens else 0}
+    ceiling["amount"] = found.cost + budget.amount if budget.amount else 0.0
+    about: Json = {"scope": found.scope, "ceiling": ceiling, "raised": _raised(found)}
+    return about | ({"day": day} if found.scope == "day" else {})
+
+
+def is_own(update: Json) -> bool:
+    """Whether a `_prompt` is what we told the agent after a pause: nobody said it to us."""
+    return lenient.text(update, "how") == HOW and lenient.text(update, "origin") == "ask"
 
 
 def is_one(ask: object) -> bool:
@@ -257,7 +324,7 @@ def sentence(ask: Json) -> str:
 def goes_on(update: Json) -> bool:
     """Whether an event pauses a turn for a budget, or ends such a pause so that a turn follows."""
     outcome = lenient.mapping(update, "outcome")
-    continues = lenient.text(outcome, "optionId") in (MORE, RAISE)
+    continues = lenient.text(outcome, "optionId") in GOES_ON
     return update.get("paused") is True or continues or outcome.get("outcome") == LIFTED
 
 
@@ -273,14 +340,17 @@ def scope_of(ask: Json | None) -> str:
 def answered(header: Json, ask: Json, outcome: Json) -> Json:
     """The fields of the header that an answer changes."""
     about, choice = lenient.mapping(ask, "budget"), lenient.text(outcome, "optionId")
-    scope = lenient.text(about, "scope")
-    changes: Json = {}
-    if choice in (MORE, RAISE) and scope != "turn":
-        more = lenient.mapping(about, "ceiling") | {"day": lenient.text(about, "day")}
-        changes["granted"] = {**header["granted"], scope: more}
-    if choice == RAISE:
-        changes["budget"] = {**header["budget"], scope: lenient.text(about, "raised")}
-    return changes
+    granted, limits = dict(header["granted"]), dict(header["budget"])
+    for each in (about, *lenient.mappings(about, "also")) if choice in GOES_ON else ():
+        scope = lenient.text(each, "scope")
+        if scope != "turn":
+            more = lenient.mapping(each, "ceiling") | {"day": lenient.text(each, "day")}
+            granted[scope] = more
+        if choice == RAISE:
+            limits[scope] = lenient.text(each, "raised")
+        elif choice == LIFT:
+            limits[scope] = OFF
+    return {"granted": granted, "budget": limits}
 
 
 def of_session(update: Json) -> Json:

@@ -35,7 +35,8 @@ def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
     text = clean(block["text"]).strip("\n")
     match block["role"]:
         case "prompt":
-            return "\n\n".join(["## You", *filter(None, [_quoted(text)]), *_attached(block)])
+            who = f"## Rookery: {clean_line(block['title'])}" if block["title"] else "## You"
+            return "\n\n".join([who, *filter(None, [_quoted(text)]), *_attached(block)])
         case "answer":
             return "\n\n".join(filter(None, [text, *_attached(block)]))
         case "thought":

@@ -72,8 +72,8 @@ def stands(home: str, header: Json, config: Config) -> bool:
     limits = {key: each for key, each in limits_of(header, config).items() if key == scope}
     spent = header["spent"]
     book = Ledger(home, header["id"], spent)
-    found = budgets.first_reached(header, limits, spent, lambda: book.total(spent), today())
-    return found is not None
+    found = budgets.all_used(header, limits, spent, lambda: book.total(spent), today())
+    return any(each.share >= 1 for each in found)
 
 
 class Ledger:

@@ -27,6 +27,9 @@ ASKS = ("session/request_permission", auto_answer.METHOD)
 
 OPEN = ("", "pending", "in_progress")
 
+GROWS = ("usage_update", "_turn")
+"""After these, more may have been used."""
+
 
 class BudgetWatch:
     def __init__(self, session: Session) -> None:
@@ -37,6 +40,8 @@ class BudgetWatch:
         self._counts = False
         """A budget counts tokens."""
         self._told: set[str] = set()
+        self._warned: set[tuple[str, str]] = set()
+        """Of each budget, what was said about its being nearly reached."""
         self._closed = ""
         """The ask that was closed without an answer."""
         self._finishing: frozenset[str] | None = None
@@ -69,6 +74,8 @@ class BudgetWatch:
                         self._tell_unmeasured(limits, self._reported())
                 case "usage_update" if "day" in limits:
                     self._ledger.note(session.header["spent"])
+        if limits and any(kind_of(event.update) in GROWS for event in events):
+            self._warn(limits)
         if (limits and session.turn.phase == "running") or session.turn.ask is not None:
             self._pause(limits)
         self.look_again()
@@ -84,29 +91,47 @@ class BudgetWatch:
             return spent
         return spending.added(spent, max(0, self._streamed() - spent["turn"]["tokens"]))
 
-    def _reached(self, limits: dict[str, budgets.Budget], spent: Json) -> budgets.Reached | None:
-        """The first. `spent`: the session's, with the turn's."""
+    def _used(self, limits: dict[str, budgets.Budget], spent: Json) -> list[budgets.Reached]:
+        """`spent`: the session's, with the turn's."""
         book, header = self._ledger, self._session.header
-        return budgets.first_reached(
-            header, limits, spent, lambda: book.total(spent), ledger.today()
-        )
+        return budgets.all_used(header, limits, spent, lambda: book.total(spent), ledger.today())
+
+    def _reached(self, limits: dict[str, budgets.Budget], spent: Json) -> list[budgets.Reached]:
+        return [found for found in self._used(limits, spent) if found.share >= 1]
+
+    def _warn(self, limits: dict[str, budgets.Budget]) -> None:
+        """Once for each, before it is reached; and once where a turn that the user let go on passes
+        it again."""
+        turn, spent = self._session.turn, self._spent()
+        last = spent["turn"] if turn.phase == "idle" else spending.NOTHING
+        for found in self._used(limits, spent):
+            no_turn = found.scope == "turn" and turn.phase == "idle"
+            key = found.scope, str(found.ceiling)
+            if budgets.is_near(found, last) and not no_turn and key not in self._warned:
+                self._warned.add(key)
+                self._session.append(Draft(notice(f"Budget nearly reached. {found.sentence()}")))
+            again = found.scope, f"turn {turn.n}"
+            if found.share >= 1 and turn.again == budgets.HOW and again not in self._warned:
+                self._warned.add(again)
+                words = f"Budget passed. {found.sentence()} This turn goes on, as you chose."
+                self._session.append(Draft(notice(words)))
 
     # --- in mid-turn -----------------------------------------------------------------------------
 
     def _pause(self, limits: dict[str, budgets.Budget]) -> None:
         session = self._session
         found = self._reached(limits, self._spent())
-        if found is None:
+        if not found or session.turn.again == budgets.HOW:  # of one turn, the user is asked once
             return
         if self._finishing is None:
             self._finishing = self._running()
         busy = bool(self._finishing & self._running())
         session.feed_turn(turns.Paused(*self._asking(found), busy, session.agent.pauses))
 
-    def _asking(self, found: budgets.Reached) -> tuple[str, Draft]:
+    def _asking(self, found: list[budgets.Reached]) -> tuple[str, Draft]:
         """What a turn that stops for a budget says, and what it asks in the end."""
         ask = Draft(self._ask(found, paused=self._session.turn.n), None, "budget")
-        return f"Budget reached. {found.sentence()}", ask
+        return f"Budget reached. {found[0].sentence()}", ask
 
     def _running(self) -> frozenset[str]:
         """What the agent does right now: calls that do not wait for the user, and terminals."""
@@ -127,9 +152,9 @@ class BudgetWatch:
             return False
         return method in ASKS or not self._running() <= self._finishing
 
-    def _ask(self, found: budgets.Reached, paused: int = 0) -> Json:
-        name, nonce = os.urandom(4).hex(), os.urandom(16).hex()
-        return budgets.asked(name, nonce, found, paused=paused, day=ledger.today())
+    def _ask(self, found: list[budgets.Reached], paused: int = 0) -> Json:
+        name, nonce, day = os.urandom(4).hex(), os.urandom(16).hex(), ledger.today()
+        return budgets.asked(name, nonce, found[0], found[1:], paused=paused, day=day)
 
     # --- before a turn ---------------------------------------------------------------------------
 
@@ -146,7 +171,7 @@ class BudgetWatch:
                 turn = turn._replace(because=why, ask=ask)
         limits.pop("turn", None)
         barred = budgets.open_ask(self._session.header) is not None
-        return turn._replace(barred=barred or self._reached(limits, spent) is not None)
+        return turn._replace(barred=barred or bool(self._reached(limits, spent)))
 
     def ask(self) -> None:
         """Something waits behind a budget."""
@@ -165,7 +190,7 @@ class BudgetWatch:
             return answer
         self._closed = ask["id"]
         session.append(answer.draft, full=True)
-        if command.get("option") not in (budgets.MORE, budgets.RAISE):
+        if command.get("option") not in budgets.GOES_ON:
             return None
         self._go_on(ask)
         return None
@@ -189,7 +214,7 @@ class BudgetWatch:
             return
         scope = budgets.scope_of(ask)
         limits = {key: each for key, each in self._limits().items() if key == scope}
-        if self._reached(limits, self._spent()) is not None:
+        if self._reached(limits, self._spent()):
             return
         self._closed = ask["id"]
         over = lenient.text(lenient.mapping(ask, "budget"), "day") not in ("", ledger.today())

@@ -140,7 +140,8 @@ def _block(block: Block, terminals: list[Block], cwd: str) -> str:
     match block["role"]:
         case "prompt":
             words = _prompt(block)
-            return f"**Person:** {words}" if words else ""
+            who = f"Rookery ({block['title']})" if block["title"] else "Person"
+            return f"**{who}:** {words}" if words else ""
         case "answer":
             words = block["text"].strip()
             return f"**Agent:** {words}" if words else ""

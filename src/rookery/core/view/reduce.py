@@ -72,7 +72,7 @@ type Look = Callable[[Json, Json, Event], list[Op]]
 
 
 def _prompt(_before: Json, after: Json, event: Event) -> list[Op]:
-    given = lenient.sequence(event.update, "prompt")
+    given = [] if budgets.is_own(event.update) else lenient.sequence(event.update, "prompt")
     title, shown = notices.prompt_title(after, event.update), parts.from_blocks(given)
     block = block_of_event(after, event, "prompt", title=title, text=words_of(given), parts=shown)
     return put(block)

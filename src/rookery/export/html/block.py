@@ -52,11 +52,12 @@ def _parts(block: Block, view: View) -> str:
 
 def _prompt(block: Block, view: View) -> str:
     text, more = _text(block)
-    said = f'<div class="said" dir="auto">{esc(text)}</div>' if text else ""
-    title = esc_line(block["title"])
+    title = esc_line(block["title"])  # of one that the user did not send
+    kind = "said soft" if title else "said"
+    said = f'<div class="{kind}" dir="auto">{esc(text)}</div>' if text else ""
     words = title if ", from " in title else f"from {title}"
     origin = tag("p", words, "soft") if title else ""
-    return said + more + _parts(block, view) + origin
+    return origin + said + more + _parts(block, view)
 
 
 def _answer(block: Block, view: View) -> str:

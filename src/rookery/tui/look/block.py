@@ -71,13 +71,14 @@ def _prompt(block: Block, view: View) -> list[Line]:
     look = view.look
     inner = view.narrower(2)
     text = clean(block["text"][:LONGEST_TEXT]).strip("\n")
-    lines = wrap([(text, look.ink)], inner.prose) if text else []
+    origin = clean_line(block["title"])  # of one that the user did not send
+    lines = wrap([(text, look.soft if origin else look.ink)], inner.prose) if text else []
     lines = part.capped(lines, part.OPENED if view.opened else LONGEST_PROMPT, inner)
     for each in block["parts"]:
         lines += part.rendered(each, inner)
-    if origin := clean_line(block["title"]):
-        lines.append([(origin if ", from " in origin else f"from {origin}", look.soft)])
-    return prefixed(lines or [[]], [("▎ ", look.accent)])
+    if origin:
+        lines.insert(0, [(origin if ", from " in origin else f"from {origin}", look.soft)])
+    return prefixed(lines or [[]], [("▎ ", look.soft if origin else look.accent)])
 
 
 def _answer(block: Block, view: View) -> list[Line]:

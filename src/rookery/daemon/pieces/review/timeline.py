@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
-from rookery.core import units
+from rookery.core import budgets, units
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Event, lenient, secrets
 from rookery.core.json.safe_text import count
@@ -75,6 +75,7 @@ def _after(turn: Turn, seq: int, at: int, kind: str, event: Event | None) -> Tur
             turn.marks.append(Mark("", seq))
         case "_prompt" if event:
             words = words_of(lenient.sequence(event.update, "prompt"))
+            words = "Continued after the budget pause" if budgets.is_own(event.update) else words
             if not turn.words and event.update.get("steered") is not True:
                 return turn._replace(seq=seq, at=at, words=words[: 4 * WORDS])
             turn.marks.append(Mark("steered", seq, words=words[:WORDS]))
