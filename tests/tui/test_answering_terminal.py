@@ -187,6 +187,6 @@ def test_T12_a_reached_budget_is_seen_and_answered(home: Path) -> None:
         screen.wait_for("This turn has used 900 of 500 tokens. Continue?", "budget reached")
         screen.wait_without("F2 answer")
         screen.press_until("y", "● idle")
-        screen.wait_for("Continue: finish this turn", "continued after the budget pause")
+        screen.wait_for("Continue: finish", "continued after the budget pause")
     (head,) = heads(str(home))
     assert (head["paused"], head["turn"]) == ("", 2)

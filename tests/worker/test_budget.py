@@ -64,7 +64,8 @@ async def test_the_user_is_warned_before_a_budget_is_reached_and_asked_once_in_a
     goes_on = {"otherwise": [{"usage": 9000}, {"text": "all done"}]}
     bird = aviary.hatch(goes_on, budget={"turn": "500 tokens", "session": "800 tokens"})
     assert await bird.reason([{"usage": 410}, {"text": "small"}]) == "end_turn"
-    assert "Budget nearly reached. This session has used 410 of 800 tokens." in notices(bird)
+    near = "Budget nearly reached. This session has used 410 of 800 tokens."
+    await bird.until(lambda e: e.update.get("text") == near)
     end, ask = await paused(bird, await bird.prompt([{"usage": 1310}, {"until": "cancel"}]))
     assert ask["message"] == (
         "This turn has used 900 of 500 tokens. This session has used 1.3k of 800 tokens. Continue?"

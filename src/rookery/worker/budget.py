@@ -40,6 +40,8 @@ class BudgetWatch:
         self._counts = False
         """A budget counts tokens."""
         self._told: set[str] = set()
+        self._continued = False
+        """The last turn is one that the user let go on."""
         self._warned: set[tuple[str, str]] = set()
         """Of each budget, what was said about its being nearly reached."""
         self._closed = ""
@@ -62,6 +64,7 @@ class BudgetWatch:
             match kind_of(event.update):
                 case "_prompt" if event.update.get("steered") is not True:
                     self._letters = 0
+                    self._continued = budgets.is_own(event.update)
                 case "agent_message_chunk" | "agent_thought_chunk":
                     content = lenient.mapping(event.update, "content")
                     self._letters += len(lenient.text(content, "text"))
@@ -111,9 +114,9 @@ class BudgetWatch:
                 self._warned.add(key)
                 self._session.append(Draft(notice(f"Budget nearly reached. {found.sentence()}")))
             again = found.scope, f"turn {turn.n}"
-            if found.share >= 1 and turn.again == budgets.HOW and again not in self._warned:
+            if found.share >= 1 and self._continued and again not in self._warned:
                 self._warned.add(again)
-                words = f"Budget passed. {found.sentence()} This turn goes on, as you chose."
+                words = f"Budget passed. {found.sentence()} You let this turn continue."
                 self._session.append(Draft(notice(words)))
 
     # --- in mid-turn -----------------------------------------------------------------------------
@@ -192,13 +195,16 @@ class BudgetWatch:
         session.append(answer.draft, full=True)
         if command.get("option") not in budgets.GOES_ON:
             return None
-        self._go_on(ask)
+        also = lenient.mappings(lenient.mapping(ask, "budget"), "also")
+        self._go_on(ask, {lenient.text(each, "scope") for each in also})
         return None
 
-    def _go_on(self, ask: Json) -> None:
-        session, scope = self._session, budgets.scope_of(ask)
-        paused = lenient.integer(lenient.mapping(ask, "budget"), "paused") or 0
-        rest = {key: each for key, each in self._limits().items() if key not in ("turn", scope)}
+    def _go_on(self, ask: Json, also: set[str]) -> None:
+        """`also`: other budgets that were answered for."""
+        session, about = self._session, lenient.mapping(ask, "budget")
+        paused = lenient.integer(about, "paused") or 0
+        answered = {"turn", budgets.scope_of(ask), *also}
+        rest = {key: each for key, each in self._limits().items() if key not in answered}
         if rest and (found := self._reached(rest, self._spent())):
             session.append(Draft(self._ask(found, paused), None, "budget"), full=True)
         elif paused:
@@ -221,7 +227,7 @@ class BudgetWatch:
         why = "Continued: a new day began" if over else "Continued: the budget was raised"
         update = asks.closed(ask["id"], {"outcome": budgets.LIFTED}, name=why)
         self._session.append(Draft(update), full=True)
-        self._go_on(ask)
+        self._go_on(ask, set())
 
     # --- what cannot be measured -----------------------------------------------------------------
 
