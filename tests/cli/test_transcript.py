@@ -196,7 +196,7 @@ ANSWERED = {
 def test_an_ask_has_its_options_numbered_and_then_its_outcome() -> None:
     found = streamed(ASKED, ANSWERED, prompts=False)
     assert found == (
-        "◆ demo wants to run: rm -rf build\n  1  Allow once\n  2  Reject\n  ✓ Allowed\n"
+        "◆ demo wants to run: rm -rf build\n  1  Allow once [y]\n  2  Reject [n]\n  ✓ Allowed\n"
     )
 
 
