@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rookery.core.asks import together
 from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.blocks import ask_actions, asks
 from rookery.core.blocks.document import Block, make_block
@@ -72,6 +73,8 @@ def _block(ask: Json, header: Json) -> Block:
         danger=lenient.text(ask, "danger"),
         actions=ask_actions.answers(ask),
     )
+    block["step"] = ask.get("step")
+    block["same"] = together.alike(header["asks"]).get(ask["id"], [])
     if isinstance(ask.get("schema"), dict):
         block["parts"] = [{"type": "form", "schema": ask["schema"]}]
         block["answer"] = {"ask": ask["id"], "nonce": lenient.text(ask, "nonce")}
