@@ -70,8 +70,9 @@ async def test_I13_9_the_panel_follows_the_news_and_its_files_can_be_chosen() ->
 async def test_I13_12_a_plan_is_shown_once() -> None:
     """Beside the transcript where there is room, else in it. The user's own choice wins."""
     app = Still(gallery.opened(CHANGED))
-    async with app.run_test(size=(160, 50)) as pilot:
-        await pilot.pause()
+    async with app.run_test(size=(160, 90)) as pilot:
+        for _ in range(2):  # the panel says that it fits, then the plan is folded
+            await pilot.pause()
         panel, step = app.below(SidePanel), "Run the tests"
         assert step in shown(panel)
         assert "▸ Plan 1/3" in text_of(app)
