@@ -279,6 +279,9 @@ async def test_a_fork_after_a_rewind_has_the_turns_that_are_seen(aviary: Aviary)
     assert [each.header()["turn"] for each in (seen, hidden, later)] == [1, 3, 2]
     assert [row["files"] for row in turns(aviary.home, later.id)] == [True, True, True]
     assert [each[:2] for each in previewed(later, 1)] == [("changed", "a")]
+    assert update(aviary.home).done
+    roles = [hit.role for hit in query(aviary.home, "t1").hits]
+    assert (roles.count("answer"), roles.count("prompt")) == (1, 1), "copies are one hit"
     names = [each.header()["title"].partition(": ")[0] for each in (seen, hidden, later)]
     assert names == ["Fork", "Fork 2", "Fork 3"]
 

@@ -108,6 +108,7 @@ def query(home: str, text: str, filters: Filters = EVERYTHING, limit: int = LIMI
 def _answer(logs: "_Logs", marker: Marker, found: Iterator[_Found], limit: int) -> Answer:
     hits: list[Hit] = []
     shown: set[tuple[str, Any]] = set()
+    copies: dict[tuple[str, str, str], str] = {}
     for each in found:
         row = logs.row(each)
         snippet = marker.snippet(row) if row else None
@@ -117,6 +118,9 @@ def _answer(logs: "_Logs", marker: Marker, found: Iterator[_Found], limit: int) 
         key = (each.session, row.key) if row.role in ("tool", "other") and row.key[1] else None
         if key in shown:
             continue
+        copied = logs.origin(each.session), row.role, snippet.text
+        if copies.setdefault(copied, each.session) != each.session:
+            continue  # a fork begins with a copy of its turns
         if len(hits) == limit:
             return Answer(hits, more=True)
         if key:
@@ -263,6 +267,7 @@ class _Logs:
         self._home = home
         self._logs: dict[str, Reader | None] = {}
         self._heads: dict[str, tuple[str, str, str]] = {}
+        self._origins: dict[str, str] = {}
         self._hidden: dict[str, Ranges] = {}
         """What a rewind took back: it is no part of the conversation."""
 
@@ -291,6 +296,17 @@ class _Logs:
             made += rows.finish(place)
             return next((r for r in made if (r.seq, r.part) == (found.seq, found.part)), None)
         return None
+
+    def origin(self, session: str) -> str:
+        """The session that it was forked from, and that one from another; itself, if from none."""
+        log = self._log(session)
+        if log is None:
+            return session
+        if session not in self._origins:
+            with suppress(LogError):
+                source = lenient.text(log.header()["forkedFrom"], "id")
+                self._origins[session] = self.origin(source) if source else session
+        return self._origins.get(session, session)
 
     def head(self, session: str) -> tuple[str, str, str]:
         """Title, agent and directory."""

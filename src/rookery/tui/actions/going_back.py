@@ -52,7 +52,8 @@ def rewind_to(app: Shell, given: str) -> None:
 def show(app: Shell, turn: int | None, again: str = "") -> None:
     """What a rewind to a turn would do (None: to undo the last one), before it is done. `again`:
     why it is shown once more."""
-    from rookery.tui.windows.rewind import RewindScreen, command
+    from rookery.core.turn.rewind_preview import place
+    from rookery.tui.windows.rewind import RewindScreen, command, is_moot
 
     session, rookery = app.session, app.reader.rookery
 
@@ -69,6 +70,9 @@ def show(app: Shell, turn: int | None, again: str = "") -> None:
     def looked(found: Preview | str) -> None:
         if isinstance(found, str):
             app.notify(found, severity="warning", markup=False)
+        elif is_moot(found):
+            words = f"Nothing would change: this is how it was after {place(found)}."
+            app.notify(words, severity="warning", markup=False)
         elif app.session == session:
             preview = found
             app.ask(

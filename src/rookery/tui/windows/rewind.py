@@ -54,6 +54,9 @@ def ways(preview: Preview) -> list[Row]:
     alone = Row(CONVERSATION, f"{verb} only the conversation")
     if not preview.target:
         return [alone]
+    if not preview.undo and not preview.hides and not preview.shows:  # it stays as it is
+        found = [Row(FILES, f"{verb} {count(own, 'file')}")] if own else []
+        return [*found, *([Row(ALL, f"{verb} all {count(total, 'file')}")] if total > own else [])]
     found = [
         Row(BOTH, f"{verb} {count(own, 'file')} and the conversation"),
         Row(FILES, f"{verb} only {count(own, 'file')}"),
@@ -66,9 +69,15 @@ def ways(preview: Preview) -> list[Row]:
     return found
 
 
+def is_moot(preview: Preview) -> bool:
+    """Whether neither a file nor the conversation would change."""
+    return not (preview.undo or preview.total or preview.hides or preview.shows)
+
+
 def command(preview: Preview, way: str) -> Json:
     what: Json = {"undo": True} if preview.undo else {"turn": preview.turn}
-    what |= {"files": way != CONVERSATION, "conversation": way != FILES}
+    stays = not (preview.undo or preview.hides or preview.shows)
+    what |= {"files": way != CONVERSATION, "conversation": way != FILES and not stays}
     yes = preview.fingerprint if way == ALL else preview.own_fingerprint
     return {"do": "rewind", **what} | ({"fingerprint": yes} if way != CONVERSATION else {})
 
