@@ -88,11 +88,11 @@ def test_an_agent_that_was_installed_just_now_has_longer_to_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path))
-    assert not registry.is_cold(["crow-acp"])
+    assert not registry.starts_slowly(["crow-acp"])
     program = tmp_path / "agents" / "crow" / "bin" / "crow-acp"
     program.parent.mkdir(parents=True)
     program.write_text("")
-    assert registry.is_cold(["crow-acp", "--acp"])
-    assert not registry.is_cold(["/usr/bin/crow-acp"])
+    assert registry.starts_slowly(["crow-acp", "--acp"])
+    assert not registry.starts_slowly(["/usr/bin/crow-acp"])
     monkeypatch.setattr(programs, "FRESH", 0.0)
-    assert not registry.is_cold(["crow-acp"])
+    assert not registry.starts_slowly(["crow-acp"])

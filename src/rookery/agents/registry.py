@@ -304,13 +304,16 @@ def bare(argv: Sequence[str]) -> list[str]:
 
 
 def is_cold(argv: Sequence[str]) -> bool:
-    """Whether the command may have to download its program, loads a library for seconds, or was
-    installed just now: it gets longer to start."""
+    """Whether the command may have to download its program, or loads a library for seconds."""
     if not argv:
         return False
     if is_own(argv):
         return True
     program = os.path.basename(argv[0])
-    if program in COLD or " ".join([program, *argv[1:2]]) in COLD_VERBS:
-        return True
-    return os.sep not in argv[0] and programs.is_fresh(program)
+    return program in COLD or " ".join([program, *argv[1:2]]) in COLD_VERBS
+
+
+def starts_slowly(argv: Sequence[str]) -> bool:
+    """Whether an agent gets longer to start: a cold one, and one that was installed just now."""
+    is_fresh = bool(argv) and os.sep not in argv[0] and programs.is_fresh(argv[0])
+    return is_fresh or is_cold(argv)

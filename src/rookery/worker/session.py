@@ -248,7 +248,7 @@ class Session:
             roots=[] if remote.cwd else [*map(self.sandbox.to_agent, header["roots"])],
             mcp_servers=self.servers.given(header["mcpServers"]),
             stored=known["id"] if known and known["name"] == header["agent"] else None,
-            cold=registry.is_cold(argv) or registry.is_own(argv),  # whose SDK may have to load
+            cold=registry.starts_slowly(argv) or registry.is_own(argv),  # whose SDK has to load
             offers=profiles.offers_of(profile),
             chosen=header["wanted"] | {"confirm": modes.for_agent(confirm, header["unattended"])},
             profile=profile,

@@ -105,7 +105,7 @@ def _examined(screen: Screen, agent: registry.Agent, prompt: str, timeout: float
     # It is started elsewhere: what was named from here is found from there.
     argv = [os.path.abspath(program) if "/" in program else program, *rest]
     card = Card(agent.name, argv)
-    limits = Limits(start=120.0 if registry.is_cold(argv) else 30.0)
+    limits = Limits(start=120.0 if registry.starts_slowly(argv) else 30.0)
     if timeout is not None:
         limits = Limits(timeout, min(timeout, limits.step), timeout, min(timeout, limits.end))
 
