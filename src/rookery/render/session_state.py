@@ -10,8 +10,8 @@ from rookery.core.turn import retries
 from rookery.core.turn.remedies import WORKER_DIED
 from rookery.core.view import states
 from rookery.core.view.fleet import FAILED, is_judged
-from rookery.render.local_time import clock_time
 from rookery.render.plain import clean_line
+from rookery.render.signs import limited
 
 WHY = 80
 """Characters of why a turn failed."""
@@ -25,22 +25,6 @@ class Said(NamedTuple):
     """When it began, where the time that passed is shown; in milliseconds of the epoch."""
     until: int | None = None
     """When it is over, where the time that is left is shown."""
-
-
-def label(listed: Json, now: float) -> str:
-    """The state of a session in a list; `listed` has what `states.standing` tells."""
-    condition = listed["condition"]
-    if condition == "limited":
-        return limited(int(listed.get("limitedUntil") or 0), now)
-    return states.label_of(condition, queued=listed["queue"])
-
-
-def limited(until: int, now: float) -> str:
-    """`limited until 09:00`; `limited, lifted at 09:00`, where it did not continue by itself."""
-    clock = clock_time(until, now) if until else ""
-    if clock and until <= now:
-        return f"{states.label_of('limited')}, lifted at {clock}"
-    return states.label_of("limited", until=clock)
 
 
 def said(header: Json, at: int, *, awake: bool | None = None) -> Said:

@@ -1,6 +1,9 @@
-"""A sign for each state, the same in every face: it says the state without a colour."""
+"""A sign and a label for each state, the same in every face: they say it without a colour."""
 
 from rookery.core.blocks import Block
+from rookery.core.json import Json
+from rookery.core.view import states
+from rookery.render.local_time import clock_time
 
 SIGNS = {
     "pending": ("○", "-"),
@@ -33,3 +36,19 @@ def notice_state(block: Block) -> str:
     """failed, warn, note or stopped."""
     status = "error" if block["role"] == "error" else block["status"]
     return NOTICES.get(status, "stopped")
+
+
+def label(listed: Json, now: float) -> str:
+    """The state of a session in a list; `listed` has what `states.standing` tells."""
+    condition = listed["condition"]
+    if condition == "limited":
+        return limited(int(listed.get("limitedUntil") or 0), now)
+    return states.label_of(condition, queued=listed["queue"])
+
+
+def limited(until: int, now: float) -> str:
+    """`limited until 09:00`; `limited, lifted at 09:00`, where it did not continue by itself."""
+    clock = clock_time(until, now) if until else ""
+    if clock and until <= now:
+        return f"{states.label_of('limited')}, lifted at {clock}"
+    return states.label_of("limited", until=clock)

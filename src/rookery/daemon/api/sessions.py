@@ -30,7 +30,7 @@ from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths, seen
 from rookery.models.choice import chosen_agent
-from rookery.render import session_state
+from rookery.render import signs
 from rookery.search.update import drop_deleted
 
 router = APIRouter(tags=["sessions"])
@@ -153,7 +153,7 @@ def _row(head: Json) -> Json:
     return {
         **shown,
         "status": status,
-        "label": session_state.label(shown, time.time() * 1000),
+        "label": signs.label(shown, time.time() * 1000),
         "events": head["seq"],
         "parked": is_parked(head),
         "process": process if head["awake"] else None,

@@ -18,7 +18,7 @@ from rookery.daemon.pieces import icons
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc_line, tag
 from rookery.home.paths import with_tilde
-from rookery.render import session_state
+from rookery.render import signs
 from rookery.render.local_time import age
 
 _NAMES = ("needs", "read", "running", "waiting", "idle", "asleep")
@@ -237,7 +237,7 @@ def _pages(count: int, wanted: Wanted) -> str:
 
 def _line(row: Row, now: float, session: str) -> str:
     head, name = row.head, esc_line(str(row.head["id"]), 100)
-    label = esc_line(session_state.label(head, now))
+    label = esc_line(signs.label(head, now))
     here = ' aria-current="page"' if head["id"] == session else ""
     flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if head[flag])
     flags += f' data-hidden="{row.hidden}"' if row.hidden else ""

@@ -18,7 +18,7 @@ from rookery.core.settings.sandbox import NONE
 from rookery.core.view import states
 from rookery.core.view.states import NEEDS_YOU
 from rookery.home.paths import with_tilde
-from rookery.render import session_state
+from rookery.render import signs
 from rookery.render.local_time import age
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import keys_of
@@ -289,7 +289,7 @@ def _title(block: Block, look: Look, width: int, now: int, *, strong: bool, unre
 
 def _state(block: Block, now: int) -> str:
     """Its state, unless the heading above says it; of a failure, why."""
-    label = session_state.label(block, now)
+    label = signs.label(block, now)
     if label == block["group"].lower():
         return ""
     why = clean_line(lenient.text(block, "doing")) if block["condition"] == "failed" else ""

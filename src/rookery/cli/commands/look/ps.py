@@ -17,7 +17,7 @@ from rookery.core.settings.sandbox import NONE
 from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.home import paths
-from rookery.render import session_state
+from rookery.render import signs
 from rookery.render.local_time import age
 
 BASE = (
@@ -94,7 +94,7 @@ def _none(hidden: int) -> str:
 
 
 def _as_json(head: Json, now: float) -> Json:
-    status, label = state_of(head, awake=head["awake"]), session_state.label(head, now)
+    status, label = state_of(head, awake=head["awake"]), signs.label(head, now)
     return {**head, "status": status, "label": label, "stale": is_stale(head)}
 
 
@@ -180,7 +180,7 @@ def _state(head: Json, now: float) -> str:
         "snoozed": is_snoozed(head, now),
     }
     told = [] if head["condition"] == "hung" else [name for name, is_so in flags.items() if is_so]
-    return " ".join([session_state.label(head, now), *(f"({name})" for name in told)])
+    return " ".join([signs.label(head, now), *(f"({name})" for name in told)])
 
 
 def _title(screen: Screen, head: Json) -> str:
