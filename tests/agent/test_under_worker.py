@@ -193,8 +193,8 @@ def test_I9_4_P12_always_allow_names_the_path(
     made, hook = tmp_path / "a.txt", tmp_path / ".git" / "hooks" / "pre-commit"
     play = json.dumps({"play": [edit(made, "new\n"), {"text": "Done."}]})
     with started(home, tmp_path, "run", "--agent", "rookery", "--approve", "ask", play) as running:
-        seen = told_until(running, "Always allow exactly")
-        assert str(made) in seen
+        seen = told_until(running, "Always allow editing exactly this file")
+        assert made.name in seen
         [session] = os.listdir(home / "sessions")
         assert "policy remove" in said(home, tmp_path, "answer", session, "--always-allow")
         told_until(running, "Done.")
@@ -203,7 +203,7 @@ def test_I9_4_P12_always_allow_names_the_path(
     assert str(made) in rule.path
     play = json.dumps({"play": [edit(hook, "#!/bin/sh\n"), {"text": "Over."}]})
     with started(home, tmp_path, "prompt", "--wait", session, play) as running:
-        told_until(running, "Always allow exactly")
+        told_until(running, "Always allow editing exactly this file")
         said(home, tmp_path, "answer", session, "reject")
         told_until(running, "Over.")
     assert made.read_text() == "new\n"
