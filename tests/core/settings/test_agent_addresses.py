@@ -17,7 +17,7 @@ from rookery.home import config
 @pytest.mark.parametrize(
     ("table", "key"),
     [
-        ({"url": "https://host/acp"}, "url"),
+        ({"url": "ftp://host/acp"}, "url"),
         ({"url": "wss://me:secret@host/acp"}, "url"),
         ({"url": "wss://host/\n"}, "url"),
         ({"url": 7}, "url"),
