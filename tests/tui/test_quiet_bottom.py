@@ -24,6 +24,10 @@ USAGE: Json = {
 }
 IDLE = [*gallery.CHOICES[:3], USAGE, *gallery.CHOICES[3:]]
 PLANNING: list[Json] = [*IDLE, {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}]
+CALLING = [
+    *gallery.CHOICES[:2],
+    gallery.tool("x", "", "execute", "in_progress", rawInput={"command": "sleep 20"}),
+]
 LONG = "a-model-with-a-very-long-name-that-somebody-chose-2026-11-18"
 
 
@@ -68,8 +72,9 @@ async def test_the_first_screen_has_at_most_16_words_around_its_text() -> None:
         (PLANNING, ("asleep", "claude", "plan", "? keys")),
         (PERMIT, ("needs you", "claude", "F2 answer")),
         ([*IDLE, *gallery.CHOICES[:2]], ("running", "claude", "Esc cancel")),
+        ([*IDLE, *CALLING], ("running", "run sleep 20", "claude", "ask always", "Esc cancel")),
     ],
-    ids=["idle", "planning", "asked", "running"],
+    ids=["idle", "planning", "asked", "running", "calling"],
 )
 async def test_one_line_keeps_what_matters_at_every_width(
     size: tuple[int, int], updates: list[Json], kept: tuple[str, ...]

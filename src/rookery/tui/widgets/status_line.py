@@ -94,12 +94,12 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
         state = [(f" {sign} does not respond", style)]
     doing = IDLE if about.hung or unanswered(header) else about.doing
     left = [*_who(header, width), Field(5, about.place.words(width)), *_others(about.others)]
-    keys = _keys(about, asked=bool(unanswered(header)))
+    keys = _keys(about, busy=header["state"] != "idle" or bool(unanswered(header)))
     return laid_out(state, doing, Sides(left, _figures(header), keys), look, width)
 
 
 def _others(number: int) -> list[Field]:
-    return [Field(1, f"{count(number, 'other')} here")] if number else []
+    return [Field(4, f"{count(number, 'other')} here")] if number else []
 
 
 def of_new(new: Json, about: About, look: Look, width: int) -> Line:
@@ -131,10 +131,13 @@ def laid_out(state: Line, doing: Doing, sides: Sides, look: Look, width: int) ->
     return [*begin, (" " * gap, look.plain), *end] if gap > 0 else trimmed(begin, width)
 
 
-def _keys(about: About, *, asked: bool = False) -> list[Field]:
-    """The last one stays, which leads to all others, and the first goes last of the rest."""
-    weights = (2, 1) if len(about.keys) < 3 else (2, 4 if asked else 6, 1)
-    return [Field(weights[at], " ".join(key)) for at, key in enumerate(about.keys)]
+def _keys(about: About, *, busy: bool = False) -> list[Field]:
+    """The last one leads to all others, so it stays longest; the first does where a session works
+    or waits."""
+    first, last = (1, 2) if busy else (2, 1)
+    weights = [first, *[4 if busy else 6] * (len(about.keys) - 2), last]
+    pairs = zip(weights, about.keys, strict=False)
+    return [Field(weight, " ".join(key)) for weight, key in pairs]
 
 
 def _name(text: str, width: int) -> str:
@@ -219,7 +222,7 @@ def _who(header: Json, width: int) -> list[Field]:
         Field(0, agent_name(header)),
         Field(3, _name(told["model"], width)),
         Field(8, _name(told["thought_level"], width)),
-        Field(1, _name(modes.label(header), 200)),
+        Field(0, _name(modes.label(header), 200)),
         Field(8, _name(told["mode"], width)),
         Field(1, f"in {clean_line(kind)}") if kind else Field(4, weak),
         Field(3, clean_line(worktree.fate(header["worktree"]))),
