@@ -28,7 +28,7 @@ async def test_T12_an_editor_is_asked_and_its_answer_continues_or_stops(bridge: 
     dialog = await asked(agent)
     call, options = dialog["params"]["toolCall"], dialog["params"]["options"]
     assert call["title"] == "This turn has used 900 of 500 tokens. Continue?"
-    assert [each["optionId"] for each in options] == ["continue", "raise", "stop"]
+    assert [each["optionId"] for each in options] == ["continue", "raise", "lift", "stop"]
     went_on = {"outcome": {"outcome": "selected", "optionId": "continue"}}
     agent.send(id=dialog["id"], result=went_on)
     assert (await agent.answer(running))["result"]["stopReason"] == "end_turn"

@@ -79,7 +79,8 @@ def test_new_makes_a_session_and_starts_nothing(home: Path, tmp_path: Path) -> N
     assert not belonging_to(home)
 
 
-def test_ps_says_what_each_does(home: Path) -> None:
+def test_ps_says_what_each_does(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     made({"text": "Hi"}, title="Idle one")
     made({"error": "No"}, title="Failed one")
     rookery("new", "--title", "New one 日本")

@@ -39,9 +39,14 @@ def test_the_queue_is_listed_and_changed(home: Path) -> None:
     with busy() as house:
         assert rookery("queue", house).err == "Nothing is queued.\n"
         first = rookery("prompt", house, "one")
-        assert words(first) == ["Queued: a turn is running.", "1  one"]
+        name = json.loads(rookery("ps", "--json").out)["id"]
+        assert words(first) == [
+            f"An open question comes first: rookery answer {name}",
+            "This is no answer to the open question. The agent reads it when this turn ends.",
+        ]
         rookery("prompt", house, "two")
-        assert words(rookery("prompt", house, "three"))[1:] == ["1  one", "2  two", "3  three"]
+        rookery("prompt", house, "three")
+        assert words(rookery("queue", house)) == ["1  one", "2  two", "3  three"]
         assert rookery("queue", house, "move", "3", "1").code == 0
         assert rookery("queue", house, "edit", "2", "now", "this").code == 0
         assert rookery("queue", house, "edit", "2", "-", text="from a pipe\n").code == 0
@@ -114,7 +119,8 @@ def test_a_prompt_is_steered_into_the_turn(home: Path, tmp_path: Path) -> None:
 def test_where_the_agent_takes_none_it_is_queued(home: Path) -> None:
     """T4"""
     with busy() as house:
-        assert words(rookery("prompt", house, "--steer", "later"))[-1] == "1  later"
+        rookery("prompt", house, "--steer", "later")
+        assert words(rookery("queue", house)) == ["1  later"]
 
 
 # --- options -----------------------------------------------------------------------------------
@@ -149,7 +155,10 @@ def test_options_are_shown_and_chosen(home: Path, tmp_path: Path) -> None:
     agent = player(tmp_path, {"agent": {"configOptions": OPTIONS}})
     session = rookery("new", *agent).out.strip()
     early = rookery("set", session)
-    assert (early.code, early.out.splitlines()[0]) == (0, "confirm")  # P6: every session's
+    assert (early.code, early.out.splitlines()[0]) == (
+        0,
+        "confirm · Approvals",
+    )  # P6: every session's
     assert "once the agent has started" in early.err
     pinned = rookery("set", session, "model", "large")
     assert pinned.err == "model large will be used at the agent's next start.\n"

@@ -33,7 +33,7 @@ def test_V2_the_bar_says_what_a_session_runs_with() -> None:
     shown = header(title="Fix it", options=listed, usage=usage, state="running", since=1_000)
     bar = session_bar.rendered(shown, None, 253_000, False)
     said = texts(bar)
-    named = ("Fix it", "/srv/shop", "Claude", "Opus 5", "Effort: default")
+    named = ("Fix it", "/srv/shop", "Claude", "Opus 5")
     for words in (*named, "running", "4:12", "38 %", "$0.42"):
         assert words in said, words
     assert 'data-running="1"' in bar
