@@ -1,15 +1,7 @@
 """`rookery agents install` and `remove`, with the real npm and pip; the packages are ours."""
 
-import base64
-import hashlib
-import io
-import json
-import sys
-import tarfile
-import threading
 import zipfile
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,64 +9,13 @@ import pytest
 from rookery.agents import install, programs, registry
 from rookery.home import paths
 from tests.cli.driving import Terminal, play, rookery
-from tests.npm import npm
-
-PLAYER = [sys.executable, "-P", "-m", "rookery", "play", "demo"]
-CLAUDE = "@agentclientprotocol/claude-agent-acp"
-
-
-def tarball() -> bytes:
-    """An npm package whose program is the demo agent."""
-    about = {"name": CLAUDE, "version": "1.2.3", "bin": {"claude-agent-acp": "main.js"}}
-    program, *rest = PLAYER
-    script = (
-        "#!/usr/bin/env node\n"
-        "if (process.argv[2] == '--version') { console.log('1.2.3'); process.exit(0) }\n"
-        f"const child = require('child_process').spawn({json.dumps(program)}, "
-        f"{json.dumps(rest)}, {{stdio: 'inherit'}})\n"
-        "child.on('exit', code => process.exit(code))\n"
-    )
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w:gz") as packed:
-        for name, text in (("package.json", json.dumps(about)), ("main.js", script)):
-            entry = tarfile.TarInfo(f"package/{name}")
-            entry.size, entry.mode = len(text.encode()), 0o755
-            packed.addfile(entry, io.BytesIO(text.encode()))
-    return data.getvalue()
+from tests.npm_registry import CLAUDE, PLAYER, serving
 
 
 @pytest.fixture
 def npm_registry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """One that has a single package, and an npm that knows no other."""
-    packed = tarball()
-
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            host = f"http://{self.headers['Host']}"
-            digest = base64.b64encode(hashlib.sha512(packed).digest()).decode()
-            dist = {"tarball": f"{host}/it.tgz", "integrity": f"sha512-{digest}"}
-            version = {"name": CLAUDE, "version": "1.2.3", "dist": dist}
-            version |= {"bin": {"claude-agent-acp": "main.js"}}
-            about = {"name": CLAUDE, "dist-tags": {"latest": "1.2.3"}}
-            about |= {"versions": {"1.2.3": version}}
-            known = "claude-agent-acp" in self.path
-            body = packed if self.path == "/it.tgz" else json.dumps(about).encode()
-            self.send_response(200 if known or self.path == "/it.tgz" else 404)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{server.server_port}/")
-        monkeypatch.setenv("npm_config_userconfig", str(tmp_path / "npmrc"))
-        monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
-        monkeypatch.setenv("PATH", npm()[1]["PATH"])
+    with serving(monkeypatch, tmp_path):
         yield
-        server.shutdown()
 
 
 def test_I13_15_an_npm_agent_is_installed_here_found_used_and_removed(

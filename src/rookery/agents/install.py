@@ -9,9 +9,11 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -45,6 +47,57 @@ class Plan(NamedTuple):
     commands: list[list[str]]
     tool: str
     """The npm, uv or Python that installs it."""
+
+
+class Cancelled(InstallError):
+    """The user ended it."""
+
+
+class Watch:
+    """Gets the output of the commands, line by line, and can end them from another thread."""
+
+    def __init__(self, tell: Callable[[str], object]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        with self._lock:
+            self._cancelled = True
+            self._kill()
+
+    def run(self, line: Sequence[str], place: str, environment: Mapping[str, str]) -> int:
+        """The exit code. Raises Cancelled, OSError."""
+        environment = {"npm_config_loglevel": "http", **environment}  # else npm says nothing
+        with self._lock:
+            self._check()
+            self._process = subprocess.Popen(
+                line,
+                cwd=place,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,  # what it starts ends with it
+            )
+        with self._process as process:
+            assert process.stdout is not None
+            for each in process.stdout:
+                self._tell(each)
+        self._check()
+        return process.returncode
+
+    def _check(self) -> None:
+        if self._cancelled:
+            raise Cancelled("Nothing was installed: you cancelled it.")
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
 
 def recipe(entry: Entry) -> Recipe | None:
@@ -117,9 +170,9 @@ def _python_plan(name: str, place: str, found: Recipe, environment: Mapping[str,
     return Plan(place, found, [[base, "-m", "venv", inside], line], base)
 
 
-def install(wanted: Plan, environment: Mapping[str, str]) -> None:
-    """Run the commands, their output on stderr, and link the programs. What fails leaves nothing,
-    unless there was an agent to update. Raises InstallError."""
+def install(wanted: Plan, environment: Mapping[str, str], watch: Watch | None = None) -> None:
+    """Run the commands, their output on stderr or watched, and link the programs. What fails leaves
+    nothing, unless there was an agent to update. Raises InstallError, OSError."""
     place = wanted.place
     known = os.path.isdir(os.path.join(place, BIN))
     done = False
@@ -129,7 +182,7 @@ def install(wanted: Plan, environment: Mapping[str, str]) -> None:
             with suppress(FileExistsError), open(f"{place}/package.json", "x") as file:
                 file.write('{"private": true}\n')
         for line in wanted.commands:
-            _run(line, place, _surroundings(wanted, environment))
+            _run(line, place, _surroundings(wanted, environment), watch)
         _link(wanted)
         done = True
     finally:
@@ -159,17 +212,21 @@ def _surroundings(wanted: Plan, environment: Mapping[str, str]) -> dict[str, str
     return given
 
 
-def _run(line: Sequence[str], place: str, environment: Mapping[str, str]) -> None:
+def _run(
+    line: Sequence[str], place: str, environment: Mapping[str, str], watch: Watch | None
+) -> None:
     shown = shlex.join(line)
     try:
-        # stdout belongs to the command line's own result.
-        done = subprocess.run(
-            line, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=2, check=False
-        )
+        if watch is not None:
+            code = watch.run(line, place, environment)
+        else:  # stdout belongs to the command line's own result
+            code = subprocess.run(
+                line, cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=2, check=False
+            ).returncode
     except OSError as error:
         raise InstallError(f"{line[0]}: {error.strerror}.") from None
-    if done.returncode:
-        raise InstallError(f"Nothing was installed: {shown} failed (exit code {done.returncode}).")
+    if code:
+        raise InstallError(f"Nothing was installed: {shown} failed (exit code {code}).")
 
 
 def _link(wanted: Plan) -> None:

@@ -67,6 +67,7 @@ ModalScreen.below { align: center bottom; background: transparent; }
 }
 .window .told { width: 100%; height: auto; max-height: 5; margin: 1 0 0 0; color: $ink-2; }
 .window .told.quiet { display: none; }
+.window .output { width: 100%; height: auto; color: $ink-2; }
 .window Checkbox { background: $card; margin: 0 0 1 0; }
 .window Checkbox > .toggle--button { color: $foreground; background: $card; }
 .window Checkbox.-on > .toggle--button { color: $success; background: $card; }

@@ -60,6 +60,7 @@ choice: choice.take=enter
 preview: preview.pageup=pageup preview.pagedown=pagedown
 settings: settings.open=enter
 agents: agents.take=enter agents.default=d agents.copy=c
+install: install.run=enter,y install.cancel=ctrl+c
 servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x
 rules: rules.edit=enter rules.new=n rules.earlier=K,shift+up rules.later=J,shift+down
     rules.remove=x

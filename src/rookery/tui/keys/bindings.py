@@ -207,9 +207,13 @@ PREVIEW: list[BindingType] = [
 ]
 SETTINGS: list[BindingType] = [key("settings.open", "choose", "open")]
 AGENTS: list[BindingType] = [
-    key("agents.take", "choose", "use here"),
+    key("agents.take", "choose", "use or install"),
     key("agents.default", "default", "make default"),
-    key("agents.copy", "copy", "copy install line"),
+    key("agents.copy", "copy", "copy command"),
+]
+INSTALL: list[BindingType] = [
+    key("install.run", "run", "install"),
+    quiet("install.cancel", "leave", "cancel", first=True),
 ]
 SERVERS: list[BindingType] = [
     key("servers.edit", "choose", "change"),
@@ -243,6 +247,7 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In the list of models", MODELS),
     ("In a model's form", MODEL),
     ("In the list of agents", AGENTS),
+    ("Before and while an agent is installed", INSTALL),
     ("In the list of MCP servers", SERVERS),
     ("In the list of rules", RULES),
     ("In a list to choose from", CHOICE),

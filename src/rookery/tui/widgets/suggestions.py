@@ -17,6 +17,8 @@ class Suggestion(NamedTuple):
     words: str = ""
     done: bool = False
     """Complete: it is sent at once."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """From where to where in `words` is what was looked for."""
 
 
 class Suggestions(LineWidget):
@@ -77,12 +79,20 @@ class Suggestions(LineWidget):
                 [
                     (" ▌" if here else "  ", look.accent),
                     (name + pad, look.key if here else look.ink),
-                    (cut(each.words, max(0, room)), look.soft),
+                    *self._beside(each, room),
                 ]
             )
         if more:
             found[-1].append((more, look.faint))
         return found
+
+    def _beside(self, each: Suggestion, room: int) -> Line:
+        look, text, place = self.look, cut(each.words, max(0, room)), 0
+        line: Line = []
+        for begins, ends in each.marks:
+            line += [(text[place:begins], look.soft), (text[begins:ends], look.needs)]
+            place = ends
+        return [*line, (text[place:], look.soft)]
 
     def on_click(self, event: events.Click) -> None:
         at = self._top + event.y

@@ -4,11 +4,14 @@ over the session that is shown."""
 from functools import partial
 
 from rookery.agents import registry
+from rookery.agents.install import Plan, can_install
 from rookery.client.config import edit
 from rookery.core.json import Json
+from rookery.forms import agent_install
 from rookery.forms.lists import Known, Row, agent_row, agents
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
+from rookery.tui.windows.install import InstallScreen, prepared
 from rookery.tui.windows.parts.modals import SureScreen
 from rookery.tui.windows.parts.rows import RowsScreen
 
@@ -24,6 +27,8 @@ class AgentsScreen(RowsScreen[str]):
         super().__init__(title)
         self._current = current
         """The agent of the session that is shown."""
+        self._fresh = ""
+        """The one that was just installed here."""
 
     def load(self) -> list[Known]:
         return agents(self.home, self.shell.start.cwd)
@@ -39,11 +44,18 @@ class AgentsScreen(RowsScreen[str]):
     def on_option_list_option_highlighted(self) -> None:
         """How to install the one under the cursor."""
         agent = self._agents[self.current.name] if self.current else None
-        self.tell(agent.entry.install if agent and not agent.installed else "")
+        if agent and agent.entry.name == self._fresh:
+            words = f"{self._fresh} is installed. {agent_install.login_hint(self._fresh)}"
+            self.tell(f"{words} {label(self.app, 'agents.take')} uses it here.")
+        else:
+            self.tell(agent.entry.install if agent and not agent.installed else "")
 
     def choose(self, row: Row) -> None:
         agent = self._agents[row.name]
-        if not agent.installed:
+        if not agent.installed and not agent.own and can_install(row.name):
+            opened = partial(self._offer, row.name)
+            self.fetch(partial(prepared, self.home, row.name), opened)
+        elif not agent.installed:
             install, key = agent.entry.install, label(self.app, "agents.copy")
             words = registry.not_installed(row.name, install)
             self.tell(f"{words}   ({key} copies this)" if install else words)
@@ -51,6 +63,18 @@ class AgentsScreen(RowsScreen[str]):
             self.tell(f"{row.name} is already this session's agent.")
         else:
             self.dismiss(row.name)
+
+    def _offer(self, name: str, found: tuple[Plan | None, str]) -> None:
+        plan, why = found
+        if plan is None:
+            self.tell(f"✗ {why}")
+        else:
+            self.shell.ask(InstallScreen(name, plan), self._installed)
+
+    def _installed(self, name: str) -> None:
+        self._fresh = self.then = name
+        self.reload()
+        self.shell.look_around()
 
     def action_copy(self) -> None:
         if self.current and (line := self._agents[self.current.name].entry.install):

@@ -111,11 +111,12 @@ class SearchScreen[Answer](Modal[Answer]):
 
     def offer(self, found: list[tuple[Answer, str, str]]) -> None:
         """List what was found: each with its name, and the words beside it."""
-        self._found = [each for each, _, _ in found]
+        self.list_rows([(each, Suggestion("", name, words)) for each, name, words in found])
+
+    def list_rows(self, found: list[tuple[Answer, Suggestion]]) -> None:
+        self._found = [each for each, _ in found]
         self._listed.close()
-        self._listed.offer(
-            [Suggestion(str(at), name, words) for at, (_, name, words) in enumerate(found)]
-        )
+        self._listed.offer([row._replace(insert=str(at)) for at, (_, row) in enumerate(found)])
         self.query_one("#none", Label).display = not found
 
     def action_move(self, step: int) -> None:

@@ -5,15 +5,18 @@ from typing import override
 
 from textual.widgets import Input, Label
 
-from rookery.render.local_time import clock_time
+from rookery.render.local_time import ago
 from rookery.search.query import Answer, Filters, Hit, query
 from rookery.search.update import Progress, update
-from rookery.tui.look.runs import clean_line
+from rookery.tui.look.runs import clean, clean_line, cut
+from rookery.tui.widgets.suggestions import Suggestion
 from rookery.tui.windows.search import SearchScreen
 
 MOST = 100
-BEFORE = 24
+BEFORE = 16
 """Characters of a hit before the words that were found: a row is short."""
+TITLE = 4
+"""The part of the screen that a title may take: a fourth."""
 WAIT = 2.0
 """Seconds for another process that updates the index."""
 SECONDS = 60.0
@@ -61,7 +64,8 @@ class EverythingScreen(SearchScreen[Hit]):
     def _show(self, hits: list[Hit], words: str) -> None:
         self.query_one("#none", Label).update(words)
         now = self.shell.start.clock()
-        self.offer([(hit, _words(hit), _about(hit, now)) for hit in hits])
+        room = self.app.size.width // TITLE
+        self.list_rows([(hit, _row(hit, now, room)) for hit in hits])
 
     def _indexed(self, progress: Progress) -> None:
         if progress.problem:
@@ -70,16 +74,20 @@ class EverythingScreen(SearchScreen[Hit]):
         self.look_for(self.query_one(Input).value)
 
 
-def _words(hit: Hit) -> str:
-    """The words around the first match."""
-    begin = hit.snippet.marks[0][0] if hit.snippet.marks else 0
-    first = max(0, begin - BEFORE)
-    return ("…" if first else "") + clean_line(hit.snippet.text[first:], 200)
-
-
-def _about(hit: Hit, now: int) -> str:
-    title = clean_line(hit.title, 40) or hit.session
-    return f"{title} · {hit.role} · {clock_time(hit.at, now)}"
+def _row(hit: Hit, now: int, room: int) -> Suggestion:
+    """The session and how old it is; beside it the words around the first match."""
+    text, marks = hit.snippet.text, hit.snippet.marks
+    place = max(0, marks[0][0] - BEFORE) if marks else 0
+    words, shown = f"{hit.role}: " + ("…" if place else ""), []
+    for begins, ends in marks:
+        words += clean(text[place:begins])
+        first = len(words)
+        words += clean(text[begins:ends])
+        shown.append((first, len(words)))
+        place = ends
+    title = cut(clean_line(hit.title) or hit.session, room)
+    words += clean(text[place:])
+    return Suggestion("", f"{title} · {ago(hit.at, now)}", words, marks=tuple(shown))
 
 
 def word_of(hit: Hit) -> str:

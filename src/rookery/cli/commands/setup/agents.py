@@ -11,11 +11,12 @@ from rookery.agents import programs, public_registry, registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.checkup.agent_list import listed, with_versions, write_table
-from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.output import clean_line, standard
 from rookery.client.config import own_agents
 from rookery.client.fleet import heads
 from rookery.client.guard import require_person
 from rookery.core.json import dumps
+from rookery.forms import agent_install
 from rookery.home import paths
 
 as_json_option = flags.as_json("Print one JSON object per agent.")
@@ -78,20 +79,16 @@ def install(name: str, yes: bool) -> int:
     rookery agents install --yes vibe
     """
     screen, home = standard(), paths.home()
-    require_person(home, "install agents")
-    _check_name(name)
-    node_path = settings.load().node_path
-    _refuse_other(home, name, node_path)
-    plan = installing.plan(home, name, os.environ, node_path)
-    _tell(screen, plan)
+    plan = agent_install.prepare(home, name, settings.load().node_path)
+    for line in agent_install.described(plan):
+        screen.note(line)
     if not yes:
         flags.confirm(screen, "Go ahead?", "install it")
-    paths.ensure_home(home)
-    installing.install(plan, os.environ)
+    agent_install.run(home, plan)
     place = paths.with_tilde(plan.place)
     screen.note(f"{name} is installed in {place}. To test it: rookery doctor {name}")
-    if variables := registry.AGENTS[name].environment:
-        screen.note(f"It needs a login, or {' or '.join(variables)} in the environment.")
+    if hint := agent_install.login_hint(name):
+        screen.note(hint)
     return exits.DONE
 
 
@@ -106,7 +103,8 @@ def remove(name: str, yes: bool) -> int:
     """
     screen, home = standard(), paths.home()
     require_person(home, "remove agents")
-    _check_name(name)
+    if name not in registry.AGENTS:
+        raise registry.UnknownAgent(name, list(registry.AGENTS))
     if not installing.is_ours(home, name):
         folder = paths.with_tilde(os.path.join(home, programs.FOLDER))
         raise click.ClickException(f"{name} is not installed in {folder}.")
@@ -222,27 +220,3 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
         own_agents.put(home, offer.name, offer.table)
     screen.note(f"Added {len(added)}. To test one: rookery doctor {added[0].name}")
     return exits.DONE
-
-
-def _check_name(name: str) -> None:
-    """Raises UnknownAgent. Those of config.toml are the user's own programs."""
-    if name not in registry.AGENTS:
-        raise registry.UnknownAgent(name, list(registry.AGENTS))
-
-
-def _refuse_other(home: str, name: str, node_path: str) -> None:
-    """What is installed elsewhere is updated by what installed it."""
-    found = programs.find(registry.AGENTS[name].argv[0], os.environ, node_path=node_path)
-    ours = installing.folder(home, name) + os.sep
-    if found and not found.startswith(ours) and installing.can_install(name):
-        place = paths.with_tilde(clean_line(found))
-        raise click.ClickException(f"{name} is already installed: {place}.")
-
-
-def _tell(screen: Screen, plan: installing.Plan) -> None:
-    """What will be run, and where it goes."""
-    packages = " and ".join(plan.recipe.packages)
-    verb = "Updates" if os.path.isdir(plan.place) else "Installs"
-    screen.note(f"{verb} {packages} ({plan.recipe.source}) in {paths.with_tilde(plan.place)}:")
-    for line in plan.commands:
-        screen.note(f"  {clean_line(shlex.join(line))}")

@@ -1,5 +1,6 @@
 """Search over everything ever said: the form, and what was found."""
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from rookery.core.json import secrets
 from rookery.core.json.safe_text import count
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
+from rookery.render.local_time import ago
 from rookery.search.query import Hit
 
 ROLES = {
@@ -158,4 +160,5 @@ def _when(at: int) -> str:
     except (OverflowError, OSError, ValueError):
         return ""
     shown = f"{moment.day} {moment:%b %Y, %H:%M}"
-    return f'<time datetime="{moment.isoformat(timespec="seconds")}">{shown}</time>'
+    told = f'datetime="{moment.isoformat(timespec="seconds")}" title="{shown}"'
+    return f"<time {told}>{ago(at, time.time() * 1000)}</time>"
