@@ -26,6 +26,7 @@ def test_I14_hits_with_their_words_marked_and_the_way_there(
     assert "The *robin* is here." in out
     assert "rookery show aaaa --at 2" in out
     assert out.count("Birds  ") == 2
+    assert "· Jan 1970\n" in out, "an age, not a clock"
     assert run(["search", "is here", "--json"]) == 0
     [hit] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert hit["text"][slice(*hit["marks"][0])] == "is here"

@@ -18,6 +18,8 @@ from rookery.models import setup
 from rookery.models.draft import Draft
 from rookery.models.secrets import Secret
 from rookery.processes.lineage import MARK, home_tag
+from rookery.search.query import Hit
+from rookery.search.snippets import Snippet
 from rookery.tui.messages import Made, SetUpFound
 from rookery.tui.widgets.status import Status
 from rookery.tui.windows.model import ModelForm
@@ -25,6 +27,7 @@ from rookery.tui.windows.parts.fields import Ticks
 from rookery.tui.windows.parts.form import FormScreen, SavedForm
 from rookery.tui.windows.parts.rows import RowsScreen
 from rookery.tui.windows.rule import RulesScreen
+from rookery.tui.windows.search_all import row_of
 from tests.tui import gallery
 from tests.tui.homes import furnish
 from tests.tui.still import Still
@@ -377,6 +380,20 @@ async def test_U6_a_new_server_is_checked_by_its_kind(home: str) -> None:
         await pilot.press("ctrl+s")
         assert "must begin with http" in told(app)
     assert len(mcp.load(home)) == 3
+
+
+# --- search ------------------------------------------------------------------------------------
+
+
+def test_a_hit_has_its_title_its_age_and_the_word_marked() -> None:
+    text = "Somewhere far from here, a kestrel hovers."
+    begins = text.index("kestrel")
+    snippet = Snippet(text, ((begins, begins + 7),))
+    hit = Hit("a1", 3, gallery.NOW - 240_000, "answer", snippet, "Birds of the north", "demo", "/")
+    found = row_of(hit, gallery.NOW, 12)
+    assert found.shown == "Birds of th… · 4 min ago"
+    assert found.words == "answer: …ar from here, a kestrel hovers."
+    assert [found.words[slice(*mark)] for mark in found.marks] == ["kestrel"]
 
 
 # --- agents ------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class EverythingScreen(SearchScreen[Hit]):
         self.query_one("#none", Label).update(words)
         now = self.shell.start.clock()
         room = self.app.size.width // TITLE
-        self.list_rows([(hit, _row(hit, now, room)) for hit in hits])
+        self.list_rows([(hit, row_of(hit, now, room)) for hit in hits])
 
     def _indexed(self, progress: Progress) -> None:
         if progress.problem:
@@ -74,7 +74,7 @@ class EverythingScreen(SearchScreen[Hit]):
         self.look_for(self.query_one(Input).value)
 
 
-def _row(hit: Hit, now: int, room: int) -> Suggestion:
+def row_of(hit: Hit, now: int, room: int) -> Suggestion:
     """The session and how old it is; beside it the words around the first match."""
     text, marks = hit.snippet.text, hit.snippet.marks
     place = max(0, marks[0][0] - BEFORE) if marks else 0
