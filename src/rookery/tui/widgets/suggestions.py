@@ -90,7 +90,7 @@ class Suggestions(LineWidget):
         look, text, place = self.look, cut(each.words, max(0, room)), 0
         line: Line = []
         for begins, ends in each.marks:
-            line += [(text[place:begins], look.soft), (text[begins:ends], look.needs)]
+            line += [(text[place:begins], look.soft), (text[begins:ends], look.needs + look.bold)]
             place = ends
         return [*line, (text[place:], look.soft)]
 
