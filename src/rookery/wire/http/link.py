@@ -16,6 +16,7 @@ from contextlib import ExitStack, suppress
 
 from rookery.core.json import Json, dumps, lenient, loads
 from rookery.core.json.safe_text import clean_line
+from rookery.wire.failures import INTERNAL_ERROR, error_to_json
 from rookery.wire.http.events import Events
 from rookery.wire.http.exchange import BadAnswer, Exchange
 from rookery.wire.lines import TooLong
@@ -33,7 +34,6 @@ DEAD = frozenset({401, 403, 404, 410})
 ATTACHES = ("session/load", "session/resume")
 CONFLICT = 409
 """Somebody else has the session's stream."""
-INTERNAL = -32603
 
 
 class HttpLink:
@@ -56,7 +56,7 @@ class HttpLink:
         self._queue: deque[bytes] = deque()
         self._size = 0
         self._moved = asyncio.Event()
-        self._cookies: dict[str, str] = {}
+        self._cookies = client.Cookies()
         self._streams: dict[str, Exchange] = {}
         """The open streams of events, by session; "": the connection's."""
         self._opening: dict[str, asyncio.Task[None]] = {}
@@ -192,7 +192,7 @@ class HttpLink:
         (await self._ask("POST", headers, message)).abort()
 
     def _answer(self, request: object, words: str) -> None:
-        error = {"code": INTERNAL, "message": words}
+        error = error_to_json(INTERNAL_ERROR, words)
         self.on_message(dumps({"jsonrpc": "2.0", "id": request, "error": error}).encode())
 
     # --- streams of events -----------------------------------------------------------------------
@@ -278,10 +278,7 @@ class HttpLink:
         headers = {**target.headers, **more}
         if self._id:
             headers[CONNECTION] = self._id
-        if self._cookies and "cookie" not in [name.lower() for name in headers]:
-            headers["Cookie"] = "; ".join(
-                f"{name}={value}" for name, value in self._cookies.items()
-            )
+        headers |= self._cookies.header(headers)
         lines = [
             f"{method} {address.resource} HTTP/1.1",
             f"Host: {address.authority}",
@@ -312,8 +309,7 @@ class HttpLink:
         try:
             async with asyncio.timeout(WITHIN):
                 await exchange.send(head, body)
-                cookies = (cookie.partition("=") for cookie in exchange.cookies)
-                self._cookies |= {name: value for name, _, value in cookies if name}
+                self._cookies.take(exchange.cookies)
                 is_done = 200 <= exchange.status < 300
                 return None if is_done else await exchange.text(REFUSAL_BYTES)
         except TimeoutError:
@@ -335,8 +331,9 @@ class HttpLink:
 
     def _end_all(self) -> None:
         self._ended = True
-        if self._task is not None and self._task is not asyncio.current_task():
-            self._task.cancel()
+        for task in (self._task, *self._opening.values()):
+            if task is not None and task is not asyncio.current_task():
+                task.cancel()
         for stream in self._streams.values():
             stream.abort()
         self._streams.clear()

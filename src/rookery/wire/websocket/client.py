@@ -8,7 +8,7 @@ socket.send(b'{"jsonrpc": …}')
 import asyncio
 import os
 from binascii import b2a_base64
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import NamedTuple
@@ -61,6 +61,21 @@ class ConnectError(Exception):
         """Trying again later may help."""
         self.status = status
         """The HTTP status of a refusal; 0: there was none."""
+
+
+class Cookies(dict[str, str]):
+    """What a server gave us to bring back, such as the mark of the machine behind a balancer."""
+
+    def take(self, given: Iterable[str]) -> None:
+        """Each is `name=value`."""
+        pairs = (cookie.partition("=") for cookie in given)
+        self.update({name: value for name, _, value in pairs if name})
+
+    def header(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The header to send; nothing where `headers` has one of the user's own."""
+        if not self or "cookie" in [name.lower() for name in headers]:
+            return {}
+        return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.items())}
 
 
 type OnText = Callable[[bytes | TooLong], None]

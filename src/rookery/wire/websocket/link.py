@@ -59,7 +59,7 @@ class AddressLink:
         self._id = ""
         self._resumes = self._ended = self._held = False
         self._sent, self._received = Sent(), Received()
-        self._cookies: dict[str, str] = {}
+        self._cookies = client.Cookies()
         self._moved = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -73,12 +73,9 @@ class AddressLink:
     async def _connect(self) -> WebSocket:
         target = self._target()
         own = {RECEIVED: str(self._received.count)} | ({CONNECTION: self._id} if self._id else {})
-        cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        if cookies and "cookie" not in [name.lower() for name in target.headers]:
-            own["Cookie"] = cookies
+        own |= self._cookies.header(target.headers)
         socket = await client.connect(target, own, longest=self._longest)
-        pairs = (cookie.partition("=") for cookie in socket.cookies)
-        self._cookies |= {name: value for name, _, value in pairs if name}
+        self._cookies.take(socket.cookies)
         return socket
 
     def _begin(self, socket: WebSocket) -> None:

@@ -15,9 +15,9 @@ from rookery.cli.output.table import Column
 from rookery.client.daemon import local as daemon
 from rookery.core.json import Json, dumps
 from rookery.core.json.senders import NAME_MOST
-from rookery.core.units import duration
 from rookery.daemon.access.roles import ROLES
 from rookery.home import paths
+from rookery.render.local_time import ago
 
 LISTED = (
     Column("ID"),
@@ -84,13 +84,9 @@ def devices(
 
 
 def _listed(row: Json) -> list[str]:
-    used = "expired" if row["expired"] else _ago(row["used"])
+    used = "expired" if row["expired"] else ago(row["used"], time.time() * 1000)
     named = [clean_line(row[key]) for key in ("name", "person")]
     return [clean_line(row["id"]), *named, row["role"], clean_line(row["address"]), used]
-
-
-def _ago(at: int) -> str:
-    return f"{duration(max(0.0, time.time() - at / 1000))} ago"
 
 
 def _show_log(rows: list[Json]) -> None:
