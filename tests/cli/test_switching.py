@@ -43,6 +43,18 @@ def test_S1_switch_recap_and_go_on(jay: str) -> None:
     assert f"rookery recap {session} --before" in shown
 
 
+def test_an_ask_keeps_the_name_of_the_agent_that_asked(jay: str) -> None:
+    ask = {"ask": "make", "kind": "execute", "rawInput": {"command": "make"}}
+    session = made(ask, {"text": "Made."})
+    asked = rookery("show", session, "--all", "--events").events
+    names = [each["update"].get("agent") for each in asked if "nonce" in each["update"]]
+    assert names == ["demo"], "the event says it"
+    assert rookery("switch-agent", session, jay).code == 0
+    shown = rookery("show", session, "--all").out
+    assert "demo wants to run" in shown
+    assert "jay wants to" not in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -12,6 +12,7 @@ from rookery.core.agent import machine as agent_machine
 from rookery.core.agent import messages as agent_messages
 from rookery.core.agent import switching
 from rookery.core.agent.messages import Agent
+from rookery.core.blocks import asks
 from rookery.core.empty_header import EMPTY
 from rookery.core.json.events import Draft
 from rookery.core.limits import Policy
@@ -24,7 +25,7 @@ from rookery.core.turn.queue import Queued
 from rookery.core.vendors.profiles import Profile
 from tests.core.agent.test_supervision import ENDING, EVERY, MIDDLE, READY, WISH, go
 from tests.core.hostile import foreign_json
-from tests.core.making import Json, idle, message, play, prompt, running, text, update
+from tests.core.making import Json, asked, idle, message, play, prompt, running, text, update
 
 HEIR = Draft({"sessionUpdate": "_agent", "state": "switched", "to": "jay"}, "c1", "me")
 CLOSES: Json = {"sessionCapabilities": {"close": {}}}
@@ -354,3 +355,22 @@ def test_S4_an_own_command_counts_where_it_is_known_and_advertised(
 ) -> None:
     listed = [{"name": name} for name in names]
     assert clearing.own_command(Profile(clear=profile), listed) == command
+
+
+def test_an_ask_of_a_log_that_does_not_name_its_agent_is_that_of_the_agent_then() -> None:
+    """Earlier builds did not log the name; the fold knows who was at work."""
+    call = {"toolCallId": "t", "title": "make", "kind": "execute"}
+    known = {"toolCallId": "t", "title": "make"}
+    document = play(
+        update("_session", id="s", cwd="/", agent="crow"),
+        prompt(),
+        running(),
+        asked(toolCall=call, options=[]),
+        update("_judged", toolCall=known, verdict="allow", ruled="allowed by rule x"),
+        idle(),
+        update("_agent", state="switched", **{"from": "crow", "to": "jay", "name": "jay"}),
+        prompt(),
+        asked("a2", toolCall=call, options=[], agent="owl"),
+    )
+    found = [block for block in document.blocks.values() if block["role"] == "ask"]
+    assert [asks.question(block, "jay").split()[0] for block in found] == ["crow", "crow", "owl"]

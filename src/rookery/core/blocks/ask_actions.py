@@ -4,6 +4,7 @@ and asks that outlive their agent."""
 from rookery.core.asks import forms, kept_asks, together
 from rookery.core.asks.asks import answer_to, reason_of
 from rookery.core.blocks import captions, parts
+from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.senders import by_of
@@ -202,6 +203,7 @@ def _undecided(ask: Json, after: Json, event: Event) -> list[Op]:
         kind="other",
         note=why,
         actions=[action_of(update, way) for way in kept_asks.OPTIONS],
+        agent=lenient.text(ask, "agent") or agent_name(after),
         parts=parts.from_tool_content(lenient.sequence(call, "content"), call),
     )
     return put(block)

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rookery.core import budgets
-from rookery.core.blocks import captions, parts
+from rookery.core.blocks import agent_names, captions, parts
+from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.captions import Clean
 from rookery.core.blocks.document import LONGEST, Block, make_block
 from rookery.core.blocks.parts import diffs
@@ -56,6 +57,12 @@ def fields(ask: Json, header: Json) -> Json:
     lost = lenient.text(ask, "risk")[: LONGEST["danger"]]
     risk = f"This {lost}; a rewind brings it back." if lost else _risk(call, header)
     return found | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
+
+
+def asker(update: Json, header: Json) -> str:
+    """The name of the agent that asks: another may work on the session later. Logs of earlier
+    builds do not say it; the header at that event does."""
+    return lenient.text(update, "agent")[: agent_names.MAX_LENGTH] or agent_name(header)
 
 
 def _risk(call: Json, header: Json) -> str:
@@ -203,8 +210,10 @@ class Piece(NamedTuple):
 
 
 def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> str:
-    """What the agent wants, in one line. `short`: with a short command in it."""
+    """What the agent wants, in one line. `short`: with a short command in it. `agent`: the name for
+    a block that has none of its own."""
     groups = _groups(items(block))
+    agent = lenient.text(block, "agent") or agent
     who = clean_line(agent) or "the agent"
     if block.get("kind") == budgets.HOW:  # which no agent asks
         return clean_line(block["title"])
@@ -240,7 +249,7 @@ def pieces(
             if item.note:
                 found.append(Piece("note", item.note))
     if called := " ".join(str(block.get("called") or "").split()):
-        who = clean(agent) or "the agent"
+        who = clean(lenient.text(block, "agent") or agent) or "the agent"
         found.append(Piece("note", f"{who}'s description: {clean(_cut(called))}"))
     if risk := clean(str(block.get("risk") or "")):
         found.append(Piece("note", risk))

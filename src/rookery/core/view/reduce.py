@@ -236,6 +236,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         kind=lenient.text(call, "kind") or lenient.text(does, "kind") or _kind(update),
         parent=after["_tools"][key][0] if call else None,
         actions=[] if ruled else ask_actions.answers(update),
+        agent=asks.asker(update, after),
         **{field: said for field in ("danger", "ruled") if (said := lenient.text(update, field))},
     )
     if isinstance(update.get("schema"), dict):
@@ -265,6 +266,7 @@ def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
         text=ask_actions.sentence(f"{ruled}: {why}" if why else ruled)[:500],
         verdict=ask_actions.REJECT if event.update.get("verdict") == "deny" else ask_actions.ALLOW,
         parent=block_of(after, key_of(call)),
+        agent=asks.asker(event.update, after),
     )
     return put(block)
 

@@ -4,6 +4,7 @@ what the agent then asks. What is decided is decided in `core/asks/kept_asks`.""
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
+from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import hook_asks, modes
 from rookery.core.tools.calls import ENDED, key_of
@@ -113,15 +114,16 @@ class KeptAsks:
         others = [call for name, call in self.calls.items() if name != key]
         same = identity.digest(ask, self.calls.get(key), others)
         header = self._session.header
+        ask = {**ask, "same": same, "agent": agent_name(header)}
         old = kept_asks.matching(header, same, self._open.names())
         if old is not None:
             self._open.rename(ask["id"], old["id"])
             again: Json = {"id": old["id"], "nonce": lenient.text(old, "nonce"), "again": True}
-            return {**ask, "same": same, **again}, old
+            return {**ask, **again}, old
         if self._session.turn.again and (gives_way := kept_asks.replaced(header)) is not None:
             self.superseded.add(gives_way["id"])
             self._session.append(kept_asks.superseded(gives_way), full=True)
-        return {**ask, "same": same}, None
+        return ask, None
 
     def overrides(self, old: Json | None, ruling: Answer) -> bool:
         """Whether the user's answer that is kept counts more than a mode's; a rule's no does not
