@@ -63,11 +63,13 @@ def _check_once(text: str, name: str) -> None:
 
 
 def check(value: Any, name: str) -> None:
-    """Against one definition of the schema."""
+    """Against one definition of the schema; what the protocol tries out is its own, too."""
     error = best_match(_validator(name).iter_errors(value))
+    if error is not None and name in _unstable():
+        error = best_match(_trying(name).iter_errors(value))
     assert error is None, f"{name}: {error.message} at {error.json_path}: {str(value)[:1000]}"
     foreign = list(_foreign(value, {"$ref": f"#/$defs/{name}"}, _definitions(name), "$"))
-    if foreign and name in _unstable():  # what the protocol tries out is its own, too: a fork
+    if foreign and name in _unstable():
         foreign = list(_foreign(value, {"$ref": f"#/$defs/{name}"}, _unstable(), "$"))
     assert not foreign, f"{name} has no {', '.join(foreign)}: {str(value)[:1000]}"
 
@@ -104,6 +106,11 @@ def _definitions(name: str) -> Json:
 @cache
 def _validator(name: str) -> Draft202012Validator:
     return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _definitions(name)})
+
+
+@cache
+def _trying(name: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _unstable()})
 
 
 # --- Fields that the schema does not know

@@ -66,6 +66,38 @@ async def test_acp_T17_odd_updates_become_valid_ones(
     assert "from_the_future" not in kinds(told)
 
 
+PLANS: list[Json] = [
+    update("plan_update", plan={"type": "markdown", "planId": "m", "content": "# Way"}),
+    update("plan_update", plan={"type": "markdown", "planId": "m", "content": "# Other way"}),
+    update("plan_update", plan={"type": "items", "planId": "i", "entries": [{"content": "go"}]}),
+    update("plan_update", plan={"type": "mystery", "planId": "x"}),
+    update("plan_removed", planId="m"),
+    update("plan_removed", planId="i"),
+]
+
+
+async def test_plans_by_id_reach_an_editor_that_offers_to_show_them(
+    bridge: Door, tmp_path: Path
+) -> None:
+    agent = await bridge.open(plan={})
+    told = await played(agent, tmp_path, *PLANS, {"text": "end"})
+    plans = [each for each in told if each["sessionUpdate"].startswith("plan")]
+    assert [each["plan"]["type"] for each in plans[:3]] == ["markdown", "markdown", "items"]
+    assert [each.get("planId") for each in plans[3:]] == ["m", "i"]
+
+
+async def test_an_editor_without_plans_by_id_gets_them_as_a_plan_and_as_a_call(
+    bridge: Door, tmp_path: Path
+) -> None:
+    agent = await bridge.open()
+    told = await played(agent, tmp_path, *PLANS, {"text": "end"})
+    assert [len(each["entries"]) for each in told if each["sessionUpdate"] == "plan"] == [1, 0]
+    calls = [each for each in told if each.get("toolCallId") == "plan:m"]
+    assert [each["content"][0]["content"]["text"] for each in calls[:2]] == ["# Way", "# Other way"]
+    assert calls[2]["title"] == "Plan removed"
+    assert "plan_update" not in kinds(told)
+
+
 async def test_acp_P6_an_agent_that_counts_from_one_again(bridge: Door, tmp_path: Path) -> None:
     """The ids that it uses again are told apart, live and in the replay."""
     agent = await bridge.open()

@@ -42,6 +42,15 @@ def printed(*updates: Json, **options: Any) -> str:
     return out.getvalue()
 
 
+def test_a_markdown_plan_is_written_again_only_where_it_changed_and_says_when_it_is_gone() -> None:
+    plan = {"type": "markdown", "planId": "m", "content": "# Way\n\n- first"}
+    told = {"sessionUpdate": "plan_update", "plan": plan}
+    gone = {"sessionUpdate": "plan_removed", "planId": "m"}
+    text = streamed(told, told, gone)
+    assert text.count("Plan\n  # Way\n") == 1
+    assert text.count("Plan removed") == 1
+
+
 def say(text: str, kind: str = "agent_message_chunk") -> Json:
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 

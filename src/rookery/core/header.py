@@ -17,13 +17,11 @@ from rookery.core.empty_header import EMPTY
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, planning, unattended
 from rookery.core.settings import held
-from rookery.core.tools import calls, terminals
+from rookery.core.tools import calls, plans, terminals
 from rookery.core.turn import clearing, retries, rewinding
 from rookery.core.turn.queue import listed
 from rookery.core.vendors import detection
 from rookery.core.vendors.options import confirmed, offered, value_of
-
-PLAN_KEPT = 1000
 
 
 def advance(header: Json, event: Event) -> Json:
@@ -255,7 +253,8 @@ def _context(header: Json, event: Event) -> Json:
     state = event.update.get("state")
     changes: Json = {"_open": None}
     if state in ("reset", "cleared"):
-        changes |= {"usage": {}, "plan": [], "_plan": None, "recap": event.seq, "_dropped": False}
+        changes |= {"usage": {}, "plan": [], "_plan": None, "_plans": {}}
+        changes |= {"recap": event.seq, "_dropped": False}
         changes["recapDue"] = event.seq if state == "reset" and _is_fork(header) else 0
     if state == "cleared":
         changes |= clearing.after(header, event.update, event.seq)
@@ -277,13 +276,6 @@ def _rate_limit(_header: Json, event: Event) -> Json:
 
 def _tool(header: Json, event: Event) -> Json:
     return calls.upsert(header, event, event.update)
-
-
-def _plan(header: Json, event: Event) -> Json:
-    changes: Json = {"plan": calls.steps(event.update, "entries", PLAN_KEPT)}
-    if header["_plan"] is None:
-        changes |= {"_plan": calls.block_id(header, event), "_open": None}
-    return changes
 
 
 def _compaction(header: Json, event: Event) -> Json:
@@ -370,7 +362,9 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),
     "tool_call": _tool,
     "tool_call_update": _tool,
-    "plan": _plan,
+    "plan": plans.after,
+    "plan_update": plans.after_update,
+    "plan_removed": plans.after_removal,
     "available_commands_update": _commands,
     "current_mode_update": _current_mode,
     "config_option_update": _config_options,

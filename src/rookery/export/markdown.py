@@ -115,6 +115,11 @@ def _steps(block: Block) -> Iterator[str]:
         for item in lenient.mappings(part, "items"):
             mark = "x" if lenient.text(item, "status") == "completed" else " "
             yield f"- [{mark}] {clean_line(lenient.text(item, 'text'))}"
+        match part:
+            case {"type": "markdown", "text": str(text)}:
+                yield _quoted(clean(text).strip("\n"))
+            case {"type": "link", "uri": str(uri)}:
+                yield f"<{clean_line(uri)}>"
 
 
 def _quoted(text: str) -> str:

@@ -311,6 +311,7 @@ _KINDS: dict[Any, Callable[[Json], Said | None]] = {
     "_session": _words("title"),
     "session_info_update": _words("title"),
     "plan": _words("entries"),
+    "plan_update": _words("plan"),
     "notice": _words("title", "text", "message", "description"),
     "_notice": _words("title", "text", "message", "description"),
     "_turn": _words("error", "detail", "message"),

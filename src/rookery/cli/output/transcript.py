@@ -51,7 +51,7 @@ class Transcript:
         self._written: set[str] = set()
         self._late = card.LateOutput()
         self._below = ""  # the terminal whose late output was written last
-        self._plans: dict[str, list[Any]] = {}
+        self._plans: dict[str, Block] = {}
         self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
         self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
 
@@ -246,17 +246,17 @@ class Transcript:
                 self._call(document, document.blocks[name], final=True)
 
     def _plan(self, block: Block) -> None:
-        items = block["parts"][0].get("items", []) if block["parts"] else []
-        before = self._plans.get(block["id"])
-        if before == items:
+        before, items = self._plans.get(block["id"], {}), _items(block)
+        self._plans[block["id"]] = {key: block[key] for key in ("title", "parts")}
+        if before == self._plans[block["id"]]:
             return
-        self._plans[block["id"]] = items
-        shown = items
-        texts = [[item.get("text") for item in each] for each in (before or [], items)]
-        if before is not None and texts[0] == texts[1]:
-            shown = [item for old, item in zip(before, items, strict=True) if old != item]
-        found = [f"  {lines.of_item(item, self.paint)}" for item in shown]
-        self._lines("plan", [clean_line(block["title"]), *found])
+        old = _items(before)
+        if items and [each.get("text") for each in old] == [each.get("text") for each in items]:
+            told = [each for was, each in zip(old, items, strict=True) if was != each]
+            found = [lines.of_item(item, self.paint) for item in told]
+        else:
+            found = [line for part in block["parts"] for line in lines.of_part(part, self.paint)]
+        self._lines("plan", [clean_line(block["title"]), *(f"  {line}" for line in found)])
 
     def _ask(self, document: Document, block: Block) -> None:
         name = block["id"]
@@ -279,6 +279,10 @@ class Transcript:
             return
         asked = asks.question(block, agent_name(document.header), document.header["cwd"])
         self._lines("tool", [f"{self.paint.mark('needs-you')} {asked}", *outcome])
+
+
+def _items(plan: Block) -> list[Any]:
+    return [item for part in plan.get("parts", []) for item in part.get("items", [])]
 
 
 def _doing(document: Document) -> tuple[str, int]:

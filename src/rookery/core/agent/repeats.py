@@ -25,6 +25,9 @@ SURE = 16
 """Characters that are taken for a later part of what was said; fewer must be the very next."""
 
 
+PLANS = ("plan", "plan_update", "plan_removed")
+
+
 class PastTurn(NamedTuple):
     n: int
     prompt: list[Json]
@@ -268,8 +271,8 @@ class Told:
         kind, content = kind_of(update), update.get("content")
         if name := lenient.text(update, "messageId"):
             self.ids.add(name)
-        if kind == "plan":
-            self._others.append(update.get("entries"))
+        if kind in PLANS:
+            self._others.append(_plan_of(update))
         elif not kind.endswith("_chunk"):
             self._note_call(update)
         elif lenient.text(content, "type") != "text":
@@ -303,8 +306,8 @@ class Told:
                 key = self._key(update)
                 known = self._calls[key] > 0 and self._is_old(update)
                 return known or key in self._begun
-            case "plan":
-                return update.get("entries") in self._others
+            case kind if kind in PLANS:
+                return _plan_of(update) in self._others
             case kind if lenient.text(content, "type") == "text":
                 said = _squeezed(lenient.text(content, "text"))
                 known = lenient.text(update, "messageId") in self.ids
@@ -376,3 +379,8 @@ def _is_part(content: object, prompt: list[Json]) -> bool:
 def _squeezed(text: str) -> str:
     """Without spaces: what is replayed is often trimmed, or cut elsewhere."""
     return "".join(text.split())
+
+
+def _plan_of(update: Json) -> object:
+    """What is comparable of a plan, or of its removal."""
+    return [update.get(key) for key in ("entries", "plan", "planId")]

@@ -20,7 +20,7 @@ CATEGORIES = {
 
 GOES_ON = frozenset(
     {
-        *("agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"),
+        *("agent_message_chunk", "agent_thought_chunk", "tool_call", "plan", "plan_update"),
         *("_turn", "_agent", "_ask", "_prompt", "_context"),
     }
 )

@@ -223,6 +223,7 @@ def after(header: Json, event: Event) -> Json:
             "usage": {},
             "plan": [],
             "_plan": None,
+            "_plans": {},
             "_open": None,
             "_dropped": False,
             "rateLimit": None,

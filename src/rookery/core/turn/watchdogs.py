@@ -16,7 +16,7 @@ from rookery.core.vendors.profiles import Profile
 PROGRESS = frozenset(
     {
         *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
-        *("tool_call", "tool_call_update", "plan"),
+        *("tool_call", "tool_call_update", "plan", "plan_update", "plan_removed"),
     }
 )
 """Commands, modes, titles and usage without cost are none."""

@@ -209,6 +209,7 @@ def offers_of(profile: Profile) -> Json:
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,
         "elicitation": {"form": {}},
+        "plan": {},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {

@@ -22,7 +22,7 @@ def wanted(document: Document) -> dict[str, int]:
     them; oldest first."""
     header = document.header
     names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
-    names |= {*(header.get("_compaction") or ())[1:]}
+    names |= {*(header.get("_compaction") or ())[1:], *(header.get("_plans") or {}).values()}
     names |= {ask["block"] for ask in header["asks"].values()}
     names |= {*unfinished(header)}
     names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
@@ -59,7 +59,7 @@ def _made(before: Json, name: str, event: Event) -> Block | None:
     if kind_of(event.update).startswith("tool_call"):
         tools.pop(key_of(event.update), None)
     fresh = {**before, "_tools": tools, "_terminals": {}, "_open": None, "_plan": None}
-    fresh["_compaction"] = None
+    fresh |= {"_compaction": None, "_plans": {}}
     if name == before["_plan"]:
         entries = [{"content": each["text"], "status": each["status"]} for each in before["plan"]]
         event = event._replace(update={**event.update, "entries": entries})

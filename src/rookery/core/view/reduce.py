@@ -19,6 +19,7 @@ from rookery.core.blocks import (
     make_block,
     notices,
     parts,
+    plans,
     rewinds,
     tools,
 )
@@ -108,7 +109,7 @@ def _thinking(before: Json, after: Json) -> list[Op]:
     return change(name, seconds=seconds) if is_news else []
 
 
-# --- tools, plan, terminals --------------------------------------------------------------------
+# --- tools, terminals --------------------------------------------------------------------
 
 
 def _tool(before: Json, after: Json, event: Event) -> list[Op]:
@@ -134,15 +135,6 @@ def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
     for block, owner in terminals.moved(before["_terminals"], after["_terminals"]):
         ops += change(block, parent=owner)
     return ops + _own_terminals(before["_terminals"], after, call, name)
-
-
-def _plan(before: Json, after: Json, _event: Event) -> list[Op]:
-    done = sum(entry["status"] == "completed" for entry in after["plan"])
-    items = parts.fit([{"type": "checklist", "items": after["plan"][:200]}])
-    title = f"Plan {done}/{len(after['plan'])}"
-    if before["_plan"] == after["_plan"]:
-        return change(after["_plan"], parts=items, title=title)
-    return put(make_block(after["_plan"], "plan", parts=items, title=title))
 
 
 def _terminal(before: Json, after: Json, event: Event) -> list[Op]:
@@ -330,7 +322,9 @@ _LOOKS: dict[str, Look] = {
     **dict.fromkeys(_ROLE, _chunk),
     "tool_call": _tool,
     "tool_call_update": _tool,
-    "plan": _plan,
+    "plan": plans.shown,
+    "plan_update": plans.shown_update,
+    "plan_removed": plans.shown_removal,
     "notice": notices.notice,
     **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), notices.compaction),
     **dict.fromkeys(("_queue", "_done", rewinding.SNAPSHOT, turn_retries.KIND), _unseen),

@@ -80,7 +80,7 @@ def _plan(block: Block, view: View) -> str:
     done = sum(lenient.text(item, "status") == "completed" for item in items)
     bar = ""
     if items:
-        title = f"Plan {done} of {len(items)}" if title.startswith("Plan ") else title
+        title = title.replace(f"Plan {done}/", f"Plan {done} of ")
         bar = f'<progress value="{done}" max="{len(items)}" aria-label="{title}"></progress>'
     head = tag("div", f"<strong>{title}</strong>{bar}", "head")
     return tag("div", head + _parts(block, view), "card plan-card")

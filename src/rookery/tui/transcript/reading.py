@@ -85,9 +85,10 @@ class Transcript(Answerable, Finding):
         return super().is_open(item)
 
     def fold_plan(self, *, beside: bool) -> None:
-        """`beside`: the side panel shows the newest plan."""
-        plans = (block["id"] for block in self.window.blocks() if block["role"] == "plan")
-        newest = deque(plans, maxlen=1)
+        """`beside`: the side panel shows the newest list of steps."""
+        plans = (block for block in self.window.blocks() if block["role"] == "plan")
+        listed = (each["id"] for each in plans if any("items" in part for part in each["parts"]))
+        newest = deque(listed, maxlen=1)
         found = newest[0] if beside and newest else ""
         if found == self._plan_beside:
             return

@@ -8,6 +8,7 @@ as it is at the end.
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.updates import shapes
+from rookery.acp.bridge.updates.plans import Plans
 from rookery.acp.bridge.updates.terminals import Screens
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
@@ -32,6 +33,7 @@ class Sharing:
         self._load = load
         self._notices = offers(client, "session", "notices")
         self._compaction = offers(client, "session", "compaction")
+        self._plans = Plans(by_id=offers(client, "plan"))
         self._ids: dict[str, str] = {}
         """Of each block of a tool call: the id that the editor knows it by."""
         self._used: set[str] = set()
@@ -66,8 +68,8 @@ class Sharing:
                 return shapes.chunk(update)
             case "tool_call" | "tool_call_update":
                 return self._call(before, update)
-            case "plan":
-                return [shapes.plan(update)]
+            case "plan" | "plan_update" | "plan_removed":
+                return self._plans.take(update)
             case "compaction_update" | "compaction_summary_chunk" if self._compaction:
                 return shapes.compaction(update)
             case "_prompt":

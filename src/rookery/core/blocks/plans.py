@@ -1,0 +1,51 @@
+"""How plans look: each is one block in a turn, updated in place."""
+
+from rookery.core.blocks import parts
+from rookery.core.blocks.document import Op, change, make_block, put
+from rookery.core.json import Event, Json, lenient
+from rookery.core.tools.calls import block_id, in_turn, steps
+from rookery.core.tools.plans import ENTRIES_KEPT, key_of, known
+
+REMOVED = "Plan removed"
+
+
+def shown(before: Json, after: Json, _event: Event) -> list[Op]:
+    """Of a `plan`."""
+    return _put(before["_plan"] == after["_plan"], after["_plan"], _checklist(after["plan"]))
+
+
+def shown_update(before: Json, after: Json, event: Event) -> list[Op]:
+    plan = lenient.mapping(event.update, "plan")
+    name = after["_plans"][key_of(plan)]
+    return _put(known(before).get(key_of(plan)) == name, name, _look(plan))
+
+
+def shown_removal(before: Json, after: Json, event: Event) -> list[Op]:
+    """Where the plan stands in this turn, else in a block of its own."""
+    name = known(before).get(key_of(event.update), "")
+    if in_turn(after, name):
+        return change(name, title=REMOVED)
+    return put(make_block(block_id(after, event), "plan", title=REMOVED))
+
+
+def _put(is_known: bool, name: str, fields: Json) -> list[Op]:
+    return change(name, **fields) if is_known else put(make_block(name, "plan", **fields))
+
+
+def _look(plan: Json) -> Json:
+    match plan:
+        case {"type": "items"}:
+            return _checklist(steps(plan, "entries", ENTRIES_KEPT))
+        case {"type": "markdown", "content": str(text)}:
+            part: Json = {"type": "markdown", "text": text}
+        case {"type": "file", "uri": str(uri)}:
+            part = {"type": "link", "uri": uri, "name": uri.rpartition("/")[2] or uri}
+        case _:
+            part = {"type": "json", "value": plan}
+    return {"parts": parts.fit([part]), "title": "Plan"}
+
+
+def _checklist(entries: list[Json]) -> Json:
+    done = sum(entry["status"] == "completed" for entry in entries)
+    items = parts.fit([{"type": "checklist", "items": entries[:200]}])
+    return {"parts": items, "title": f"Plan {done}/{len(entries)}"}
