@@ -114,3 +114,31 @@ def test_no_flood_of_calls_pushes_one_out_of_sight() -> None:
     assert calls.stands_for(CONFIRM)[-1] == LOST
     calls.clear()
     assert names(calls.stands_for(CONFIRM)) == ["confirmation"]
+
+
+def writing(text: str, **fields: Any) -> Json:
+    content = [{"type": "content", "content": {"type": "text", "text": text}}]
+    return {"sessionUpdate": "tool_call_update", "toolCallId": "a", "content": content, **fields}
+
+
+BASH: Json = {"toolCallId": "a", "title": "Bash", "kind": "execute"}
+
+
+def test_an_ask_is_about_the_input_that_its_model_has_written() -> None:
+    """Kimi asks before it sends `rawInput`: until then the input is the text of the call."""
+    calls = TurnCalls()
+    calls.remember(writing("", **BASH, status="pending"))
+    calls.remember(writing('{"command": "rm -r', status="in_progress"))
+    calls.remember(writing('{"command": "rm -rf build"}', status="in_progress"))
+    [known] = calls.stands_for(writing("Requesting approval", **BASH))
+    assert known["rawInput"] == {"command": "rm -rf build"}
+
+
+def test_what_a_call_prints_is_not_its_input() -> None:
+    calls = TurnCalls()
+    calls.remember({**run("a", "make"), "title": "Bash"})
+    calls.remember(writing('{"command": "ls"}', status="in_progress"))
+    assert calls.stands_for(BASH)[0]["rawInput"] == {"command": "make"}
+    calls = TurnCalls()
+    calls.remember(writing('{"command": "ls"}', **{**BASH, "title": "rm -rf build"}))
+    assert "rawInput" not in calls.stands_for(BASH | {"title": "rm -rf build"})[0]

@@ -114,5 +114,14 @@ def test_M3_a_special_tool_without_its_input_is_any_tool(name: str) -> None:
 
 
 def test_M3_an_agent_that_nobody_looked_at_is_generic() -> None:
-    assert profile_of("kimi", ["kimi", "acp"]) == Profile()
+    assert profile_of("goose", ["goose", "acp"]) == Profile()
     assert set(AGENTS) >= {"claude", "codex", "gemini", "opencode", "qwen"}
+
+
+def test_what_a_model_writes_as_input_is_not_shown_as_output() -> None:
+    """Kimi sends it as text of the call; a result replaces it."""
+    text = {"type": "content", "content": {"type": "text", "text": '{"command": "ls"}'}}
+    begun = call("t", title="Bash", kind="execute", content=[text])
+    assert tool("kimi", begun)["parts"] == []
+    assert tool("crow", begun)["parts"] != []
+    assert tool("kimi", begun, news("t", status="completed", content=[text]))["parts"] != []

@@ -16,6 +16,7 @@ from tests.core.recordings import lines
         (["/opt/node/bin/codex-acp"], "codex"),
         (["npx", "-y", "@agentclientprotocol/claude-agent-acp@0.99"], "claude"),
         (["uvx", "--from", "mistral-vibe==3.0", "vibe-acp"], "vibe"),
+        (["npx", "-y", "@moonshot-ai/kimi-code@2.1.0", "acp"], "kimi"),
         (["node", "/x/node_modules/@google/gemini-cli/dist/index.js", "--acp"], "gemini"),
         (["env", "A=1", "qwen", "--acp"], "qwen"),
         (["pi-acp"], "pi"),

@@ -24,6 +24,6 @@ VENDOR = Vendor(
         call("Edit", file_path=path, old_string=before, new_string=after),
     ],
     # The adapter wants Node 22, the machine may have 20.
-    npm=("@agentclientprotocol/claude-agent-acp@0.99.1", "node@24.21.0"),
+    npm=("@agentclientprotocol/claude-agent-acp@0.100.0", "node@24.21.0"),
     programs=("node", "claude-agent-acp"),
 )

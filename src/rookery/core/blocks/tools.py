@@ -3,6 +3,8 @@
 A profile speaks where the call says little; an unknown tool looks like any other.
 """
 
+from typing import Any
+
 from rookery.core.blocks import parts
 from rookery.core.json import Json, lenient
 from rookery.core.policy import go_asks
@@ -36,7 +38,7 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     if brought := terminals.result(call):
         found["parts"] = parts.from_tool_content(brought, call)
     elif isinstance(call.get("content"), list):
-        found["parts"] = parts.from_tool_content(call["content"], call)
+        found["parts"] = parts.from_tool_content(_brought(call, profile), call)
     code = terminals.exit_code(call)
     code = terminals.exit_in_words(call, profile.exit_words) if code is None else code
     if code is not None:
@@ -51,6 +53,14 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
         if call.get(key) not in (None, {}, "") and not said:
             found[field] = parts.fit([{"type": "json", "value": call[key]}], 6_000)[0]
     return found | _special(call, profile)
+
+
+def _brought(call: Json, profile: Profile) -> list[Any]:
+    """A call's content, without the text that is its input."""
+    content: list[Any] = call["content"]
+    if not profile.writes_input or lenient.text(call, "status") in terminals.ENDED:
+        return content
+    return [part for part in content if lenient.text(part, "type") != "content"]
 
 
 def tool_name(call: Json, profile: Profile) -> str:

@@ -55,11 +55,24 @@ def arguments_of(call: Json) -> Json:
 
 def readable(call: Json) -> Json:
     """A call whose input is JSON in a text (vibe), as if it were the object."""
-    given = call.get("rawInput")
-    if not isinstance(given, str) or not given.startswith("{") or len(given) > LONGEST:
-        return call
+    found = _object(call.get("rawInput"))
+    return call if found is None else {**call, "rawInput": found}
+
+
+def written_input(call: Json) -> Json | None:
+    """The input that stands in a call's content, where its model has written the whole of it (kimi
+    asks before it says `rawInput`)."""
+    content = lenient.sequence(call, "content")
+    if len(content) != 1 or call.get("rawInput") is not None:
+        return None
+    return _object(lenient.text(lenient.mapping(content[0], "content"), "text"))
+
+
+def _object(text: object) -> Json | None:
+    if not isinstance(text, str) or not text.startswith("{") or len(text) > LONGEST:
+        return None
     try:
-        found = json.loads(given)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return call
-    return {**call, "rawInput": found} if isinstance(found, dict) else call
+        return None
+    return found if isinstance(found, dict) else None

@@ -12,7 +12,7 @@ from rookery.core.json import Json, kind_of, lenient
 from rookery.core.policy import call_input, danger
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import ENDED, key_of
-from rookery.core.tools.names import name_of, readable
+from rookery.core.tools.names import name_of, readable, written_input
 
 KEPT = 500
 """Calls of a turn whose words are at hand when their permission is asked."""
@@ -53,8 +53,7 @@ class TurnCalls:
 
     def remember(self, call: Json) -> Json:
         """What is known of a call; it came with this update of it."""
-        call = readable(call)
-        key = key_of(call)
+        key, call = key_of(call), self._with_input(readable(call))
         if kind_of(call):
             self._told[key] = None
             if len(self._told) > KEPT:
@@ -68,6 +67,17 @@ class TurnCalls:
         else:
             self._keep(key, call)
         return known
+
+    def _with_input(self, call: Json) -> Json:
+        """With its input, where only the model's own writing of it was sent so far, and where the
+        title says nothing but the tool's name."""
+        known = self._open.get(key_of(call), {})
+        titled = lenient.text(call, "title") or lenient.text(known, "title")
+        ended = lenient.text(call, "status") in ENDED
+        if ended or "rawInput" in known or not titled.isidentifier():
+            return call
+        given = written_input(call)
+        return {**call, "rawInput": given} if given else call
 
     def _keep(self, key: str, call: Json) -> None:
         told = {name: call[name] for name in _TOLD if call.get(name)}  # nothing takes nothing back

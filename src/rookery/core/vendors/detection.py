@@ -29,6 +29,7 @@ _KNOWN: Mapping[str, tuple[str, ...]] = {
     "deepagents": ("deepagents", "deepagents-acp", "deepagents-cli"),
     "dcode": ("dcode", "deepagents-code"),
     "hermes": ("hermes-agent", "hermes-acp", "hermes"),
+    "kimi": ("kimi", "kimi-code", "kimi-cli", "kimi-code-cli"),
 }
 """Names of programs, of packages, and what each says in `agentInfo.name`."""
 

@@ -36,6 +36,8 @@ class Profile(NamedTuple):
     """Its own commands that clear the conversation, without the slash."""
     aliases: tuple[tuple[str, str], ...] = ()
     """Its tools by name, and the kind that each is of: where it says no better than `other`."""
+    writes_input: bool = False
+    """Until a call has ended, the text in its content is its input, as its model writes it."""
     tool_name: tuple[str, str] = ("", "")
     """Where in `_meta` the tool's own name stands."""
     parent: tuple[str, str] = ("", "")
@@ -179,6 +181,13 @@ _TABLE = {
             r"(?s)\Aterminal result\n(?:.*\n)?- \*\*exit_code:\*\* (\d{1,3})"
             r"(?=\n- \*\*approval|\s*\Z)"
         ),
+    ),
+    "kimi": Profile(
+        reports=("tokens",),
+        writes_input=True,
+        mcp=("mcp__",),
+        confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo")),
+        keeps=("~/.kimi-code/",),
     ),
     "deepagents": Profile(never_asks=True),
     "dcode": Profile(),  # of deepagents' makers; it asks
