@@ -118,3 +118,39 @@ def test_a_call_that_says_all_of_it_stays_as_the_agent_told_it() -> None:
     assert shown(call) == call
     question = {"toolCallId": "t", "title": "May I?", "kind": "other"}
     assert shown(question) == question
+
+
+async def test_a_dialog_says_which_of_how_many_it_is_and_what_the_command_would_do(
+    bridge: Door, tmp_path: Path
+) -> None:
+    agent = await bridge.open()
+    session = await agent.new(str(tmp_path))
+    pushes = [
+        {"ask": f"git push {name}", "kind": "execute", "rawInput": {"command": f"git push {name}"}}
+        for name in ("a", "b")
+    ]
+    id = agent.prompt(session, [{"together": pushes}])
+    first, second = await asked(agent), await asked(agent)
+    assert second["params"]["toolCall"]["title"] == "2 of 2: git push b"
+    assert second["params"]["_meta"]["rookery"] == {
+        "step": [2, 2],
+        "explains": ["Sends data to b (git push)"],
+    }
+    assert "What this would do:\n\n- Sends data to b" in words(first["params"]["toolCall"]).replace(
+        " to a ", " to b "
+    )
+    call = first["params"]["toolCall"]["toolCallId"]
+
+    async def retitled() -> str:
+        def is_title(line: Json) -> bool:
+            news = line.get("params", {}).get("update", {})
+            return news.get("toolCallId") == call and "title" in news
+
+        line = await agent.until(is_title)
+        return str(line["params"]["update"]["title"])
+
+    assert await retitled() == "1 of 2: git push a", "it came alone"
+    agent.send(id=first["id"], result=REJECT)
+    assert await retitled() == "git push a", "its dialog is over"
+    agent.send(id=second["id"], result=REJECT)
+    assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"

@@ -198,6 +198,21 @@ def test_I14_an_unknown_command_is_refused_in_words(served: Served) -> None:
         assert post(served, session, "commands", wrong).status == 422
 
 
+def test_an_ask_is_answered_by_what_the_answer_means(served: Served) -> None:
+    session = served.create(prompt="hello")
+
+    def asks() -> dict[str, Any]:
+        header = served.ask("GET", f"/api/sessions/{session}/document").json()["header"]
+        return dict(header["asks"])
+
+    ((name, _),) = awaited(asks).items()
+    given = {"ask": name, "option": "n", "id": "mine"}
+    answer = post(served, session, "answer", given)
+    assert (answer.status, answer.json()["kind"]) == (200, "_ask")
+    assert answer.json()["update"]["outcome"]["optionId"].startswith("reject")
+    assert post(served, session, "answer", given).json() == answer.json()
+
+
 def test_I14_an_ask_is_answered(served: Served) -> None:
     """The demo asks before it runs a command."""
     session = served.create(prompt="hello")

@@ -408,6 +408,23 @@ async def test_one_key_allows_all_that_are_alike_once_they_are_shown() -> None:
         assert app.sent == [answer("q1", "n", "once"), answer("q2", "m", "once")]
 
 
+async def test_one_key_rejects_all_that_are_alike_once_they_are_shown() -> None:
+    first = asked(CODEX, alike="k")
+    second = {**first[2], "id": "q2", "nonce": "m", "toolCall": {"toolCallId": "t2"}}
+    second["does"] = [{"what": "command", "text": "make b", "call": "t2", "kind": "execute"}]
+    first[2]["does"] = [{"what": "command", "text": "make a", "call": "t", "kind": "execute"}]
+    async with showing([*first, second]) as (app, pilot):
+        await pilot.press("f2")
+        assert "N  reject all 2 alike" in lines(app)
+        await pilot.press("N")
+        assert "to reject these 2 once" in lines(app)
+        assert app.sent == []
+        await pilot.press("y")
+        assert [command["ask"] for command in app.sent] == ["q1", "q2"]
+        options = {each["optionId"]: each["kind"] for each in first[2]["options"]}
+        assert {options[command["option"]] for command in app.sent} == {"reject_once"}
+
+
 async def test_a_letter_that_was_typed_before_the_card_came_is_not_sent_without_a_word() -> None:
     async with showing(asked(CODEX)) as (app, pilot):
         app.composer.focus()

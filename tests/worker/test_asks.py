@@ -314,3 +314,27 @@ async def test_each_of_several_asks_can_become_a_rule_of_this_project(aviary: Av
     await bird.turn(pushes("git push a"))
     closing = [e for e in bird.events() if e.update.get("state") == "closed"][-1]
     assert closing.by == f"rule:{rule.name}"
+
+
+async def test_a_rule_answers_the_other_open_asks_that_it_covers_and_no_others(
+    aviary: Aviary,
+) -> None:
+    bird, neighbour = aviary.hatch(), aviary.hatch()
+    begun = await bird.prompt(pushes("git push a", "git push a", "git push b"))
+    first, second, third = await open_asks(bird, begun, 3)
+    elsewhere = await neighbour.prompt(pushes("git push a", "git push b"))
+    _, left = await open_asks(neighbour, elsewhere, 2)
+    await bird.send("answer", ask=first["id"], nonce=first["nonce"], always=True)
+    [rule] = load(aviary.home).rules
+    closings = [e for e in bird.events() if e.update.get("state") == "closed"]
+    assert [e.update["id"] for e in closings] == [first["id"], second["id"]]
+    assert closings[1].by == f"rule:{rule.name}"
+    notices = [e.update["text"] for e in bird.events() if kind_of(e.update) == "_notice"]
+    assert any("It also allowed 1 open question." in text for text in notices)
+    assert list(bird.header()["asks"]) == [third["id"]]
+    await neighbour.until(lambda event: event.update.get("state") == "closed", elsewhere.seq)
+    assert list(neighbour.header()["asks"]) == [left["id"]]
+    await bird.answer(third, "allow")
+    await neighbour.answer(left, "allow")
+    await bird.ended(begun)
+    await neighbour.ended(elsewhere)

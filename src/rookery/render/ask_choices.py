@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from rookery.core import budgets
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
-from rookery.core.json import lenient
+from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals, go_asks
 from rookery.render.plain import clean_line
 
@@ -46,7 +46,8 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     goes = is_go(block)
     always = None if goes else _always(actions)
     allow = _meant("ask.allow", actions, "allow_once")
-    found = (allow, *(_more_ways(block) if allow else ()), always, deny)
+    ways = _more_ways(block) if allow else []
+    found = (allow, *_alike(block, "allow"), *ways, always, deny, *_alike(block, "reject"))
     meant = [each for each in found if each]
     own = [
         Choice(f"ask.option{place + 1}", _label(action), place)
@@ -66,12 +67,26 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
 
 
 def _more_ways(block: Block) -> list[Choice]:
-    """To allow this with all that are alike, or with a word to the agent."""
-    if is_go(block) or _is_ours(block):
-        return []
+    """To allow this with a word to the agent."""
+    plain = is_go(block) or _is_ours(block) or block.get("danger")
+    return [] if plain else [Choice("ask.amend", "yes, and …")]
+
+
+ALIKE = {"allow": "ask.alike", "reject": "ask.alike_deny"}
+"""By the verdict: the key that gives one answer to all asks that are alike."""
+
+
+def alike(block: Block, verdict: str) -> list[Json]:
+    """The asks that may be answered together with this one, itself included, where each of them
+    has that answer; what cannot be undone never is among them."""
     same = lenient.sequence(block, "same")
-    alike = [Choice("ask.alike", f"allow all {len(same)} alike")] if same else []
-    return alike if block.get("danger") else [*alike, Choice("ask.amend", "yes, and …")]
+    plain = is_go(block) or _is_ours(block)
+    return [] if plain or not all(each[verdict] for each in same) else same
+
+
+def _alike(block: Block, verdict: str) -> list[Choice]:
+    same = alike(block, verdict)
+    return [Choice(ALIKE[verdict], f"{verdict} all {len(same)} alike")] if same else []
 
 
 LETTERS = {"ask.allow": "y", "ask.always": "a", "ask.deny": "n"}

@@ -108,7 +108,7 @@ class Host:
             await self._next_look()
             self._adopted.reap()
             self._look_around()
-            session.look_at_settings(slowly=True)
+            session.look_at_settings(slowly=not session.header["asks"])
             self._engine.budget.look_again()
             if session.effects:
                 session.wake()

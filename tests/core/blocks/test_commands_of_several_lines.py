@@ -30,6 +30,10 @@ def test_the_headline_has_the_first_line() -> None:
     assert captions.call_words(ran(), "") == ("run", "cat > x.py <<'EOF' …")
     assert captions.call_words(ran("make"), "") == ("run", "make")
     assert captions.command_of(ran(["bash", "-lc", SCRIPT])) == SCRIPT
+    assert captions.command_of(ran(["/bin/zsh", "-lc", "make 'a b'"])) == "make 'a b'"
+    assert captions.command_of(ran("bash -lc 'make all'")) == "make all"
+    assert captions.command_of(ran('sh -c "echo $HOME"')) == 'sh -c "echo $HOME"'
+    assert captions.command_of(ran("bash -c 'a' 'b'")) == "bash -c 'a' 'b'"
     titled = ran(rawInput=None, title=f"Run {SCRIPT}")
     assert captions.command_of(titled) == SCRIPT
 

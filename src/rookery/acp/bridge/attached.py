@@ -66,7 +66,11 @@ class Attached:
             editor.home, session, "acp", offers=wanted, on_call=self._called
         )
         self.questions = Questions(
-            editor.peer, session, editor.client, lambda said: self._run(self._answer(said))
+            editor.peer,
+            session,
+            editor.client,
+            lambda said: self._run(self._answer(said)),
+            self.tell,
         )
         self._fresh()
         self._order = asyncio.Lock()

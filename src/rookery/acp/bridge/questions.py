@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from rookery.core import budgets
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick, reason_of
-from rookery.core.blocks import asks, captions
+from rookery.core.blocks import Block, asks, captions
 from rookery.core.blocks.parts import diffs
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.tools.calls import key_of
@@ -20,12 +20,18 @@ from rookery.wire.params import offers
 
 
 class Questions:
-    """`answer` is called with the command that a dialog's end stands for."""
+    """`answer` is called with the command that a dialog's end stands for, `tell` with an update."""
 
     def __init__(
-        self, peer: Peer, session: str, client: Json, answer: Callable[[Json], None]
+        self,
+        peer: Peer,
+        session: str,
+        client: Json,
+        answer: Callable[[Json], None],
+        tell: Callable[[Json], None],
     ) -> None:
         self._peer = peer
+        self._tell = tell
         self._session = session
         self._forms = offers(client, "elicitation", "form")
         self._answer = answer
@@ -34,6 +40,9 @@ class Questions:
         self._sent: dict[str, tuple[Json, Json, Json] | None] = {}
         """By the ask's id: its answer is on the way, and it was asked again meanwhile, as by a
         worker that takes over from one that was killed."""
+        self._titles: dict[str, tuple[str, str, str]] = {}
+        """By the id of an ask about a call: the call's id, its title in the dialog without the
+        number, and that number."""
 
     def takes(self, ask: Json) -> bool:
         """Whether this editor can show it."""
@@ -48,17 +57,42 @@ class Questions:
             self._sent[ask["id"]] = (ask, call, header)
             return
         if ask.get("kind") == "permission":
-            shown = told_call(call, ask, header)
+            known = {**ask, "step": lenient.mapping(header["asks"], ask["id"]).get("step")}
+            shown = told_call(call, known, header)
             try:
-                self._permit(ask, shown)
+                self._permit(known, shown)
             except TooLarge:
-                self._permit(ask, small_call(shown, self._session))
+                self._permit(known, small_call(shown, self._session))
+            for name in self._titles:
+                self._number(name, asks.number(lenient.mapping(header["asks"], name)))
         else:
             self._form(ask, lenient.text(ask, "message"))
 
     def _permit(self, ask: Json, call: Json) -> None:
-        params = {"toolCall": call, "options": _options(ask)}
+        number = asks.number(ask)
+        title = lenient.text(call, "title")
+        params: Json = {"toolCall": {**call, "title": number + title} if number else call}
+        params["options"] = _options(ask)
+        about = {key: ask[key] for key in ("step", "explains") if ask.get(key)}
+        params |= {"_meta": {"rookery": about}} if about else {}
         self._request("session/request_permission", ask, params, _permission)
+        if not (budgets.is_one(ask) or ask.get("decide")):
+            self._titles[ask["id"]] = (call["toolCallId"], title, number)
+
+    def _number(self, ask: str, number: str) -> None:
+        """Tell the editor which of how many an open ask is now."""
+        call, title, before = self._titles[ask]
+        if number != before and title:
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": call}
+            self._tell({**update, "title": number + title})
+        self._titles[ask] = (call, title, number)
+
+    def _end(self, ask: str) -> int | None:
+        """Its dialog is over; the call keeps its title without the number."""
+        if ask in self._titles:
+            self._number(ask, "")
+            del self._titles[ask]
+        return self._open.pop(ask, None)
 
     def ask_again(self, ask: Json, problem: str) -> None:
         """A form that was filled in wrongly."""
@@ -72,7 +106,7 @@ class Questions:
 
     def closed(self, ask: str) -> None:
         self._sent.pop(ask, None)
-        request = self._open.pop(ask, None)
+        request = self._end(ask)
         if request is not None:
             self._peer.notify("$/cancel_request", {"requestId": request})
 
@@ -92,7 +126,7 @@ class Questions:
             # ask waits.
             if self._open.get(ask["id"]) != request:
                 return
-            del self._open[ask["id"]]
+            self._end(ask["id"])
             if not isinstance(answer.error, ConnectionClosed):
                 self._sent[ask["id"]] = None
                 self._answer(answer_to(ask) | understand(ask, answer))
@@ -144,8 +178,9 @@ def told_call(call: Json, ask: Json, header: Json) -> Json:
     """The call of a permission request; unchanged if its title says everything."""
     block = asks.block_of(ask, header)
     added = _added(block, ask, header)
-    if added:
-        call = {**call, "content": [*added, *lenient.sequence(call, "content")]}
+    content = [*added, *lenient.sequence(call, "content"), *_explained(block)]
+    if added or block.get("explains"):
+        call = {**call, "content": content}
     title = asks.headline(block, header["cwd"], _ticked)
     if title and (added or _MARKUP.search(lenient.text(call, "title") or "*")):
         call = {**call, "title": title}
@@ -185,6 +220,13 @@ def _added(block: Json, ask: Json, header: Json) -> list[Json]:
             sides = {"oldText": part.get("old"), "newText": part.get("new")}
             found.append({"type": "diff", "path": path, **sides})
     return found
+
+
+def _explained(block: Block) -> list[Json]:
+    """What it would do, from our own reader of it."""
+    rows = "\n".join(f"- {_ticked(line)}" for line in lenient.texts(block, "explains"))
+    text = {"type": "text", "text": f"What this would do:\n\n{rows}"}
+    return [{"type": "content", "content": text}] if rows else []
 
 
 def _reads(piece: asks.Piece, given: Json) -> bool:

@@ -228,7 +228,11 @@ def question(block: Block, agent: str, cwd: str = "", *, short: bool = True) -> 
 
 def numbered(block: Block) -> str:
     """`1 of 3: ` of an open ask that is one of several; "": it stands alone."""
-    place = lenient.sequence(block, "step") if block["status"] == "asked" else []
+    return number(block) if block["status"] == "asked" else ""
+
+
+def number(ask: Json) -> str:
+    place = lenient.sequence(ask, "step")
     return f"{place[0]} of {place[1]}: " if len(place) == 2 else ""
 
 

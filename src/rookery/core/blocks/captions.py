@@ -105,12 +105,12 @@ def command_of(block: Block) -> str:
     given = lenient.mapping(block, "input").get("value")
     found = [given.get(key) for key in _COMMANDS] if isinstance(given, dict) else [given]
     words = next((each for each in found if each), None)
+    from rookery.core.command_line.words import line_of, unwrapped  # no first picture needs it
+
     if isinstance(words, list):
-        words = [word for word in words if isinstance(word, str)]
-        is_script = len(words) == 3 and words[1] in ("-c", "-lc") and "\n" in words[2]
-        words = words[2] if is_script else " ".join(words)
+        words = line_of([word for word in words if isinstance(word, str)])
     said = words if isinstance(words, str) and words.strip() else block["title"]
-    return _without_verb(said.strip())
+    return unwrapped(_without_verb(said.strip()))
 
 
 def short_path(path: str, cwd: str, clean: Clean = clean_line) -> str:

@@ -50,6 +50,15 @@ def line_of(words: list[str]) -> str:
     return " ".join(map(_quoted, words))
 
 
+_WRAPPED = re.compile(rf"(?:/\S*/)?(?:{'|'.join(sorted(SHELLS))})\s+-\w*c\s+'([^']+)'")
+
+
+def unwrapped(line: str) -> str:
+    """The script of `bash -lc '…'`, where its quotes leave no doubt about it."""
+    found = _WRAPPED.fullmatch(line)
+    return found.group(1) if found else line
+
+
 _PLAIN = re.compile(r"[\w@%+=:,./*?-]{1,10000}")
 
 

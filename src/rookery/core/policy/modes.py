@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Answer, Judgement, options_of, pick
-from rookery.core.json import Draft, Json, lenient, notice
+from rookery.core.json import Draft, Json, lenient, notice, safe_text
 from rookery.core.policy import approvals, go_asks, planning, unattended
 from rookery.core.vendors import detection, options
 from rookery.core.vendors.profiles import Profile, profile_for
@@ -355,14 +355,16 @@ def ruled(ask: Json, ruling: Judgement) -> Answer:
     return Answer(Draft(update, None, ruling.by), {"outcome": outcome})
 
 
-def with_rule(answer: Answer, rule: "rules.Rule") -> tuple[Answer, Draft]:
-    """The user's answer that holds from now on, and the notice that says how to take it back."""
+def with_rule(answer: Answer, rule: "rules.Rule", others: int = 0) -> tuple[Answer, Draft]:
+    """The user's answer that holds from now on, and the notice that says how to take it back.
+    `others`: open asks that the rule allows, too."""
     from rookery.core.policy.rules import described
 
     draft = answer.draft
     update = draft.update | {"rule": rule.name, "ruled": f"from now on by rule {rule.name}"}
+    also = f"It also allowed {safe_text.count(others, 'open question')}. " if others else ""
     text = (
-        f"Rule {rule.name} allows this from now on: {described(rule)}. "
+        f"Rule {rule.name} allows this from now on: {described(rule)}. {also}"
         f"To undo: rookery policy remove {rule.name}"
     )
     made = Draft(notice(text, "info"), None, draft.by)

@@ -65,7 +65,12 @@ class Answer(Strict):
     nonce: str = Field(
         "", max_length=200, description="The ask's nonce; empty: that of the open ask with this id."
     )
-    option: str = Field("", max_length=500, description="The id of one of its options.")
+    option: str = Field(
+        "",
+        max_length=500,
+        description="The id of one of its options, or what it means, the same for every agent: y "
+        "(allow once), n (reject), a (always allow, with the rule that it lists), d (later).",
+    )
     reason: str = Field("", max_length=100_000, description="The reason, sent to the agent.")
     confirm: bool = Field(False, description="Allow what cannot be undone.")
     always: bool | Whole = Field(

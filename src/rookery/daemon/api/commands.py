@@ -4,13 +4,14 @@ import asyncio
 import base64
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from rookery.client import attach, fleet
 from rookery.core.agent.prompt import words_of
+from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
 from rookery.core.asks.kept_asks import LATE
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import MASK, encoded, masked, restored
@@ -59,6 +60,8 @@ async def send_command(
 
 
 async def sent(daemon: State, session: str, command: Json) -> Outcome:
+    if command["do"] == "answer" and command.get("option") in MEANINGS:
+        command = await asyncio.to_thread(_meant, daemon, session, command)
     outcome = await send(daemon, session, command)
     await daemon.hub.look()
     event = json.loads(encoded(outcome._asdict()))  # with its secrets masked, as everywhere
@@ -126,6 +129,18 @@ async def answer_ask(daemon: Daemon, session: SessionId, given: bodies.Answer) -
     return await sent(daemon, session, command)
 
 
+def _meant(daemon: State, session: str, command: Json) -> Json:
+    """An answer by its meaning, as the command that it stands for; an option whose id is that
+    letter goes first. Raises Problem."""
+    ask, letter = _asks(daemon, session).get(command["ask"]), command["option"]
+    if ask is None or letter in [each["optionId"] for each in options_of(ask)]:
+        return command
+    answer = meant(ask, letter)
+    if isinstance(answer, Refusal):
+        raise Problem(409, answer.reason, answer.message, "Choose one of its options.")
+    return {key: value for key, value in command.items() if key != "option"} | answer
+
+
 def _answered_by(daemon: State, session: str, ask: str) -> str:
     """The client whose answer counted; "": it was none, or long ago."""
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
@@ -137,8 +152,12 @@ def _answered_by(daemon: State, session: str, ask: str) -> str:
 
 
 def _nonce(daemon: State, session: str, ask: str) -> str:
+    return lenient.text(_asks(daemon, session).get(ask), "nonce")
+
+
+def _asks(daemon: State, session: str) -> dict[str, Json]:
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
-        return lenient.text(log.header()["asks"].get(ask), "nonce")
+        return cast("dict[str, Json]", log.header()["asks"])
 
 
 @router.post("/api/sessions/{session}/kill", responses=WRITES)

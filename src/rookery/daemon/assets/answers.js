@@ -152,15 +152,17 @@ function rule(card, button, said) {
 
 /** One answer to all that are alike, once they are shown: each is sent for itself. */
 function alike(card, button) {
+  const { verdict } = button.dataset;
   const same = JSON.parse(button.dataset.same);
+  const words = `${verdict === "allow" ? "Allow" : "Reject"} these ${same.length} once`;
   const listed = element("ol", {}, ...same.map(({ text }) => element("li", {}, element("pre", { class: "out", tabindex: 0 }, text))));
-  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, `Allow these ${same.length} once`), leave(card));
+  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, words), leave(card));
   form(card, [listed, ways], async () => {
     const { session } = card.dataset;
     card.dataset.sent = "1";
     try {
-      for (const { ask, nonce, allow } of same) {
-        await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, option: allow, id: uid() });
+      for (const { ask, nonce, [verdict]: option } of same) {
+        await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, option, id: uid() });
       }
       over();
     } catch (error) {
@@ -326,7 +328,7 @@ for (const card of cards) takeFocus(card);
 
 const asked = () => open().length > 0;
 for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows the rule first"], ["n", "Reject"], ["r", "Reject, and say why"],
-  ["m", "Yes, and …: allow it, and tell the agent something with it"], ["Y", "Allow all that are alike; shows them first"]]) {
+  ["m", "Yes, and …: allow it, and tell the agent something with it"], ["Y", "Allow all that are alike; shows them first"], ["N", "Reject all that are alike; shows them first"]]) {
   key(letter, words, () => choose(letter), { where: "Asks", only: asked });
 }
 for (let digit = 1; digit < 10; digit++) {

@@ -17,7 +17,7 @@ from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.render.ask_choices import ALWAYS, always_words, is_go, letters_of
+from rookery.render.ask_choices import ALWAYS, alike, always_words, is_go, letters_of
 
 WHY = "r"
 READ_ONLY = "This Rookery is read-only. Answer in a terminal."
@@ -62,9 +62,9 @@ def _options(block: Block, session: str) -> str:
             found += button
     reject, allow = pick(block["actions"], REJECTS), pick(block["actions"], ALLOWS[:1])
     if allow is not None and not plain:
-        found += _alike(block) + ("" if allow.get("danger") else _amended(allow))
+        found += _alike(block, "allow") + ("" if allow.get("danger") else _amended(allow))
     if reject is not None and not ours:
-        found += _with_reason(reject, goes=is_go(block))
+        found += _with_reason(reject, goes=is_go(block)) + _alike(block, "reject")
     first = lenient.mapping(block["actions"][0], "command")
     danger = esc_line(lenient.text(block, "danger"))
     danger = f' data-danger="{danger}"' if danger else ""
@@ -75,13 +75,15 @@ def _options(block: Block, session: str) -> str:
     return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
 
 
-def _alike(block: Block) -> str:
-    """The button that allows this and all that are alike, once they are shown."""
-    same = [{**each, "text": masked(each["text"])} for each in lenient.sequence(block, "same")]
+def _alike(block: Block, verdict: str) -> str:
+    """The button that answers this and all that are alike, once they are shown."""
+    same = [{**each, "text": masked(each["text"])} for each in alike(block, verdict)]
     if not same:
         return ""
-    words = f"Allow all {len(same)} alike {tag('kbd', 'Y')}"
-    attributes = f'data-do="answer-alike" data-key="Y" data-same="{esc(json.dumps(same))}"'
+    key = {"allow": "Y", "reject": "N"}[verdict]
+    words = f"{verdict.capitalize()} all {len(same)} alike {tag('kbd', key)}"
+    attributes = f'data-do="answer-alike" data-key="{key}" data-verdict="{verdict}"'
+    attributes += f' data-same="{esc(json.dumps(same))}"'
     return f'<button type="button" {attributes}>{words}</button>'
 
 

@@ -189,10 +189,10 @@ class Answers:
                 self._reject(block)
             case "amend":
                 self._amend(block)
-            case "alike":
+            case "allow alike" | "reject alike":
                 for each in lenient.sequence(block, "same"):
                     answer = answer_to({"id": each["ask"], **each})
-                    self._app.send({**answer, "option": each["allow"]})
+                    self._app.send({**answer, "option": each[what.split(maxsplit=1)[0]]})
                 self.answered(block)
             case "fill":
                 self._fill(block)

@@ -98,6 +98,7 @@ TRANSCRIPT: list[BindingType] = [
     key("ask.allow", "answer('allow')", "allow once"),
     quiet("ask.amend", "want('amend')", "allow it, and tell the agent something with it"),
     quiet("ask.alike", "answer('alike')", "allow all asks that are alike; shows them first"),
+    quiet("ask.alike_deny", "answer('alike_deny')", "reject all that are alike; shows them first"),
     key("ask.always", "answer('always')", "always allow", "always allow; shows the rule first"),
     key("ask.deny", "answer('deny')", "reject"),
     key("ask.reject", "want('reject')", "say why", "reject, and say why"),

@@ -66,8 +66,8 @@ def action_lines(place: int, action: dict[str, Any], view: View) -> list[Line]:
 def _second_step(block: Block, view: View) -> list[Line]:
     """What the first key chose, before it is done."""
     look = view.look
-    if view.doubtful == ALL_ALIKE:
-        return _all_alike(block, view)
+    if verdict := ALL_ALIKE.get(view.doubtful or 0):
+        return _all_alike(block, verdict, view)
     action, lines = block["actions"][view.doubtful or 0], list[Line]()
     if action.get("kind") in ALWAYS:
         head = str(action["label"]) if action.get("reach") else "Allow from now on: "
@@ -78,15 +78,15 @@ def _second_step(block: Block, view: View) -> list[Line]:
     return [*lines, _confirm(words, view)]
 
 
-def _all_alike(block: Block, view: View) -> list[Line]:
-    """What one key allows, each whole."""
+def _all_alike(block: Block, verdict: str, view: View) -> list[Line]:
+    """What one key answers, each whole."""
     look, same = view.look, lenient.sequence(block, "same")
     lines: list[Line] = []
     for at, each in enumerate(same, 1):
         rows = clean(lenient.text(each, "text")).split("\n")
         wrapped = [line for row in rows for line in wrap([(row, look.ink)], max(1, view.prose - 4))]
         lines += prefixed(wrapped, [(f" {at}. ", look.soft)], [("    ", look.plain)])
-    return [*lines, _confirm(f"to allow these {len(same)} once,", view)]
+    return [*lines, _confirm(f"to {verdict} these {len(same)} once,", view)]
 
 
 def _confirm(words: str, view: View) -> Line:

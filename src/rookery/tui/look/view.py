@@ -8,8 +8,9 @@ from rookery.tui.keys.map import first
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import PROSE
 
-ALL_ALIKE = -1
-"""In the place of the action that waits for its confirmation: all asks that are alike."""
+ALL_ALIKE = {-1: "allow", -2: "reject"}
+"""In the place of the action that waits for its confirmation: what is done with all asks that are
+alike."""
 
 
 class View(NamedTuple):

@@ -10,7 +10,6 @@ from textual import events
 
 from rookery.core.blocks import Block
 from rookery.tui.keys.map import keys_of
-from rookery.tui.look.view import ALL_ALIKE
 from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.transcript.scroll import Scroll
 
@@ -21,7 +20,9 @@ BACK = "back"
 CONFIRM = "ask.confirm"
 MORE = "ask.more"
 LISTED_WITH_MORE = ("block.copy", "block.split")
-EXPLAIN, ALIKE = "ask.explain", "ask.alike"
+EXPLAIN = "ask.explain"
+ALIKE = {"ask.alike": -1, "ask.alike_deny": -2}
+"""By the key: which of `ALL_ALIKE` waits for its confirmation then."""
 _WANTS = ("amend", "reject", "defer", "fill", "decline", "all", "risky")
 
 
@@ -220,8 +221,8 @@ class AskKeys:
             self.more = "" if self.more == block["id"] else block["id"]
         elif name == EXPLAIN:
             self.explains = "" if self.explains == block["id"] else block["id"]
-        elif name == ALIKE:
-            self.step = (block["id"], ALL_ALIKE)
+        elif name in ALIKE:
+            self.step = (block["id"], ALIKE[name])
         elif name == "block.split":
             transcript.action_split()
         elif (what := name.partition(".")[2]) in _WANTS or name == "block.copy":

@@ -326,8 +326,8 @@ class Transcript(Answerable, Finding):
         """The second key for what cannot be undone."""
         block, place = self.current, self.asks.step_of(self.current) if self.current else None
         self.asks.step = None
-        if block is not None and place == ALL_ALIKE:
-            self.action_want("alike")
+        if block is not None and place in ALL_ALIKE:
+            self.action_want(f"{ALL_ALIKE[place]} alike")
         elif block is not None and place is not None and place < len(block["actions"]):
             self.post_message(self.Acted(block, block["actions"][place]))
         self._repaint(self.cursor)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rookery.client.config import rules as config_rules
 from rookery.core.agent.addresses import address_of
+from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Answer, Judgement, Refusal, allowing, once_only
 from rookery.core.asks.identity import digest_of
 from rookery.core.dangers.places import named
@@ -241,6 +242,20 @@ class AutoAnswer:
             rulings.append(unattended.settled(order, ruling, call, verdict, plans=plans))
         ruling = modes.together(rulings)
         return None if ruling is None else modes.ruled(ask, ruling)
+
+    def covered(self) -> list[tuple[Json, Answer]]:
+        """The open asks that rules allow by now, as they would if they were asked now; a mode or a
+        denial answers none of them."""
+        self._config()
+        self._session.new_rules = False
+        found = []
+        for name, ask in kept_asks.live(self._session.header).items():
+            calls = self._calls.get(name)
+            answer = self.answer(ask, calls) if calls and not ask.get("ruled") else None
+            if answer and answer.draft.update.get("verdict") == "allow":
+                by_rule = (answer.draft.by or "").startswith("rule:")
+                found += [(ask, answer)] if by_rule else []
+        return found
 
     def answer_about_hooks(self, ask: Json) -> Answer | None:
         """Whether a project's hooks may run, no rule and no mode says. None: it waits for the

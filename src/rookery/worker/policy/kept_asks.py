@@ -51,8 +51,12 @@ class KeptAsks:
             self._wanted = True
 
     def look(self) -> bool:
-        """Once everything is committed: ask again what is wanted. Whether there is more to do."""
+        """Once everything is committed: answer what new rules allow, ask again what is wanted.
+        Whether there is more to do."""
         session = self._session
+        if session.new_rules and (covered := self._auto_answer.covered()):
+            self._close(covered)
+            return True
         if not self._wanted or session.turn.phase != "idle":
             return False
         self._wanted = False
@@ -170,12 +174,13 @@ class KeptAsks:
         answer = ask_rules.answered(ask, command, by)
         if isinstance(answer, Refusal):
             return answer
-        session, notice = self._session, None
+        session, notice, others = self._session, None, list[tuple[Json, Answer]]()
         if always:
             rule = self._auto_answer.allow_always(ask, always)
             if isinstance(rule, Refusal):
                 return rule
-            answer, notice = modes.with_rule(answer, rule)
+            others = [each for each in self._auto_answer.covered() if each[0]["id"] != ask["id"]]
+            answer, notice = modes.with_rule(answer, rule, len(others))
         if session.profile().judged and hook_asks.is_one(lenient.mapping(ask, "toolCall")):
             option = "" if command.get("cancel") else lenient.text(command, "option")
             if refusal := self._auto_answer.trust_hooks(ask, option):
@@ -183,6 +188,7 @@ class KeptAsks:
         session.append(answer.draft, full=True)
         if notice is not None:
             session.append(notice)
+            self._close(others)
         takes = session.profile().takes_reasons
         reply = answer.reply if takes else ask_rules.without_reason(answer.reply)
         session.then(self._open.reply, command["ask"], reply)
@@ -194,6 +200,12 @@ class KeptAsks:
             )
             self._pass_on(cause, said, by, steers=allows and session.agent.steers)
         return None
+
+    def _close(self, answered: list[tuple[Json, Answer]]) -> None:
+        """Open asks that a rule allows by now."""
+        for ask, answer in answered:
+            self._session.append(answer.draft, full=True)
+            self._session.then(self._open.reply, ask["id"], answer.reply)
 
     def _pass_on(self, cause: str, said: str, by: str | None, *, steers: bool) -> None:
         """What the user said with an answer, as a prompt: into the running turn (`steers`), or the

@@ -143,7 +143,7 @@ def _list(screen: Screen, session: str, found: list[Asked]) -> None:
         write_card(screen, asked)
     screen.note(f"Answer with: {how_to_answer(session, 1, found[0])}")
     if group := lenient.sequence(found[0].block, "same"):
-        screen.note(f"All {len(group)} that are alike: rookery answer {session} y --alike")
+        screen.note(f"All {len(group)} that are alike: rookery answer {session} y --alike, or n")
 
 
 def _chosen(asked: Asked, option: str, values: tuple[str, ...]) -> Json:
