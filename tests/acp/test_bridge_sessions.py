@@ -151,6 +151,7 @@ async def test_sessions_of_the_terminal_are_listed_and_loaded(bridge: Door, home
     agent = await bridge.open()
     [entry] = (await agent.call("session/list"))["sessions"]
     assert (entry["sessionId"], entry["title"]) == (session, "Mine")
+    assert entry["_meta"]["rookery"] == {"state": "not-begun", "label": "not begun"}
     await agent.call("session/load", sessionId=session, **HERE)
     assert not bridge.workers()
     assert "result" in await agent.turn(session, "hi")

@@ -185,5 +185,6 @@ def test_I9_12_of_an_idle_and_of_a_sleeping_one_nothing_is_claimed(home: Path) -
             tail.read_until("One")
             tail.signal()
             done = tail.end()
-        said = "is asleep" if asleep else "is idle"
-        assert done.err.splitlines()[-1] == f"Session {session} {said}: rookery show {session}"
+        state, show = done.err.splitlines()[-2:]
+        assert state == f"Session {session}: {'asleep' if asleep else 'idle'}"
+        assert show.split() == ["rookery", "show", session, "to", "read", "it"]

@@ -16,7 +16,7 @@ def test_I10_6_the_screen_says_that_a_worker_hangs_and_that_it_does_no_more(home
     with Tmux(home, *ROOKERY, "--resume", session, size=(80, 24)) as screen:
         screen.wait_for("Good morning.", "● idle")
         with stopped(session, home):
-            screen.wait_for("✗ does not respond", "▲ The session's worker does not respond")
+            screen.wait_for("✗ hung", "▲ The session's worker does not respond")
             shown = " ".join(screen.screen().split())
             assert f"!rookery stop --now {session}" in shown
             screen.say("hello")  # and what is sent then is kept

@@ -103,8 +103,8 @@ class BudgetWatch:
         return [found for found in self._used(limits, spent) if found.share >= 1]
 
     def _warn(self, limits: dict[str, budgets.Budget]) -> None:
-        """Once for each, before it is reached; and once where a turn that the user let go on passes
-        it again."""
+        """Once for each, before it is reached; and where a turn that the user let go on passes it
+        again, and each time that has doubled."""
         turn, spent = self._session.turn, self._spent()
         last = spent["turn"] if turn.phase == "idle" else spending.NOTHING
         for found in self._used(limits, spent):
@@ -113,7 +113,7 @@ class BudgetWatch:
             if budgets.is_near(found, last) and not no_turn and key not in self._warned:
                 self._warned.add(key)
                 self._session.append(Draft(notice(f"Budget nearly reached. {found.sentence()}")))
-            again = found.scope, f"turn {turn.n}"
+            again = found.scope, f"turn {turn.n}, {int(found.share).bit_length()}"
             if found.share >= 1 and self._continued and again not in self._warned:
                 self._warned.add(again)
                 words = f"Budget passed. {found.sentence()} You let this turn continue."

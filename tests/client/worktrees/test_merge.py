@@ -15,7 +15,7 @@ from rookery.client.branches.session import (
     plan_of,
 )
 from rookery.client.create import create_session
-from rookery.client.worktrees import upkeep
+from rookery.client.worktrees import merge, upkeep
 from rookery.client.worktrees.drop import Unmerged, unmerged
 from rookery.client.worktrees.repository import NoWorktree
 from tests.client.work_tree.trees import WHO, Tree
@@ -123,6 +123,19 @@ def test_work_comes_back_and_nothing_is_left(copy: Copy, tree: Tree, how: str) -
 def test_where_nothing_happened_meanwhile_the_branch_moves_on(copy: Copy, tree: Tree) -> None:
     assert copy.merge(message="second of two") == tree.git("rev-parse", "HEAD").strip()
     assert log_of(tree) == ["second of two", "first of two", "first"]
+
+
+def test_a_merge_of_what_was_committed_says_its_message_first(copy: Copy, tree: Tree) -> None:
+    copy.commit("second of two")
+    state = copy.state
+    assert merge.plan(state).message == "", "the branch would only be moved forward"
+    tree.put({"c.txt": "c\n"})
+    tree.save()
+    draft = merge.plan(state).message
+    assert draft == f"Merge branch '{state['branch']}'"
+    assert merge.plan(state, "merge", "Why").message == f"{draft}\n\nWhy"
+    copy.merge(message=draft)
+    assert tree.git("log", "-1", "--format=%B").strip() == draft
 
 
 @pytest.mark.parametrize("how", ["merge", "rebase", "squash", "apply"])

@@ -27,11 +27,13 @@ from rookery.core import argv
 from rookery.core.json import Draft, lenient
 from rookery.core.policy import modes
 from rookery.core.turn.remedies import remedy_for
-from rookery.core.view.fleet import is_hidden
+from rookery.core.view import states
+from rookery.core.view.fleet import is_hidden, state_of
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.models.choice import chosen_agent
+from rookery.render import signs
 from rookery.wire import listing
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json, blocks, invalid, known, no_session, place, servers, session_id
@@ -320,7 +322,10 @@ class Sessions:
             directory = paths.session_dir(self._editor.home, head["id"])
             with suppress(LogError), Reader.open(directory) as log:
                 roots = log.header()["roots"]
-        return listing.info(head["id"], head["cwd"], head["at"] / 1000, head["title"], roots)
+        about = listing.info(head["id"], head["cwd"], head["at"] / 1000, head["title"], roots)
+        listed = head | states.standing(head, state_of(head, awake=head["awake"]))
+        told = {"state": listed["condition"], "label": signs.label(listed, time.time() * 1000)}
+        return about | {"_meta": {"rookery": told}}
 
     async def close(self, request: Incoming, params: Json) -> None:
         attached = known(self._attached, params)

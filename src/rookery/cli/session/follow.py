@@ -18,6 +18,7 @@ from rookery.core.json import Event, Json, dumps
 from rookery.core.view.fleet import state_of
 from rookery.core.view.reduce import reduce
 from rookery.log.errors import NoSession
+from rookery.render import session_state
 
 TICK = 1.0
 
@@ -176,9 +177,8 @@ def said(session: str, state: str, header: Json) -> str:
     if state == "waiting":
         words = f"Session {session} is waiting: too many sessions are running (max_workers)."
         return "\n".join([words, "The prompt is kept and starts automatically.", tail])
-    waits = len(header["queue"])
-    held = f"\n  rookery queue {session}    {waits} waiting" if waits else ""
-    rest = {"failed": "failed", "limited": "hit a rate limit", "asleep": "is asleep"}.get(
-        state, "is idle"
-    )
-    return f"Session {session} {rest}: rookery show {session}{held}"
+    now = time.time_ns() // 1_000_000
+    lines = [f"Session {session}: {session_state.said(header, now, awake=state != 'asleep').words}"]
+    lines.append(f"  rookery show {session}     to read it")
+    lines += [f"  rookery queue {session}    to send or clear them"] if header["queue"] else []
+    return "\n".join(lines)

@@ -60,7 +60,8 @@ class Plan(NamedTuple):
     in_the_way: list[str]
     """Files of the directory with changes of their own."""
     message: str
-    """Of the commit that is made of the work; "": there is none, or the agent committed it."""
+    """Of the commit that is made of the work, or that joins what the agent committed; "": there is
+    none, as the branch is only moved forward."""
 
     def resolution(self) -> str:
         """The prompt that has the agent resolve the conflicts; "": there are none."""
@@ -126,6 +127,8 @@ def plan(tree: Json, how: str = MERGE, message: str = "") -> Plan:
         text = message.strip() or drafted(store, found.head, result)
     elif files and how != APPLY:
         text = store.text("log", "-1", "--format=%B", tip)
+    elif how == MERGE and result and not _leads_to(store, found.head, tip):
+        text = _joining(tree, found.branch, message)
     return Plan(how, *about, len(files), size, way, text)
 
 
@@ -291,13 +294,22 @@ def _commit_of(planned: Plan, store: Git, tree: Json, message: str) -> str:
 
 def _joined(store: Git, planned: Plan, tree: Json, message: str) -> str:
     onto, tip = planned.onto, planned.tip
-    if store.try_("merge-base", "--is-ancestor", onto, tip).code == 0:
+    if _leads_to(store, onto, tip):
         return tip
-    into = f" into {planned.branch}" if planned.branch not in ("main", "master") else ""
-    text = f"Merge branch '{tree['branch']}'{into}"
-    text += f"\n\n{message.strip()}" if message.strip() else ""
+    text = _joining(tree, planned.branch, message)
     words = ("commit-tree", planned.tree, "-p", onto, "-p", tip, "-F", "-")
     return store.text(*words, given=text.encode())
+
+
+def _leads_to(store: Git, onto: str, tip: str) -> bool:
+    return store.try_("merge-base", "--is-ancestor", onto, tip).code == 0
+
+
+def _joining(tree: Json, branch: str, message: str) -> str:
+    """The message of a merge commit: the usual line, then what the user says of it."""
+    into = f" into {branch}" if branch not in ("main", "master") else ""
+    title, said = f"Merge branch '{tree['branch']}'{into}", message.strip()
+    return said if said.startswith(title) else f"{title}\n\n{said}".strip()
 
 
 def _apply(planned: Plan, store: Git) -> str:

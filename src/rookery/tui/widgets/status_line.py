@@ -14,6 +14,7 @@ from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
+from rookery.core.view import states
 from rookery.render import session_state
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import Line, Run, clean_line, cut, trimmed, width_of, width_of_line
@@ -90,8 +91,8 @@ class About(NamedTuple):
 def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
     state = state_of(header, look, at)
     if about.hung:
-        sign, style = look.states["failed"]
-        state = [(f" {sign} does not respond", style)]
+        sign, style = look.states["hung"]
+        state = [(f" {sign} {states.label_of('hung')}", style)]
     doing = IDLE if about.hung or unanswered(header) else about.doing
     left = [*_who(header, width), Field(5, about.place.words(width)), *_others(about.others)]
     keys = _keys(about, busy=header["state"] != "idle" or bool(unanswered(header)))
