@@ -110,7 +110,7 @@ class Host:
             self._look_around()
             session.look_at_settings(slowly=not session.header["asks"])
             self._engine.budget.look_again()
-            if session.effects:
+            if session.effects or session.header["asks"]:  # which a new rule may allow
                 session.wake()
             due = self._rest_due()
             if due is not None and now() >= due[0]:

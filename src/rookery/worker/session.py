@@ -90,8 +90,6 @@ class Session:
         self.stopped = False
         self.jobs: set[int] = set()  # processes of the worker's own: the agent's end spares them
         self.settings = SettingsWatch(source, found)
-        self.new_rules = False
-        """Rules have changed: they may allow what is asked now."""
         self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
 
     @property
@@ -227,9 +225,6 @@ class Session:
         if isinstance(found, str):
             self.append(broken(found))
         elif found is not None:
-            if found.config.rules != self.config.rules and self.header["asks"]:
-                self.new_rules = True
-                self.wake()
             self.found, self._profile = found, None
             self.journal.chunks.window = self.policy.chunk_window
             self.tell_settings()

@@ -65,13 +65,8 @@ class Attached:
         self.client = SessionClient(
             editor.home, session, "acp", offers=wanted, on_call=self._called
         )
-        self.questions = Questions(
-            editor.peer,
-            session,
-            editor.client,
-            lambda said: self._run(self._answer(said)),
-            self.tell,
-        )
+        self.questions = Questions(editor.peer, session, editor.client, self.tell)
+        self.questions.answer = lambda said: self._run(self._answer(said))
         self._fresh()
         self._order = asyncio.Lock()
         """Prompts and cancels reach the worker in the order in which they came."""

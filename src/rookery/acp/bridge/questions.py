@@ -20,21 +20,17 @@ from rookery.wire.params import offers
 
 
 class Questions:
-    """`answer` is called with the command that a dialog's end stands for, `tell` with an update."""
+    """`tell` sends an update to the editor."""
 
     def __init__(
-        self,
-        peer: Peer,
-        session: str,
-        client: Json,
-        answer: Callable[[Json], None],
-        tell: Callable[[Json], None],
+        self, peer: Peer, session: str, client: Json, tell: Callable[[Json], None]
     ) -> None:
         self._peer = peer
         self._tell = tell
         self._session = session
         self._forms = offers(client, "elicitation", "form")
-        self._answer = answer
+        self.answer: Callable[[Json], None] = lambda _: None
+        """Called with the command that a dialog's end stands for."""
         self._open: dict[str, int] = {}
         """By the ask's id: the id of our request."""
         self._sent: dict[str, tuple[Json, Json, Json] | None] = {}
@@ -129,7 +125,7 @@ class Questions:
             self._end(ask["id"])
             if not isinstance(answer.error, ConnectionClosed):
                 self._sent[ask["id"]] = None
-                self._answer(answer_to(ask) | understand(ask, answer))
+                self.answer(answer_to(ask) | understand(ask, answer))
 
         request = self._peer.send_request(method, {"sessionId": self._session, **params}, answered)
         self._open[ask["id"]] = request

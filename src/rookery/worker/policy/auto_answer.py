@@ -247,7 +247,6 @@ class AutoAnswer:
         """The open asks that rules allow by now, as they would if they were asked now; a mode or a
         denial answers none of them."""
         self._config()
-        self._session.new_rules = False
         found = []
         for name, ask in kept_asks.live(self._session.header).items():
             calls = self._calls.get(name)

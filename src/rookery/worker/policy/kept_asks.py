@@ -25,6 +25,8 @@ class KeptAsks:
         self._session = session
         self._open = open_
         self._auto_answer = auto_answer
+        self._rules = session.config.rules
+        """By which everything that is asked was judged."""
         self._wanted = bool(kept_asks.away(session.header))
         """What a worker before this one left is asked again first."""
         self._deaths = 0
@@ -54,9 +56,11 @@ class KeptAsks:
         """Once everything is committed: answer what new rules allow, ask again what is wanted.
         Whether there is more to do."""
         session = self._session
-        if session.new_rules and (covered := self._auto_answer.covered()):
-            self._close(covered)
-            return True
+        if session.config.rules is not self._rules:
+            self._rules = session.config.rules
+            if covered := self._auto_answer.covered():
+                self._close(covered)
+                return True
         if not self._wanted or session.turn.phase != "idle":
             return False
         self._wanted = False
