@@ -219,7 +219,7 @@ def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
     found = streamed(END | {"reason": "failed", "error": error}, prompts=False)
     assert found == (
         "✗ The agent returned an error\n  Not logged in\n"
-        "  Log in to demo in a terminal, then send the prompt again.\n"
+        "  Log in to demo, and the prompt is sent again: rookery agents login demo\n"
     )
 
 

@@ -74,7 +74,8 @@ def test_an_agent_that_wants_a_login_is_parked_with_that_a6() -> None:
         agent, effects = go(agent, Exited(0, []), 101.0)
     [update] = updates(effects)
     assert (update["state"], "status" in update) == ("parked", False)
-    assert update["remedy"] == "Log in to crow in a terminal, then try again."
+    line = "rookery agents login crow"
+    assert update["remedy"] == f"Log in to crow, and the prompt is sent again: {line}"
 
 
 def test_ends_that_were_wanted_count_for_nothing_a6() -> None:

@@ -14,8 +14,8 @@ from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries
 from rookery.core.turn.rate_limit import reset_of
-from rookery.core.turn.remedies import WORKER_DIED, remedy_for
-from rookery.core.vendors import detection
+from rookery.core.turn.remedies import WORKER_DIED, remedy_for, says_login
+from rookery.core.vendors import detection, logins
 from rookery.core.vendors.errors import error_words, exit_title, last_words
 
 LONGEST = 500
@@ -132,7 +132,7 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             worker = update.get("reason") == WORKER_DIED
             who = "The session's worker" if worker else who
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
-            actions = [RETRY, LOG]
+            actions = [*_log_in(after, who, wanted=not worker and says_login(update)), RETRY, LOG]
             actions += [] if worker else [{**ANOTHER, "command": {"do": "switch"}}]
             said = {"title": title, "text": last_words(update), "actions": actions}
             return put(block_of_event(after, event, "error", **said))
@@ -145,6 +145,15 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             said = {"title": NO_LINK, "text": lenient.text(update, "link")}
             return put(block_of_event(after, event, "notice", status="warn", **said))
     return []
+
+
+def _log_in(header: Json, who: str, *, wanted: bool) -> list[Json]:
+    """The button for a login that is missing; of our own agent, for a model."""
+    if not wanted or not who:
+        return []
+    if is_own(header):
+        return [{"label": "Set up a model", "window": "model"}]
+    return [{"label": "Log in", "window": "login", "agent": who}]
 
 
 def _recap(before: Json, event: Event) -> list[Json]:
@@ -240,9 +249,12 @@ def ending(after: Json, event: Event) -> list[Op]:
     block = block_of_event(after, event, role, title=title, text=text, status=reason)
     if reason == "agent_exited":
         again = {**RETRY, "label": "Restart the agent"}
-        block["actions"] = [again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
+        missing = _log_in(after, after["agent"], wanted=says_login(process))
+        block["actions"] = [*missing, again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
     elif reason == "interrupted":
         block["actions"] = [{**RETRY, "label": "Start again"}]
+    elif reason == "failed":
+        block["actions"] = _log_in(after, after["agent"], wanted=logins.wanted(error))
     return put(block)
 
 

@@ -9,6 +9,8 @@ from rookery.core.vendors import detection, logins
 OWN = detection.OWN
 """Our own agent, which says itself what to do where it lacks a model or a key."""
 
+LOG_IN = "rookery agents login"
+
 WORKER_DIED = "worker_died"
 """Why a session is parked whose worker keeps dying, not its agent."""
 
@@ -89,12 +91,18 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
 
 
 def _log_in(agent: str, error: Json, then: str) -> str:
-    """What to do, and the ways that the agent itself told."""
-    who, ways = agent or "the agent", lenient.texts(error, "logins")
-    if not ways:
-        return f"Log in to {who} in a terminal, then {then}."
-    what = f"Log in to {who} in a terminal, or export its key there; then {then} from there."
-    return "\n".join([what, "Its instructions:", *(f"- {way}" for way in ways)])
+    """The command that logs in, and the methods that the agent itself lists."""
+    ways = [f"- {way}" for way in lenient.texts(error, "logins")]
+    if not agent:
+        return "\n".join([f"Log in to the agent in a terminal, then {then}.", *ways])
+    what = f"Log in to {agent}, and the prompt is sent again: {LOG_IN} {agent}"
+    return "\n".join([what, *(["Its methods:"] if ways else []), *ways])
+
+
+def says_login(process: Json) -> bool:
+    """Whether what an agent left behind speaks of a login."""
+    said = [*lenient.texts(process, "stderr"), lenient.text(process, "remedy")]
+    return _LOGIN.search("\n".join(said).lower()) is not None
 
 
 def wants_login(header: Json) -> bool:
@@ -104,7 +112,4 @@ def wants_login(header: Json) -> bool:
     if header["reason"] == "failed" and logins.wanted(header["error"] or {}):
         return True
     process = header["process"]
-    if process["state"] not in ("exited", "parked"):
-        return False
-    said = [*lenient.texts(process, "stderr"), lenient.text(process, "remedy")]
-    return _LOGIN.search("\n".join(said).lower()) is not None
+    return process["state"] in ("exited", "parked") and says_login(process)

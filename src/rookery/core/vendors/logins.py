@@ -1,13 +1,52 @@
-"""How to log in to an agent, in the agent's own words: what it said in `initialize`, kept
-for the moment at which it refuses to work without."""
+"""Logging in to an agent: the methods it lists in `initialize`, the errors that ask for one, and
+what it says about its accounts.
 
-from collections.abc import Sequence
+A status is kept without names and addresses: of an account, its label and no more.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from rookery.core.json import Json, lenient
 
 UNAUTHENTICATED = -32000
-MOST = 6
+MOST = 12
 LONGEST = 300
+
+AGENT, TERMINAL, VARIABLES = "agent", "terminal", "env_var"
+
+IN, OUT, NOT_NEEDED, UNKNOWN = "authenticated", "unauthenticated", "not_required", "unknown"
+STATES = (IN, OUT, NOT_NEEDED, UNKNOWN)
+
+STATUS, UPDATE = "auth/status", "auth/status_update"
+VENDORS_UPDATE, PUSHES = "_auth/status_update", "authStatus"
+"""What Claude's and Codex' adapters send, unasked, until the protocol's own is settled; and where
+their capabilities say so."""
+
+
+type Pair = tuple[str, str]
+
+
+class Method(NamedTuple):
+    id: str
+    name: str
+    about: str = ""
+    kind: str = AGENT
+    """agent: it does it itself when told `authenticate`; terminal: a program in a terminal;
+    env_var: variables of its environment."""
+    command: tuple[str, ...] = ()
+    """What a terminal runs."""
+    environment: tuple[Pair, ...] = ()
+    """What that gets beside the agent's environment."""
+    variables: tuple[str, ...] = ()
+    takes_key: bool = False
+    """An API key can be given with it."""
+
+
+class Status(NamedTuple):
+    state: str
+    account: str = ""
+    """What the agent calls the account in use, such as `Claude Max`."""
 
 
 def wanted(error: Json) -> bool:
@@ -21,42 +60,102 @@ def told(error: Json, methods: Sequence[str]) -> Json:
     return {**error, "logins": list(methods)} if methods and wanted(error) else error
 
 
+# --- methods -------------------------------------------------------------------------------------
+
+
+def listed(result: object, argv: Sequence[str]) -> list[Method]:
+    """From the answer to `initialize`; `argv` starts the agent."""
+    found = (_method(each, argv) for each in lenient.mappings(result, "authMethods"))
+    return [method for method in found if method.id][:MOST]
+
+
 def methods(result: object, argv: Sequence[str]) -> tuple[str, ...]:
-    """Each way in a line, from the answer to `initialize`; `argv` started the agent."""
-    found = list(lenient.mappings(result, "authMethods"))[:MOST]
-    return tuple(filter(None, (_line(method, argv) for method in found)))
+    """Each in a line, for a failed turn."""
+    return tuple(filter(None, map(line, listed(result, argv))))
 
 
-def _line(method: Json, argv: Sequence[str]) -> str:
-    name = lenient.first_line(lenient.text(method, "name") or lenient.text(method, "id"), LONGEST)
-    says = lenient.first_line(lenient.text(method, "description"), LONGEST)
-    words = [says if says != name else "", _command(method, argv), _variables(method)]
-    rest = "; ".join(filter(None, words))
-    return f"{name}: {rest}" if rest and name else name or rest
+def line(method: Method) -> str:
+    parts = [method.about if method.about != method.name else ""]
+    parts.append(f"run {command_line(method)}"[:LONGEST] if method.command else "")
+    parts.append(f"export {' '.join(method.variables)}"[:LONGEST] if method.variables else "")
+    rest = "; ".join(filter(None, parts))
+    return f"{method.name}: {rest}" if rest and method.name else method.name or rest
 
 
-def _command(method: Json, argv: Sequence[str]) -> str:
-    """What is to be run in a terminal: the agent itself with other words, or a program of its."""
-    meta = lenient.mapping(lenient.mapping(method, "_meta"), "terminal-auth")
-    if program := lenient.text(meta, "command"):
-        return _run([program, *lenient.texts(meta, "args")], meta.get("env"))
-    if lenient.text(method, "type") == "terminal":
-        return _run([*argv, *lenient.texts(method, "args")], method.get("env"))
-    return ""
-
-
-def _run(words: Sequence[str], env: object) -> str:
+def command_line(method: Method) -> str:
+    """What a terminal method runs, as a shell reads it."""
     import shlex  # here: a worker starts without
 
-    pairs = env.items() if isinstance(env, dict) else ()
-    given = [f"{name}={shlex.quote(str(value))}" for name, value in pairs]
-    return f"run {' '.join([*given, shlex.join(words)])}"[:LONGEST]
+    given = [f"{name}={shlex.quote(value)}" for name, value in method.environment]
+    return " ".join([*given, shlex.join(method.command)])
 
 
-def _variables(method: Json) -> str:
-    """Of a key that it reads from its environment."""
-    if lenient.text(method, "type") != "env_var":
-        return ""
-    listed = [lenient.text(each, "name") for each in lenient.mappings(method, "vars")]
-    names = [name for name in (*listed, lenient.text(method, "varName")) if name]
-    return f"export {' '.join(names)}"[:LONGEST] if names else ""
+def _method(given: Json, argv: Sequence[str]) -> Method:
+    id = lenient.text(given, "id") or lenient.text(given, "methodId")
+    name = lenient.first_line(lenient.text(given, "name") or id, LONGEST)
+    about = lenient.first_line(lenient.text(given, "description"), LONGEST).strip()
+    command, environment = _terminal(given, argv)
+    kind = TERMINAL if command else AGENT
+    variables = tuple[str, ...]()
+    if lenient.text(given, "type") == VARIABLES:
+        each = [lenient.text(one, "name") for one in lenient.mappings(given, "vars")]
+        kind = VARIABLES
+        variables = tuple(filter(None, (*each, lenient.text(given, "varName"))))
+    key = isinstance(lenient.mapping(given, "_meta").get("api-key"), dict)
+    return Method(id, name, about, kind, command, environment, variables, key and kind == AGENT)
+
+
+def _terminal(given: Json, argv: Sequence[str]) -> tuple[tuple[str, ...], tuple[Pair, ...]]:
+    """The agent itself with other arguments, or a program that it names."""
+    if lenient.text(given, "type") == TERMINAL:
+        return (*argv, *lenient.texts(given, "args")), _pairs(given.get("env"))
+    meta = lenient.mapping(lenient.mapping(given, "_meta"), "terminal-auth")
+    if program := lenient.text(meta, "command"):
+        return (program, *lenient.texts(meta, "args")), _pairs(meta.get("env"))
+    return (), ()
+
+
+def _pairs(given: object) -> tuple[Pair, ...]:
+    env: Mapping[object, object] = given if isinstance(given, dict) else {}
+    return tuple((str(name), str(value)) for name, value in env.items())
+
+
+# --- status --------------------------------------------------------------------------------------
+
+
+def has_status(capabilities: Json | None) -> bool:
+    """Whether an agent answers `auth/status`."""
+    return isinstance(lenient.mapping(capabilities, "auth").get("status"), dict)
+
+
+def pushes_status(capabilities: Json | None) -> bool:
+    """Whether an agent tells its status by itself soon after `initialize`."""
+    return isinstance(lenient.mapping(capabilities, "_meta").get(PUSHES), dict)
+
+
+def has_logout(capabilities: Json | None) -> bool:
+    return isinstance(lenient.mapping(capabilities, "auth").get("logout"), dict)
+
+
+def status_of(answer: object) -> Status:
+    """From the answer to `auth/status`, or from an update in the same shape."""
+    state = lenient.text(answer, "state")
+    accounts = [
+        each for each in lenient.mappings(answer, "accounts") if lenient.text(each, "label")
+    ]
+    active = [each for each in accounts if each.get("active") is True] or accounts
+    account = lenient.first_line(lenient.text(active[0], "label"), 80) if active else ""
+    return Status(state if state in STATES else UNKNOWN, account)
+
+
+def from_notification(method: str, params: object) -> Status | None:
+    """What an agent says about its accounts; None: this is something else."""
+    if method == UPDATE:
+        return status_of(params)
+    if method != VENDORS_UPDATE:
+        return None
+    about = lenient.mapping(params, PUSHES)
+    kind = lenient.text(about, "kind")
+    if kind == "none":
+        return Status(OUT)
+    return Status(IN if kind else UNKNOWN, lenient.first_line(lenient.text(about, "label"), 80))

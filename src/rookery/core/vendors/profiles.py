@@ -75,6 +75,8 @@ class Profile(NamedTuple):
     keeps: tuple[str, ...] = ()
     """What it reads and writes in the user's home (docs/sandbox.md): a directory ends with a slash,
     and is made where it is missing."""
+    keeps_key: bool = False
+    """It takes an API key with `authenticate`, and saves it."""
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
 
@@ -137,6 +139,7 @@ _TABLE = {
     ),
     "codex": Profile(
         reports=("tokens",),
+        keeps_key=True,
         keeps=("~/.codex/",),
         clear=("clear", "new"),
         confirms=(("every", "read-only"), ("risky", "agent"), ("all", "agent-full-access")),
@@ -223,6 +226,7 @@ def offers_of(profile: Profile) -> Json:
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {
             "rookery": {"judge": True, "hooks": True},  # core.policy: auto_answer, hook_asks
+            "terminal-auth": True,  # core.vendors.logins
             **({"terminal_output": True} if profile.output_offered else {}),  # core.tools.terminals
         },
     }

@@ -1,4 +1,5 @@
-"""The recap that a prompt brings along, for an agent that could not follow a rewind or a fork."""
+"""What a prompt brings along: a recap for an agent that could not follow a rewind or a fork, and a
+word to agents that know us."""
 
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Draft, Json, lenient, notice
@@ -24,3 +25,14 @@ def due(session: Session, prompt: list[Json]) -> list[Json]:
         return []
     session.append(Draft(notice(SENT, "info", recap=before)))
     return [{"type": "text", "text": text}]
+
+
+def meta(session: Session, *, continues: bool) -> Json:
+    """For agents that know us (docs/sessions.md): no verdict of its own critic is wanted; it goes
+    on where it was; what it had asked was given up while it was away."""
+    found: Json = {} if session.critic_policy.enabled else {"critic": False}
+    if continues:
+        found["continue"] = True
+    elif session.header["_dropped"] and session.agent.continues:
+        found["drop"] = True
+    return {"_meta": {"rookery": found}} if found else {}

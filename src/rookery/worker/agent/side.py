@@ -24,6 +24,7 @@ from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent import files, recap
 from rookery.worker.agent.link import AgentLink, spawn_words
+from rookery.worker.agent.log_in import LogIn
 from rookery.worker.agent.replays import Replays
 from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.agent.surviving_commands import SurvivingCommands
@@ -72,6 +73,7 @@ class AgentSide:
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
         heard = self.requested, self.notified, self.exited
         self.link = AgentLink(session, *heard, lambda: self.replays.repeats.are_over)
+        self._log_in = LogIn(session, self.link.call)
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
         """Why an agent cannot take over here, by the configuration of this moment."""
@@ -115,7 +117,8 @@ class AgentSide:
             case messages.Call(method, params):
                 self.replays.called(method)
                 self._tell_untaken(method)
-                self.link.call(method, params, self._handshake_answered)
+                self._again = partial(self.link.call, method, params, self._handshake_answered)
+                self._again()
             case messages.End(grace):
                 self.link.end(self._session.policy.stop_grace if grace is None else grace)
             case messages.Leave(left):
@@ -136,18 +139,20 @@ class AgentSide:
             return
         self.replays.repeats.sent(given)
         agent, n = self._session.agent, self._session.turn.n
-        meta = _prompt_meta(self._session, continues=continues)
+        meta = recap.meta(self._session, continues=continues)
         params: Json = {"sessionId": agent.session, "prompt": blocks, **meta}
 
         def answered(result: object, error: Json | None) -> None:
             self._release()
             self._refuse_halted()
+            self._log_in.turn_ended(error)
             if error is not None:
                 error = logins.told(error, agent.logins)
             self._surviving.turn_ended()
             self._session.feed_turn(turns.Answered(result, error, n))
 
         self.link.call("session/prompt", params, answered)
+        self._log_in.prompted()
 
     def _for_agent(self, prompt: list[Json]) -> list[Json]:
         return agent_prompt.for_agent(prompt, self._session.agent.capabilities or {}, self._blob)
@@ -257,10 +262,12 @@ class AgentSide:
         match self._session.agent.phase:
             case "initializing":
                 self._tell_other_build(result)
+                self._log_in.initialized(result)
                 self._session.feed_agent(messages.Initialized(result, error))
             case "applying":
                 self._session.feed_agent(messages.Applied(result, error))
-            case _:
+            case _ if not self._log_in.repeat(error, self._again, self._handshake_answered):
+                self._log_in.refused(error)
                 known = self.replays.replayed, self.replays.is_cut()
                 self._session.feed_agent(messages.Opened(result, error, *known))
                 self._records.note(agentSession=self._session.agent.session)
@@ -271,6 +278,8 @@ class AgentSide:
         session = self._session.agent.session
         if (retry := retries.told(method, params, session)) is not None:
             self._session.said(retry)
+            return
+        if self._log_in.heard(method, params):
             return
         for update in ingest.from_notification(method, params, session or None):
             for fresh in self.replays.take(update):
@@ -385,14 +394,3 @@ class AgentSide:
         drafts = [turns.Append(draft, full=True) for _, draft, _ in closing]
         replies = [partial(self.asks.reply, name, reply) for name, _, reply in closing]
         self._session.do_next([*drafts, *replies])
-
-
-def _prompt_meta(session: Session, *, continues: bool) -> Json:
-    """For agents that know us (docs/sessions.md): no verdict of its own critic is wanted; it goes
-    on where it was; what it had asked was given up while it was away."""
-    meta: Json = {} if session.critic_policy.enabled else {"critic": False}
-    if continues:
-        meta["continue"] = True
-    elif session.header["_dropped"] and session.agent.continues:
-        meta["drop"] = True
-    return {"_meta": {"rookery": meta}} if meta else {}

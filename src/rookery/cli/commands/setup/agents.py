@@ -5,6 +5,7 @@ import shlex
 from typing import BinaryIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from rookery.agents import install as installing
 from rookery.agents import programs, public_registry, registry
@@ -21,6 +22,14 @@ from rookery.home import paths
 
 as_json_option = flags.as_json("Print one JSON object per agent.")
 name_argument = click.argument("name", shell_complete=flags.complete_agents)
+
+
+def _methods(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    from rookery.cli.setup.agent_login import complete_methods
+
+    return complete_methods(context, parameter, incomplete)
 
 
 @click.group(cls=Verbs, invoke_without_command=True)
@@ -119,6 +128,43 @@ def remove(name: str, yes: bool) -> int:
     installing.remove(home, name)
     screen.note(f"Removed {name}. Its sessions are kept.")
     return exits.DONE
+
+
+# ---------------------------------------------------------------- log in and out
+
+
+@agents.command()
+@name_argument
+@click.option("--method", default="", metavar="ID", shell_complete=_methods, help="How to log in.")
+@click.option("--key-stdin", is_flag=True, help="Read an API key from stdin.")
+@click.option("--key-env", default="", metavar="VARIABLE", help="Read it from this variable.")
+def login(name: str, method: str, key_stdin: bool, key_env: str) -> int:
+    """Log in to an agent. Prompts that waited for it are sent again.
+
+    The agent is started and lists its methods; a terminal lets you choose, a script has to pass
+    --method if there are several. A method that needs a terminal runs in this one. For
+    Rookery's own agent, this is `rookery setup`.
+
+    \b
+    rookery agents login claude
+    rookery agents login codex --method api-key --key-env OPENAI_API_KEY
+    """
+    from rookery.cli.setup.agent_login import log_in
+
+    return log_in(name, method, key_stdin=key_stdin, key_env=key_env)
+
+
+@agents.command()
+@name_argument
+def logout(name: str) -> int:
+    """Log out of an agent, where the agent can do that.
+
+    \b
+    rookery agents logout codex
+    """
+    from rookery.cli.setup.agent_login import log_out
+
+    return log_out(name)
 
 
 @agents.command()

@@ -1,0 +1,236 @@
+"""`agents login` and `agents logout`: which method, what it needs, and what happens then."""
+
+import asyncio
+import os
+import sys
+from typing import NamedTuple
+
+import click
+
+from rookery.agents import registry
+from rookery.cli import errors, exits, flags, settings
+from rookery.cli.output import Screen, clean, clean_line, standard
+from rookery.client.guard import require_person
+from rookery.client.login import held_prompts, terminal
+from rookery.client.login.agent import Link, LoginAgent, LoginFailed, environment_of
+from rookery.client.login.status import Known
+from rookery.core.vendors import logins, profiles
+from rookery.core.vendors.logins import Method
+from rookery.home import paths
+from rookery.home.config import Config
+
+WHERE = "Set it in the terminal (export {0}=…) and run this again there, or under [agents.{1}] env"
+
+
+class Subject(NamedTuple):
+    agent: registry.Agent
+    named: bool
+    """It is known by its name; else sessions were made with its command."""
+    config: Config
+
+
+def log_in(name: str, method: str, *, key_stdin: bool, key_env: str) -> int:
+    screen, home = standard(), paths.home()
+    require_person(home, "log in to agents")
+    subject = _subject(home, name)
+    if registry.is_own(subject.agent.argv):
+        return _set_up(screen, name)
+    try:
+        done = asyncio.run(_log_in(screen, home, subject, method, _key(key_stdin, key_env)))
+        if isinstance(done, Method):
+            screen.note(f"Runs: {clean_line(logins.command_line(done))}")
+            terminal.run(home, subject.agent, subject.config, done)
+            screen.note(f"Logged in to {clean_line(name)}.")
+    except LoginFailed as error:
+        raise click.ClickException(clean(str(error))) from None
+    return _go_on(screen, home, subject) if done else exits.FAILED
+
+
+def log_out(name: str) -> int:
+    screen, home = standard(), paths.home()
+    require_person(home, "log out of agents")
+    subject = _subject(home, name)
+    if registry.is_own(subject.agent.argv):
+        raise click.ClickException(
+            "Rookery's own agent has saved models: rookery setup remove NAME"
+        )
+
+    async def work() -> Known:
+        screen.status(f"Starting {clean_line(name)} …")
+        async with LoginAgent(home, subject.agent, subject.config) as agent:
+            await agent.log_out()
+            return await agent.learn(0)
+
+    try:
+        known = asyncio.run(work())
+    except LoginFailed as error:
+        raise click.ClickException(clean(str(error))) from None
+    finally:
+        screen.status("")
+    if known.state == logins.IN:
+        account = f": {clean_line(known.account)}" if known.account else ""
+        screen.note(f"Logged out, but {clean_line(name)} still has an account{account}.")
+    else:
+        screen.note(f"Logged out of {clean_line(name)}.")
+    return exits.DONE
+
+
+def complete_methods(
+    context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[click.shell_completion.CompletionItem]:
+    """Those that the agent listed when it last ran."""
+    from rookery.client.login import status
+
+    try:
+        agent = _subject(paths.home(), str(context.params.get("name") or "")).agent
+        known = status.read(paths.home(), *agent)
+    except errors.faults():
+        return []
+    items = [click.shell_completion.CompletionItem(m.id, help=m.name) for m in known.methods()]
+    return [item for item in items if item.value.startswith(incomplete)]
+
+
+def _subject(home: str, name: str) -> Subject:
+    """Raises UnknownAgent, NotInstalled, ConfigError."""
+    config, named = settings.load(), True
+    try:
+        agent = registry.resolve(name, config.agents)
+    except registry.UnknownAgent:
+        found = held_prompts.agent_of(home, name)
+        if found is None:
+            raise
+        agent, named = found, False
+    registry.check_installed(agent, os.environ, os.getcwd(), config.node_path)
+    return Subject(agent, named, config)
+
+
+def _set_up(screen: Screen, name: str) -> int:
+    if name != registry.OWN:
+        raise click.ClickException(
+            f"{name} is Rookery's own agent elsewhere. To change its key: rookery agents add {name}"
+        )
+    from rookery.cli.setup.command import setup
+
+    screen.note("Rookery's own agent needs a model.")
+    return int(setup.main([], standalone_mode=False) or exits.DONE)
+
+
+def _key(key_stdin: bool, key_env: str) -> str:
+    if key_stdin and key_env:
+        raise click.UsageError("--key-stdin and --key-env cannot be combined.")
+    if key_env and not os.environ.get(key_env):
+        raise click.UsageError(f"{key_env} is not set.")
+    return sys.stdin.readline().strip() if key_stdin else os.environ.get(key_env, "")
+
+
+async def _log_in(
+    screen: Screen, home: str, subject: Subject, wanted: str, key: str
+) -> Method | bool:
+    """Whether it is done; a method: the terminal is to do it. Raises LoginFailed."""
+    name = clean_line(subject.agent.name)
+
+    def show(link: Link) -> None:
+        screen.note(f"{clean(link.message)}\n{clean_line(link.url)}".strip())
+
+    screen.status(f"Starting {name} …")
+    async with LoginAgent(home, subject.agent, subject.config, show) as agent:
+        known = await agent.learn()
+        screen.status("")
+        if known.state in (logins.IN, logins.NOT_NEEDED) and not wanted and _by_its_word(known):
+            account = f": {clean_line(known.account)}" if known.account else ""
+            screen.note(f"{name} is logged in{account}. To use another account, pass --method.")
+            return True
+        method = _chosen(screen, name, agent.methods, wanted)
+        match method.kind:
+            case logins.TERMINAL:
+                if not flags.in_terminal():
+                    line = clean_line(logins.command_line(method))
+                    raise LoginFailed(f"This login needs a terminal. Run there: {line}")
+                return method
+            case logins.VARIABLES:
+                return _has_variables(screen, subject, method.variables, name)
+        key = key or _asked_key(subject, method)
+        if method.takes_key and not key and not _has_variables(screen, subject, (), name):
+            return False
+        screen.status(f"Logging in to {name}: {clean_line(method.name)} … (Ctrl-C: cancel)")
+        try:
+            await agent.authenticate(method, key)
+        finally:
+            screen.status("")
+        screen.note(f"Logged in to {name}.")
+        return True
+
+
+def _by_its_word(known: Known) -> bool:
+    return logins.has_status(known.capabilities) or logins.pushes_status(known.capabilities)
+
+
+def _chosen(screen: Screen, name: str, methods: list[Method], wanted: str) -> Method:
+    """Raises UsageError, LoginFailed, Abort."""
+    known = {method.id: method for method in methods}
+    if wanted and wanted not in known:
+        listed = ", ".join(map(clean_line, known)) or "none"
+        raise click.UsageError(f"{name} has no method {wanted!r}. Its methods: {listed}")
+    if not methods:
+        entry = registry.AGENTS.get(name)
+        variables = " or ".join(entry.environment) if entry else ""
+        how = f"Use its own command, or set {variables}." if variables else "Use its own command."
+        raise LoginFailed(f"{name} lists no way to log in. {how}")
+    if wanted or len(methods) == 1:
+        return known[wanted] if wanted else methods[0]
+    if not flags.in_terminal():
+        ids = "\n".join(f"  --method {clean_line(m.id)}   {clean_line(m.name)}" for m in methods)
+        raise click.UsageError(f"{name} has several ways to log in. Pass one of:\n{ids}")
+    screen.note(f"How do you want to log in to {name}?")
+    for number, method in enumerate(methods, 1):
+        about = "" if method.about in ("", method.name) else f"  {method.about}"
+        screen.note(clean_line(f"  {number}  {method.name}{about}"))
+    number = click.prompt("Number", type=click.IntRange(1, len(methods)), default=1, err=True)
+    return methods[number - 1]
+
+
+def _asked_key(subject: Subject, method: Method) -> str:
+    """Of an agent that saves it."""
+    keeps = profiles.profile_of(*subject.agent).keeps_key
+    if not (method.takes_key and keeps and flags.in_terminal()):
+        return ""
+    if _set_variables(subject, ()):
+        return ""
+    return str(click.prompt("API key", hide_input=True, err=True)).strip()
+
+
+def _set_variables(subject: Subject, names: tuple[str, ...]) -> list[str]:
+    """Of these variables, or of those that are known to hold the agent's key, which are set."""
+    environment = environment_of(subject.config, subject.agent.name)
+    return [name for name in _variables(subject, names) if environment.get(name)]
+
+
+def _variables(subject: Subject, names: tuple[str, ...]) -> tuple[str, ...]:
+    entry = registry.AGENTS.get(subject.agent.name)
+    return names or (entry.environment if entry else ())
+
+
+def _has_variables(screen: Screen, subject: Subject, names: tuple[str, ...], name: str) -> bool:
+    """Whether the key is in the environment; else says where to put it."""
+    known = _variables(subject, names)
+    present = _set_variables(subject, names)
+    if present or not known:
+        if present:
+            screen.note(f"{name} uses {' and '.join(present)} of this terminal.")
+        return True
+    listed = " and ".join(known)
+    screen.note(f"{listed} is not set. {WHERE.format(known[0], name)} in config.toml.")
+    return False
+
+
+def _go_on(screen: Screen, home: str, subject: Subject) -> int:
+    """Send what waited for the login."""
+    for session in held_prompts.waiting(home, subject.agent, named=subject.named):
+        try:
+            sent = asyncio.run(held_prompts.send(home, session))
+        except errors.faults() as error:
+            screen.note(f"{session} did not go on: {clean(str(error))}")
+            continue
+        if sent:
+            screen.note(f"Its prompt is sent again: rookery tail {session}")
+    return exits.DONE

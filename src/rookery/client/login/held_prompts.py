@@ -1,0 +1,79 @@
+"""Prompts that an agent did not take for want of a login: sent again once it is there.
+
+Each goes once: the id of the command that sends it follows from the turn that failed, and a session
+carries no command out twice.
+"""
+
+import time
+from contextlib import suppress
+
+from rookery.agents.registry import Agent
+from rookery.client.fleet import heads
+from rookery.client.session import SessionClient
+from rookery.core.json import Json, lenient
+from rookery.core.turn.remedies import wants_login
+from rookery.core.view.fleet import is_hidden
+from rookery.home import paths
+from rookery.log.errors import LogError
+from rookery.log.reader import Reader
+
+
+def waiting(home: str, agent: Agent, *, named: bool) -> list[str]:
+    """The sessions of an agent whose last prompt waits for a login; those that the user put away
+    stay as they are. Not `named`: those that were made with its command."""
+    found, now = [], time.time() * 1000
+    for head in heads(home):
+        if head["agent"] != agent.name or head.get("damaged") or is_hidden(head, now):
+            continue
+        try:
+            with Reader.open(paths.session_dir(home, head["id"])) as log:
+                header = log.header()
+                if header["argv"] == ([] if named else agent.argv) and _prompt(log, header):
+                    found.append(head["id"])
+        except (LogError, OSError):
+            continue
+    return found
+
+
+def agent_of(home: str, name: str) -> Agent | None:
+    """One that has no name in the settings, as the newest session that was made with its command
+    has it."""
+    for head in heads(home):
+        if head["agent"] == name and not head.get("damaged"):
+            with (
+                suppress(LogError, OSError),
+                Reader.open(paths.session_dir(home, head["id"])) as log,
+            ):
+                if argv := log.header()["argv"]:
+                    return Agent(name, list(argv))
+    return None
+
+
+async def send(home: str, session: str, client: str = "cli") -> bool:
+    """Start the agent again and send it the prompt; whether there was one to send.
+
+    Raises what `SessionClient.send` does.
+    """
+    with SessionClient(home, session, client) as link:
+        header = link.log.header()
+        if not (prompt := _prompt(link.log, header)):
+            return False
+        turn = header["turn"]
+        command: Json = {"do": "prompt", "prompt": prompt, "id": f"login-{turn}-prompt"}
+        await link.renew(command)
+        await link.send({"do": "restart", "id": f"login-{turn}-restart"})
+        await link.send(command)
+    return True
+
+
+def _prompt(log: Reader, header: Json) -> list[Json]:
+    """What the turn that failed was given; empty: it did not fail for want of a login."""
+    if not wants_login(header):
+        return []
+    prompts = [event.update for event in log.of_kinds("_prompt")[-1:]]
+    return [
+        block
+        for update in prompts
+        if update.get("turn") == header["turn"]
+        for block in lenient.mappings(update, "prompt")
+    ]
