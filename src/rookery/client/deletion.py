@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from rookery.agents import programs, registry
 from rookery.client.daemon.origin import run
 from rookery.client.environment import kept_of
+from rookery.client.imports.known import remember
 from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
 from rookery.core.agent.addresses import address_of
@@ -108,6 +109,7 @@ def _is_homeless(header: Json) -> bool:
 def forget(home: str, directory: str, told: Sequence[Conversation]) -> list[str]:
     """Before the session's directory is removed: it has the environment. What could not be deleted,
     in words."""
+    remember(home, conversations_of(directory, last_too=True))
     environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
     said = [_remove(home, environment, each) for each in told if _is_ours(each)]
     others: dict[tuple[str, tuple[str, ...]], list[str]] = {}

@@ -7,7 +7,7 @@ Fields that begin with `_` are the fold's own memory: no client is sent them, no
 from collections.abc import Callable
 
 from rookery.core import budgets, spending, worktree
-from rookery.core.agent import message_blocks, switching
+from rookery.core.agent import imported, message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside
 from rookery.core.agent.prompt import words_of
@@ -81,7 +81,17 @@ def _session(header: Json, event: Event) -> Json:
         changes |= _titled(header, "person", update["title"])
     if "forkedFrom" in update:
         changes |= _forked(header, update, event.seq)
-    return changes
+    return changes | _imported({**header, **changes}, event)
+
+
+def _imported(header: Json, event: Event) -> Json:
+    given, session = lenient.mapping(event.update, "imported"), header["agentSession"]
+    if given.get("loaded") is True and session:
+        return {"agentSession": {key: session[key] for key in session if key != "unloaded"}}
+    known = imported.known_as(header["agent"], given, calls.block_id(header, event))
+    title = lenient.text(given, "title")
+    titled = _titled(header, "agent", title) if known and title.strip() else {}
+    return titled | ({"agentSession": known, "since": event.at} if known else {})
 
 
 def _forked(header: Json, update: Json, seq: int) -> Json:
@@ -142,7 +152,7 @@ def _turn(header: Json, event: Event) -> Json:
                 "state": "idle",
                 "stopping": "",
                 "since": event.at,
-                "news": event.seq,
+                "news": header["news"] if update.get("imported") is True else event.seq,
                 "reason": reason,
                 "error": error if isinstance(error, dict) else None,
                 "last": lenient.text(update, "last") or header["last"],
@@ -181,18 +191,21 @@ def _agent(header: Json, event: Event) -> Json:
     elif state == "starting":
         changes["_started"] = lenient.texts(update, "argv")
     elif state == "ready":
-        changes |= _ready(update)
+        changes |= _ready(header, update)
     elif state == "switched":
         changes |= {**switching.after(header, update, EMPTY), "recap": event.seq}
     return changes
 
 
-def _ready(update: Json) -> Json:
+def _ready(header: Json, update: Json) -> Json:
     keys = ("configOptions", "modes", "models")
     offers: Json = {key: update[key] for key in keys if key in update}
     name, session = lenient.text(update, "name"), lenient.text(update, "sessionId")
+    known: Json | None = {"name": name, "id": session} if session else None
+    if known and lenient.text(before := header["agentSession"], "id") == session:
+        known |= {key: before[key] for key in ("unloaded",) if key in before}
     return {
-        "agentSession": {"name": name, "id": session} if session else None,
+        "agentSession": known,
         "capabilities": lenient.mapping(update, "capabilities"),
         "info": lenient.mapping(update, "info"),
         "continues": update.get("continues") is True,

@@ -86,7 +86,7 @@ def after(header: Json, event: Event) -> Json:
 
 
 def _opened(header: Json, update: Json) -> Json:
-    """What an imported conversation had cost before is not spent here."""
+    """What a conversation had cost before is not spent here."""
     from rookery.core.vendors.profiles import profile_for  # a header without events needs none
 
     memory, before = header["_spent"], lenient.number(update, "counted")
@@ -118,6 +118,7 @@ def _reported(header: Json, update: Json) -> Json:
     memory, spent = header["_spent"], header["spent"]
     cost, talk = lenient.mapping(update, "cost"), lenient.text(header["agentSession"], "id")
     counts, more = grown(memory.get("counts", {}), talk, cost)
+    more = 0.0 if "unloaded" in (header["agentSession"] or {}) else more  # spent elsewhere
     used, before = _within(update, "used"), memory.get("used", 0)
     tokens = 0
     if header["state"] != "idle":  # a replay, or the end of a turn that is counted

@@ -9,11 +9,13 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
+from functools import cache
 from typing import NamedTuple
 
 from rookery.core import safety
 from rookery.core.clock_slip import CLOCK_SLIP
+from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json.events import Draft, Event, Json, dumps_short
 from rookery.log import headers, marks, rows, schema
@@ -29,6 +31,9 @@ PRAGMA journal_size_limit=4194304;
 """
 # fullfsync: macOS does not otherwise wait for the disk. 1000 pages are 4 MiB; readers keep no
 # cursor open, so that the WAL starts over there, and the limit gives back what it took meanwhile.
+
+WAL = b"\x02\x02"
+"""Bytes 18 and 19 of a file in WAL mode."""
 
 CLOSING = 500
 """Milliseconds that a close waits for readers at work."""
@@ -309,6 +314,33 @@ class _Plan:
         text, blobs = rows.pack(state.header)
         self.blobs |= blobs
         self.turns.append((state.header["turn"], state.first_seq, state.seq, text))
+
+
+def image(drafts: Sequence[Draft], at: int) -> tuple[bytes, State]:
+    """The file of a new log with these events, all of that time, and its state: built in memory,
+    which takes a tenth of what a file takes. Turns cannot begin in it."""
+    plan = _Plan(State(EMPTY, 0, 0, 1, 0), at)
+    for draft in drafts:
+        plan.add(draft)
+    assert not plan.turns
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(_blank())
+        connection.executemany(INSERT, plan.rows)
+        schema.write_version(
+            connection, max(schema.SCHEMA.version, safety.format_of(plan.state.header))
+        )
+        data = bytearray(connection.serialize())
+    data[18:20] = WAL
+    return bytes(data), plan.state
+
+
+@cache
+def _blank() -> bytes:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.executescript(
+            f"PRAGMA application_id={schema.APPLICATION_ID}; {schema.TABLES}; {marks.TABLE}"
+        )
+        return bytes(connection.serialize())
 
 
 def _state_of(connection: sqlite3.Connection) -> tuple[State, list[headers.Point]]:

@@ -50,6 +50,8 @@ def said(header: Json, at: int, *, awake: bool | None = None) -> Said:
         return Said("held", states.label_of("held", queued=held))
     if header["queue"]:
         return Said("waiting", states.label_of("waiting"))
+    if lenient.text(header["agentSession"], "unloaded"):
+        return Said("not-loaded", states.label_of("not-loaded"))
     if not header["turn"]:
         return Said("not-begun", states.label_of("not-begun"))
     condition = "asleep" if (_has_ended(header) if awake is None else not awake) else "idle"

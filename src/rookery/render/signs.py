@@ -23,6 +23,7 @@ SIGNS = {
     "hung": ("✗", "!!"),
     "to-read": ("•", "*"),
     "not-begun": ("○", "-"),
+    "not-loaded": ("○", "-"),
     "unread": ("•", "*"),
 }
 """A sign, and what replaces it where the encoding lacks it."""

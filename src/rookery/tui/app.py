@@ -200,6 +200,8 @@ class Rookery(Focus, TranscriptTools):
         window = Window(message.header)
         window.add_older(message.pages)
         window.hint = "No messages yet. Write the first one below."
+        if unloaded := "unloaded" in (message.header.get("agentSession") or ()):
+            window.hint = f"Loading the history from {message.header['agent']} …"
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
         self.transcript.ask_older()
@@ -207,6 +209,8 @@ class Rookery(Focus, TranscriptTools):
         self.surroundings.tell_pages()
         self.asking.opened()
         self.seeking.look()
+        if unloaded:
+            self.send({"do": "start"})
 
     async def on_event(self, event: Event) -> None:
         if self._early is not None and isinstance(event, Key | Paste):

@@ -6,7 +6,7 @@ from operator import attrgetter
 from rookery.client import attach
 from rookery.client.config import in_force
 from rookery.core import budgets, commands
-from rookery.core.agent import messages
+from rookery.core.agent import imported, messages
 from rookery.core.asks.asks import Refusal
 from rookery.core.asks.kept_asks import LATE, REPLACED
 from rookery.core.critic.state import CHOICES
@@ -73,6 +73,9 @@ class Commands:
     # --- prompts ---------------------------------------------------------------------------------
 
     def prompt(self, command: Json, by: str) -> Refusal | None:
+        if imported.is_unloaded(self._session.header):
+            self.start(command, by)  # it comes behind the history
+            return None
         name, prompt = command["id"], self._with_attachments(command)
         if isinstance(prompt, Refusal):
             return prompt
@@ -236,11 +239,18 @@ class Commands:
         starting, self._starting = self._starting, []
         for command, by in starting:
             if isinstance(given, turns.AgentReady):
-                self._session.done(command, by)
+                self._session.then(self._started, command, by)
                 continue
-            draft = turns.rejected("start", "start_failed", given.detail, command["id"], by)
+            name, do = command["id"], command["do"]
+            draft = turns.rejected(do, "start_failed", given.detail, name, by)
             update = draft.update | ({"error": given.error} if given.error is not None else {})
             self._session.append(draft._replace(update=update))
+
+    def _started(self, command: Json, by: str) -> None:
+        if command["do"] != "prompt":
+            self._session.done(command, by)
+        elif refusal := self.prompt(command, by):
+            self._session.reject(command, refusal, by)
 
     def restart(self, command: Json, by: str) -> None:
         self._session.end_turn("restarted")

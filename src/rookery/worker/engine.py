@@ -117,6 +117,8 @@ class Engine:
             case turns.AskBudget():
                 self.budget.ask()
             case messages.Tell(given):
+                if isinstance(given, turns.AgentReady):
+                    self._side.replays.take_history()
                 self._session.feed_turn(given)
                 self._commands.agent_told(given)
             case critic_loop.RunCommand(turn, command):

@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 
 from rookery.client.config.in_force import InForce
+from rookery.core.agent import imported, messages
 from rookery.core.asks import kept_asks
 from rookery.core.turn import idle as turn_idle
 from rookery.core.turn import messages as turns
@@ -66,9 +67,11 @@ class Host:
             session.tell_settings()
             self._engine.budget.look_again()
             self._engine.settle()  # for what a worker before this one waited for, and had asked
-            if not kept_asks.away(session.header):  # what came while no more might be awake
+            if imported.is_unloaded(session.header) and session.header["queue"]:
+                session.feed_agent(messages.Wanted())
+            elif not kept_asks.away(session.header):  # what came while no more might be awake
                 session.feed_turn(turns.Freed(place=True))
-                self._engine.settle()
+            self._engine.settle()
             await self._engine.run()
         finally:
             upkeep.cancel()

@@ -23,7 +23,7 @@ import rookery
 from rookery.agents import programs, registry
 from rookery.client.config.in_force import InForce
 from rookery.core import budgets, spending
-from rookery.core.agent import ingest, messages
+from rookery.core.agent import imported, ingest, messages
 from rookery.core.agent import machine as agent_machine
 from rookery.core.agent.addresses import Remote, address_of
 from rookery.core.agent.chunks import Chunks
@@ -257,6 +257,7 @@ class Session:
             install=registry.install_line(header["agent"], argv),
             guard=self._guard(),
             told=header["turn"] > (header["state"] != "idle"),
+            unloaded=imported.is_unloaded(header),
             fork=lenient.integer(known, "before"),
         )
 

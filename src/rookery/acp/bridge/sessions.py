@@ -24,6 +24,7 @@ from rookery.client.trash import moves as trash
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import argv
+from rookery.core.agent.imported import is_unloaded
 from rookery.core.json import Draft, lenient
 from rookery.core.policy import modes
 from rookery.core.turn.remedies import remedy_for
@@ -130,6 +131,8 @@ class Sessions:
             attached.mind_silence()
             try:
                 await self._surround(attached, {"roots": roots, "mcpServers": given})
+                if is_unloaded(attached.logged()):
+                    await self._start(attached)
                 await attached.replay(tell=tell)
                 if tell:
                     attached.tell_state()

@@ -4,7 +4,7 @@ another's through its daemon."""
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import override
 from urllib.parse import quote
 
@@ -12,7 +12,7 @@ from rookery.agents import programs, registry
 from rookery.client.config import in_force
 from rookery.client.daemon.remote import Door
 from rookery.client.guard import require_person
-from rookery.client.imports.importing import Found, Importer
+from rookery.client.imports.importing import HERE, NEW, Found, Importer, gathered
 from rookery.client.transport.interface import Rookery
 from rookery.client.transport.local import LocalRookery
 from rookery.client.transport.remote import RemoteRookery
@@ -22,19 +22,27 @@ from rookery.core.json import Json
 OURS = (registry.OWN, registry.DEMO)
 """Their sessions are here, or are none."""
 
+BATCH = 200
+"""Sessions that one request to a daemon imports."""
+
 
 class Source(ABC):
-    """An agent's own sessions. Both methods raise CannotImport, LogError, RemoteError."""
+    """An agent's own sessions. All methods raise CannotImport, LogError, RemoteError."""
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
 
     @abstractmethod
+    def pages(self, cwd: str) -> AsyncGenerator[list[Found]]:
+        """Those of a directory, as the agent lists them; "": all."""
+
     async def find(self, cwd: str) -> list[Found]:
-        """Those of a directory; "": all."""
+        """All at once, newest first, so far as the agent tells."""
+        return await gathered(self.pages(cwd))
 
     @abstractmethod
-    async def bring(self, wanted: Listed) -> Found: ...
+    async def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Found]:
+        """Import them; what became of each. `removed`: also those that the user removed."""
 
     @abstractmethod
     async def rest(self) -> None:
@@ -76,12 +84,12 @@ class _Here(Source):
         self._importer = Importer(home, agent, in_force.load(home), os.environ)
 
     @override
-    async def find(self, cwd: str) -> list[Found]:
-        return await self._importer.find(cwd)
+    def pages(self, cwd: str) -> AsyncGenerator[list[Found]]:
+        return self._importer.pages(cwd)
 
     @override
-    async def bring(self, wanted: Listed) -> Found:
-        return await self._importer.bring(wanted)
+    async def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Found]:
+        return await asyncio.to_thread(self._importer.bring, wanted, removed=removed)
 
     @override
     async def rest(self) -> None:
@@ -95,19 +103,28 @@ class _There(Source):
         self._path = f"/api/agents/{quote(agent, safe='')}/sessions"
 
     @override
-    async def find(self, cwd: str) -> list[Found]:
-        said = await asyncio.to_thread(self._door.json, "POST", f"{self._path}/list", {"cwd": cwd})
-        return [Found(self.agent, _listed(row), str(row["here"])) for row in said["sessions"]]
+    async def pages(self, cwd: str) -> AsyncGenerator[list[Found]]:
+        answer = await self._ask(f"{self._path}/list", {"cwd": cwd})
+        rows = [self._found(row) for row in answer["sessions"]]
+        for at in range(0, len(rows), BATCH):
+            yield rows[at : at + BATCH]
 
     @override
-    async def bring(self, wanted: Listed) -> Found:
-        body = {"id": wanted.id, "cwd": wanted.cwd, "title": wanted.title[:500]}
-        said = await asyncio.to_thread(self._door.json, "POST", self._path, body)
-        return Found(self.agent, wanted, str(said["id"]))
+    async def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Found]:
+        rows = [each._asdict() | {"title": each.title[:500]} for each in wanted]
+        body: Json = {"sessions": rows, "removed": removed}
+        answer = await self._ask(f"{self._path}/import", body)
+        return [self._found(row) for row in answer["sessions"]]
 
     @override
     async def rest(self) -> None: ...  # its daemon does
 
+    async def _ask(self, path: str, body: Json) -> Json:
+        answer: Json = await asyncio.to_thread(self._door.json, "POST", path, body)
+        return answer
 
-def _listed(row: Json) -> Listed:
-    return Listed(*(str(row[key]) for key in Listed._fields))
+    def _found(self, row: Json) -> Found:
+        session = Listed(*(str(row[key]) for key in Listed._fields))
+        here = str(row["here"])
+        # A daemon of an earlier build tells no state.
+        return Found(self.agent, session, here, str(row.get("state", HERE if here else NEW)))

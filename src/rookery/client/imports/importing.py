@@ -1,30 +1,28 @@
 """Sessions that were begun elsewhere: which there are, which are here already, and imports of them.
 
-An import is a new session whose log is what the agent replays, with the agent's own session id: it
-is read like any other, and its next prompt continues the agent's conversation. One that is here
-already is not imported again.
+An import is a new session with the agent's own session id: its history comes when it is opened, and
+its next prompt continues the agent's conversation. One that is here already is not imported again,
+nor one that was removed, unless the user asks for it.
 """
 
+import asyncio
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from typing import NamedTuple, Self
 
 from rookery.agents import registry
-from rookery.client.create import create_session
 from rookery.client.imports.agent_sessions import AgentSessions, CannotImport
-from rookery.client.trash import store
-from rookery.core.agent import imported
-from rookery.core.agent.imported import History, Listed
-from rookery.core.agent.opening import KINDS, conversations
-from rookery.core.json import Json
+from rookery.client.imports.known import Known
+from rookery.client.imports.making import make
+from rookery.core.agent.imported import Listed
 from rookery.home import paths
 from rookery.home.config import Config
-from rookery.log.errors import LogError
-from rookery.log.reader import Reader
 
 LOCK = "import.lock"
+
+NEW, HERE, TRASHED, REMOVED, HOMELESS = "new", "here", "trashed", "removed", "no_directory"
 
 
 class Found(NamedTuple):
@@ -32,52 +30,30 @@ class Found(NamedTuple):
 
     agent: str
     session: Listed
-    here: str
-    """The id of the session here; "": it is not imported."""
+    here: str = ""
+    """The id of the session here, or in the trash; "": there is none."""
+    state: str = NEW
 
-
-class Known:
-    """The conversations of an agent that sessions of a home have. A session is read once: to import
-    thousands, one after the other, must not read all of them each time."""
-
-    def __init__(self, home: str, agent: str) -> None:
-        self._home, self._agent = home, agent
-        self._read: set[str] = set()
-        self._found: dict[str, str] = {}
-
-    def here(self, conversation: str) -> str:
-        """The session that has it; "": none."""
-        for session, place in self._places():
-            self._read.add(place)
-            with suppress(LogError, OSError), Reader.open(place) as log:
-                for each in conversations(log.of_kinds(*KINDS)):
-                    if each.agent == self._agent:
-                        self._found.setdefault(each.id, session)
-        return self._found.get(conversation, "")
-
-    def _places(self) -> list[tuple[str, str]]:
-        """Sessions that were not read yet; those in the trash are here, too."""
-        ids = sorted(paths.session_ids(self._home))
-        found = [(name, paths.session_dir(self._home, name)) for name in ids]
-        found += [(entry.session, entry.directory) for entry in store.entries(self._home)]
-        return [each for each in found if each[1] not in self._read]
+    def why_not(self) -> str:
+        """Why it is not imported, as a sentence; "": it can be."""
+        place = self.session.cwd or "an unknown directory"
+        return {
+            HERE: f"It is already imported: rookery open {self.here}",
+            TRASHED: f"It is in the trash. To bring it back: rookery restore {self.here}",
+            REMOVED: "You removed it. To import it again: --removed",
+            HOMELESS: f"It worked in {place}, which no longer exists.",
+        }.get(self.state, "")
 
 
 class Importer:
-    """One after the other, by one process of the agent: to start it takes longer than to replay a
-    session. `rest` ends it; it is started anew when it is needed."""
+    """`rest` ends the agent's process; it is started when its list is needed."""
 
     def __init__(
-        self,
-        home: str,
-        agent: registry.Agent,
-        config: Config,
-        environment: Mapping[str, str],
-        known: Known | None = None,
+        self, home: str, agent: registry.Agent, config: Config, environment: Mapping[str, str]
     ) -> None:
         self._home, self._agent, self._config = home, agent, config
         self._environment = environment
-        self._known = known or Known(home, agent.name)
+        self._known: Known | None = None
         self._running: AgentSessions | None = None
 
     async def __aenter__(self) -> Self:
@@ -91,84 +67,59 @@ class Importer:
         if running is not None:
             await running.__aexit__()
 
-    async def _sessions(self) -> AgentSessions:
+    async def pages(self, cwd: str = "") -> AsyncGenerator[list[Found]]:
+        """As the agent lists them; "": of every directory. Raises CannotImport."""
         if self._running is None:
             given = self._home, self._agent, self._config, self._environment
             self._running = await AgentSessions(*given).__aenter__()
-        return self._running
+        async with aclosing(self._running.pages(cwd)) as pages:
+            async for page in pages:
+                yield await asyncio.to_thread(self._judged, page)
 
-    async def find(self, cwd: str = "") -> list[Found]:
-        """Newest first, so far as the agent tells. Raises CannotImport."""
-        try:
-            listed = await (await self._sessions()).list(cwd)
-        except CannotImport:
-            await self.rest()
-            raise
-        listed.sort(key=lambda each: each.updated, reverse=True)
-        return [Found(self._agent.name, each, self._known.here(each.id)) for each in listed]
-
-    async def bring(self, wanted: Listed) -> Found:
-        """Import one. Raises CannotImport."""
-        if not os.path.isdir(wanted.cwd):
-            place = wanted.cwd or "an unknown directory"
-            raise CannotImport(f"{wanted.id} worked in {place}, which no longer exists.")
-        agent = self._agent.name
+    def bring(self, wanted: Sequence[Listed], *, removed: bool = False) -> list[Found]:
+        """Import them; what became of each. `removed`: also those that the user removed. Raises
+        CannotImport, OSError, LogError, ConfigError."""
         with _alone(self._home):
-            if here := self._known.here(wanted.id):
-                return Found(agent, wanted, here)
-            history, ready = await self._load(wanted)
-            if not history.updates:
-                raise CannotImport(f"{agent} replayed nothing for {wanted.id}.")
-            session = create_session(
-                self._home,
-                agent=agent,
-                argv=[],
-                cwd=wanted.cwd,
-                environment=self._environment,
-                history=imported.drafts(history, ready, wanted.title),
-            )
-            return Found(agent, wanted, session)
+            found = self._judged(wanted)
+            states = (NEW, REMOVED) if removed else (NEW,)
+            news = [each.session for each in found if each.state in states]
+            own = self._agent.name == registry.OWN
+            made = make(self._home, self._agent.name, news, self._environment, own=own)
+            ids = dict(zip((each.id for each in news), made, strict=True))
+            for conversation, session in ids.items():
+                self._look().add(conversation, session)
+        fresh = {
+            each.session.id: each._replace(here=ids[each.session.id], state=NEW)
+            for each in found
+            if each.session.id in ids
+        }
+        return [fresh.get(each.session.id, each) for each in found]
 
-    async def _load(self, wanted: Listed) -> tuple[History, Json]:
-        """Where a process that has loaded others fails, a fresh one is asked."""
-        fresh = self._running is None
-        try:
-            sessions = await self._sessions()
-            history, ready = await sessions.load(wanted, wanted.cwd)
-            if history.cut:  # the rest of it may still come
-                await self.rest()
-            else:
-                await sessions.leave(wanted)
-        except CannotImport:
-            await self.rest()
-            if fresh:
-                raise
-            return await self._load(wanted)
-        return history, ready
+    def _look(self) -> Known:
+        if self._known is None:
+            self._known = Known(self._home, self._agent.name)
+        return self._known
 
+    def _judged(self, page: Sequence[Listed]) -> list[Found]:
+        known = self._look()
+        known.look()
+        return [self._judge(known, each) for each in page]
 
-async def find(
-    home: str,
-    agent: registry.Agent,
-    config: Config,
-    environment: Mapping[str, str],
-    cwd: str = "",
-) -> list[Found]:
-    """Newest first, so far as the agent tells. Raises CannotImport."""
-    async with Importer(home, agent, config, environment) as importer:
-        return await importer.find(cwd)
+    def _judge(self, known: Known, session: Listed) -> Found:
+        found = Found(self._agent.name, session)
+        if here := known.here.get(session.id):
+            return found._replace(here=here, state=HERE)
+        if trashed := known.trashed.get(session.id):
+            return found._replace(here=trashed, state=TRASHED)
+        if not os.path.isabs(session.cwd) or not os.path.isdir(session.cwd):
+            return found._replace(state=HOMELESS)
+        return found._replace(state=REMOVED) if session.id in known.removed else found
 
 
-async def bring(
-    home: str,
-    agent: registry.Agent,
-    config: Config,
-    environment: Mapping[str, str],
-    wanted: Listed,
-) -> Found:
-    """Import one. Raises CannotImport."""
-    async with Importer(home, agent, config, environment) as importer:
-        return await importer.bring(wanted)
+async def gathered(pages: AsyncIterator[list[Found]]) -> list[Found]:
+    """All of them, newest first, so far as the agent tells."""
+    found = [each async for page in pages for each in page]
+    return sorted(found, key=lambda each: each.session.updated, reverse=True)
 
 
 @contextmanager

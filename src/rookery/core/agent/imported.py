@@ -1,4 +1,10 @@
-"""A conversation that was begun elsewhere, as its agent replays it: folded into the turns of a log.
+"""Sessions that were begun with an agent elsewhere: how its list names them, and how the history
+that it replays becomes the turns of a log.
+
+1. An import logs one `_session` with `imported: {session, title}`: the agent's own session id. The
+   header's `agentSession` then has `unloaded`, the id of the block that says so.
+2. The first start of its agent opens it by `session/load`. The replay is logged with
+   `imported: {loaded: true}` in one transaction, and `unloaded` is gone.
 
 A prompt is a run of user messages; what follows until the next is its turn. Nothing tells how a
 turn ended, so each counts as ended well.
@@ -10,8 +16,10 @@ from typing import NamedTuple
 from rookery.core.agent.ingest import is_replay
 from rookery.core.json import Draft, Json, kind_of, lenient, notice
 
-LASTING = ("available_commands_update", "config_option_update", "current_mode_update")
-"""Beside the turns: the last of each counts."""
+UNLOADED = "History comes when opened"
+"""What lists say instead of a session's last line."""
+
+LONGEST_TITLE = 500
 
 
 class Listed(NamedTuple):
@@ -34,36 +42,27 @@ def listed(result: object) -> list[Listed]:
     return found
 
 
-class History(NamedTuple):
-    """What a replay brought."""
-
-    updates: list[Json]
-    strange: int = 0
-    """Updates for other sessions, and what is no update of ACP's."""
-    cut: bool = False
-    """It was longer than is taken."""
+def is_unloaded(header: Json) -> bool:
+    """Whether the agent still has the history alone."""
+    return bool(lenient.text(header["agentSession"], "unloaded"))
 
 
-def drafts(history: History, ready: Json, title: str) -> list[Draft]:
-    """The events of the log. `ready`: what the agent said when it opened the session."""
-    found = [*_turns(history.updates)]
-    lasting = {kind_of(each): each for each in history.updates if kind_of(each) in LASTING}
-    costs = [lenient.mapping(each, "cost") for each in history.updates]
-    amounts = [lenient.number(cost, "amount") for cost in costs]
-    counted = [amount for amount in amounts if amount is not None]
-    ready = {"sessionUpdate": "_agent", "state": "ready", "how": "imported", **ready}
-    ready |= {"counted": counted[-1]} if counted else {}
-    found += [Draft(ready), *map(Draft, lasting.values())]
-    if title.strip():
-        found.append(Draft({"sessionUpdate": "session_info_update", "title": title[:500]}))
-    if history.cut:
-        found.append(Draft(notice("The history is too long to import all of it.")))
-    if history.strange:
-        count = f"{history.strange} update{'s' if history.strange > 1 else ''}"
-        found.append(Draft(notice(f"Skipped {count} of another session.")))
-    name = lenient.text(ready, "name")
-    stopped: Json = {"sessionUpdate": "_agent", "state": "stopped", "reason": "imported"}
-    return [*found, Draft(stopped | {"name": name})]
+def listed_as(session: Listed) -> Json:
+    """The field of a `_session` that imports one."""
+    return {"imported": {"session": session.id, "title": session.title[:LONGEST_TITLE]}}
+
+
+def known_as(agent: str, given: Json, block: str) -> Json:
+    """The header's `agentSession` after a `_session` that imports one; {}: it does not."""
+    session = lenient.text(given, "session")
+    return {"name": agent, "id": session, "unloaded": block} if session else {}
+
+
+def drafts(updates: Iterable[Json], *, cut: bool) -> list[Draft]:
+    """The history, for the log. `cut`: it was longer than is taken."""
+    loaded: Json = {"sessionUpdate": "_session", "imported": {"loaded": True}}
+    told = [Draft(notice("The history is too long to import all of it."))] if cut else []
+    return [Draft(loaded), *_turns(updates), *told]
 
 
 def _turns(updates: Iterable[Json]) -> Iterator[Draft]:
@@ -105,4 +104,4 @@ def _begun(number: int, prompt: list[Json]) -> list[Draft]:
 
 def _ended(number: int) -> Draft:
     ended: Json = {"sessionUpdate": "_turn", "state": "idle", "turn": number}
-    return Draft(ended | {"reason": "end_turn"})
+    return Draft(ended | {"reason": "end_turn", "imported": True})

@@ -156,9 +156,10 @@ def _initialized(
             return _open(agent, "session/fork", now, wish, policy)
         fresh = agent._replace(reset=f"{wish.name} cannot fork its session")
         return _open(fresh, "session/new", now, wish, policy)
-    if opening.can(agent.capabilities, "resume"):
+    loads = lenient.flag(agent.capabilities, "loadSession")
+    if opening.can(agent.capabilities, "resume") and not (wish.unloaded and loads):
         return _open(agent, "session/resume", now, wish, policy)
-    if lenient.flag(agent.capabilities, "loadSession"):
+    if loads:
         return _open(agent, "session/load", now, wish, policy)
     fresh = agent._replace(reset=f"{wish.name} cannot load a session")
     return _open(fresh, "session/new", now, wish, policy)
@@ -231,7 +232,7 @@ def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Pol
     opened = agent._replace(session=session, settings=settings, reset="", past=past, clearing=None)
     opened = opened._replace(forgot=bool(agent.reset))
     late = given.cut or (agent.method == "session/load" and not given.replayed)
-    if late and wish.told and not fresh:
+    if late and (wish.told or wish.unloaded) and not fresh:
         # Some replay a moment after the answer. No prompt is sent before that is over: until then
         # nothing that comes can be about a turn.
         by = now + policy.start_timeout

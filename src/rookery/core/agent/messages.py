@@ -93,6 +93,8 @@ class Wish(NamedTuple):
     """The command that installs it, or where to read about that."""
     told: bool = False
     """The log has earlier turns: a load has something to replay."""
+    unloaded: bool = False
+    """The agent alone has the history of its stored session: it is opened by a load."""
     guard: str = ""
     """How its processes are kept from answering for the user: `landlock` or `lineage`."""
     fork: int | None = None

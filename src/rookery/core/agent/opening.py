@@ -121,7 +121,7 @@ def conversations(events: Iterable[Event]) -> list[Conversation]:
             case ("_session", _):
                 agent = lenient.text(update, "agent") or agent
                 argv = tuple(lenient.texts(update, "argv")) if "argv" in update else argv
-                continue
+                update = {"sessionId": lenient.mapping(update, "imported").get("session")}
             case ("_agent", "switched"):
                 agent, able = lenient.text(update, "to") or agent, False
                 argv = tuple(lenient.texts(update, "argv"))

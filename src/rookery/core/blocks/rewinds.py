@@ -1,5 +1,7 @@
-"""How a rewind and a fork look: a line between two turns, with what can be done about it."""
+"""How a rewind, a fork and an import look: a line between two turns, with what can be done about
+it."""
 
+from rookery.core.agent.imported import is_unloaded
 from rookery.core.blocks.document import Op, block_of_event, change, put
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.safe_text import count
@@ -68,11 +70,11 @@ def _recap(update: Json, seq: int) -> list[Json]:
     return [{"label": "Recap", "compose": {"recap": seq}}]
 
 
-def forked(_before: Json, after: Json, event: Event) -> list[Op]:
-    """Of all that a `_session` says, only a fork is seen."""
+def forked(before: Json, after: Json, event: Event) -> list[Op]:
+    """Of all that a `_session` says, only a fork and an import are seen."""
     source = lenient.mapping(event.update, "forkedFrom")
     if not source:
-        return []
+        return _imported(before, after, event)
     turn = lenient.integer(source, "turn") or 0
     title = f"Forked from {lenient.text(source, 'id')} at turn {turn}"
     lost = after["agentSession"] is None and turn > 0
@@ -80,3 +82,17 @@ def forked(_before: Json, after: Json, event: Event) -> list[Op]:
     block = block_of_event(after, event, "divider", title=title, text=text)
     recap: Json = {"label": "Recap", "compose": {"recap": event.seq}}
     return put(block | {"actions": [recap] if lost else []})
+
+
+LOAD: Json = {"label": "Load", "command": {"do": "start"}}
+
+
+def _imported(before: Json, after: Json, event: Event) -> list[Op]:
+    """A session whose agent has the history says so until it is loaded."""
+    if is_unloaded(before):
+        return [] if is_unloaded(after) else [["drop", before["agentSession"]["unloaded"]]]
+    if not is_unloaded(after):
+        return []
+    text = f"{after['agent']} has the history of this session. It is loaded when you open it."
+    block = block_of_event(after, event, "notice", text=text, status="info")
+    return put(block | {"actions": [LOAD]})

@@ -147,7 +147,8 @@ def shown(header: Json) -> Json:
         ours = next((ours for ours, own in profile.confirms if own == current), own_mode)
         value = level(header, profile) if ours == EVERY else ours
         decides = ours != EVERY
-    elif profile.confirms and header["agentSession"]:  # it runs, and has no modes today
+    elif profile.confirms and "unloaded" not in (header["agentSession"] or {"unloaded": ""}):
+        # it runs, and has no modes today
         value = level(header, profile)
     else:
         decides = _decides(profile, for_agent(value, header["unattended"]))

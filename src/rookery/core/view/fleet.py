@@ -27,7 +27,7 @@ TIMES = ("at", "since", "created")
 
 LATER = (
     *("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden", "snoozedAt"),
-    *("asked", "limitedUntil", "agentName"),
+    *("asked", "limitedUntil", "agentName", "unloaded"),
 )
 """Of a head: what workers of earlier builds do not write."""
 
@@ -42,6 +42,7 @@ SHOWN = (
 def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""
     from rookery.core import budgets  # whoever only lists does without these
+    from rookery.core.agent.imported import UNLOADED, is_unloaded
     from rookery.core.asks.kept_asks import oldest, unanswered
     from rookery.core.blocks.agent_names import own_name
     from rookery.core.turn.rate_limit import limited_until
@@ -50,6 +51,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
     plan, process, queue = header["plan"], header["process"], header["queue"]
     return {key: header[key] for key in SHOWN} | {
         "v": 1,
+        "last": UNLOADED if is_unloaded(header) else header["last"],
+        "unloaded": is_unloaded(header),
         "snoozedAt": lenient.integer(header, "snoozedAt") or 0,
         "guard": lenient.text(process, "guard"),
         "sandbox": lenient.text(header, "sandbox") or NONE,

@@ -32,6 +32,7 @@ STATES = {
     "held": State("held", WAITING),
     "waiting": State("waiting for a worker", WAITING),
     "not-begun": State("not begun", IDLE),
+    "not-loaded": State("not loaded", ASLEEP),
     "idle": State("idle", IDLE),
     "asleep": State("asleep", ASLEEP),
 }
@@ -73,6 +74,8 @@ def _condition(head: Json, status: str) -> str:
         return "held"
     if head["unread"]:
         return "to-read"
+    if head.get("unloaded"):  # unknown to workers of earlier builds
+        return "not-loaded"
     return status if head["turn"] else "not-begun"
 
 

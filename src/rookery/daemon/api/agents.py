@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
@@ -10,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from rookery.agents import registry
 from rookery.client.config import in_force
-from rookery.client.imports import importing
 from rookery.client.imports.agent_sessions import CannotImport
+from rookery.client.imports.importing import HERE, NEW, Found, Importer, gathered
 from rookery.client.work_tree.directories import completed
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json
@@ -66,7 +67,10 @@ class Elsewhere(BaseModel):
     cwd: str
     title: str
     updated: str = Field(description="When it was last used, according to the agent.")
-    here: str = Field(description="The id of the session here; empty: it is not imported.")
+    here: str = Field(description="The id of the session here, or in the trash; empty: none.")
+    state: Literal["new", "here", "trashed", "removed", "no_directory"] = Field(
+        description="`new`: it can be imported, or was just now. Else why it is not."
+    )
 
 
 class Listing(BaseModel):
@@ -75,12 +79,18 @@ class Listing(BaseModel):
 
 class Bring(Strict):
     id: str = Field(min_length=1, max_length=500, description="From the list.")
-    cwd: str = Field(min_length=1, max_length=4096, description="From the list.")
+    cwd: str = Field(max_length=4096, description="From the list.")
     title: str = Field("", max_length=500, description="From the list.")
+    updated: str = Field("", max_length=100, description="From the list.")
 
 
 class Brought(BaseModel):
     id: str = Field(description="The id of the session here.")
+
+
+class BringAll(Strict):
+    sessions: list[Bring] = Field(max_length=1000, description="From the list.")
+    removed: bool = Field(False, description="Also those that you removed permanently.")
 
 
 def _agent(daemon: State, name: str, cwd: str) -> tuple[registry.Agent, Config]:
@@ -100,10 +110,15 @@ async def list_elsewhere(daemon: Daemon, agent: Agent, given: Of) -> Listing:
     place = os.path.expanduser(given.cwd)
     known, settings = await asyncio.to_thread(_agent, daemon, agent, place)
     try:
-        rows = await importing.find(daemon.home, known, settings, os.environ, place)
+        async with Importer(daemon.home, known, settings, os.environ) as importer:
+            return _listing(await gathered(importer.pages(place)))
     except CannotImport as error:
         raise Problem(409, "cannot_import", str(error)) from None
-    return Listing(sessions=[Elsewhere(**row.session._asdict(), here=row.here) for row in rows])
+
+
+def _listing(rows: Sequence[Found]) -> Listing:
+    found = [row.session._asdict() | {"here": row.here, "state": row.state} for row in rows]
+    return Listing(sessions=[Elsewhere(**row) for row in found])
 
 
 @router.get("/api/agents/{agent}/sessions", include_in_schema=False)
@@ -119,12 +134,30 @@ async def refuse_listing(agent: Agent) -> None:
 
 @router.post("/api/agents/{agent}/sessions", responses=WRITES)
 async def import_session(daemon: Daemon, agent: Agent, given: Bring) -> Brought:
-    """Import one of them. One that is here already is not imported again: its id is the answer."""
-    known, settings = await asyncio.to_thread(_agent, daemon, agent, given.cwd)
-    wanted = Listed(given.id, given.cwd, given.title, "")
+    """Import one of them; its history comes when it is opened. One that is here already is not
+    imported again: its id is the answer."""
+    wanted = [Listed(given.id, given.cwd, given.title, given.updated)]
+    [found] = await _bring(daemon, agent, wanted, removed=True)
+    if found.state not in (NEW, HERE):
+        raise Problem(409, "cannot_import", found.why_not())
+    return Brought(id=found.here)
+
+
+@router.post("/api/agents/{agent}/sessions/import", responses=WRITES)
+async def import_sessions(daemon: Daemon, agent: Agent, given: BringAll) -> Listing:
+    """Import many of them, and tell what became of each."""
+    wanted = [Listed(each.id, each.cwd, each.title, each.updated) for each in given.sessions]
+    return _listing(await _bring(daemon, agent, wanted, removed=given.removed))
+
+
+async def _bring(
+    daemon: State, agent: str, wanted: Sequence[Listed], *, removed: bool
+) -> list[Found]:
+    known, settings = await asyncio.to_thread(_agent, daemon, agent, "/")
+    importer = Importer(daemon.home, known, settings, os.environ)
     try:
-        found = await importing.bring(daemon.home, known, settings, os.environ, wanted)
+        found = await asyncio.to_thread(importer.bring, wanted, removed=removed)
     except CannotImport as error:
         raise Problem(409, "cannot_import", str(error)) from None
     await daemon.hub.look()
-    return Brought(id=found.here)
+    return found

@@ -6,7 +6,7 @@ import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
 
 const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
-const { session, seq, now, at, past } = list.dataset;
+const { session, seq, now, at, past, unloaded } = list.dataset;
 const ahead = Date.now() - Number(now);
 const here = `/sessions/${encodeURIComponent(session)}`;
 let loading = false, joins = false;
@@ -27,6 +27,10 @@ const stream = subscribe(session, {
     else if (kind === "ended") over(body.message);
   },
 });
+
+if (unloaded && !document.body.dataset.may) { // its agent has the history
+  api("POST", `/api/sessions/${session}/commands`, { do: "start", id: uid() }).catch(told);
+}
 
 /** It was deleted elsewhere: what is shown stays, and what was typed can be copied. */
 function over(words) {

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from rookery.client.reading import block_at
+from rookery.core.agent.imported import is_unloaded
 from rookery.core.json import Json
 from rookery.core.json.secrets import masked
 from rookery.daemon import tail
@@ -106,12 +107,18 @@ def _read(daemon: State, session: str, at: int | None) -> Shown:
     return Shown(header, html, last, found.first, upto, marked)
 
 
+def _loads(daemon: State, header: Json) -> bool:
+    """Whether opening the page loads an imported history."""
+    return is_unloaded(header) and not daemon.options.read_only
+
+
 def _screen(daemon: State, session: str, shown: Shown) -> str:
     found = regions.at_first(session, shown.header, closed=daemon.closed)
     about = (
         f'data-session="{esc_line(session)}" data-seq="{shown.seq}" data-now="{_now()}"'
         + (f' data-at="b{esc_line(shown.marked, 100)}"' if shown.marked else "")
         + (' data-past="1"' if shown.upto < shown.seq else "")
+        + (' data-unloaded="1"' if _loads(daemon, shown.header) else "")
     )
     empty = tag("p", NOTHING, "empty") if not shown.html else ""
     transcript = (

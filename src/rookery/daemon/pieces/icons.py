@@ -38,6 +38,7 @@ _DRAWN = {
     "running": "M10.8 5.2a4 4 0 1 0 0 5.6",
     "waiting": "M8 4.5a3.5 3.5 0 1 0 .01 0",
     "not-begun": "M8 5a3 3 0 1 0 .01 0",
+    "not-loaded": "M8 5a3 3 0 1 0 .01 0",
 }
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rookery.client.imports.anywhere import Source
     from rookery.client.imports.importing import Found
 
+STATES = {"here": "already imported", "trashed": "in the trash", "no_directory": "no directory"}
 MOST = 200
 """Rows of the list."""
 
@@ -82,7 +83,7 @@ def _ask(app: Shell, agent: str, found: "list[Found]") -> None:
         Row(
             each.session.id,
             clean_line(each.session.title or each.session.id, 60),
-            "already imported" if each.here else clean_line(each.session.updated[:16]),
+            STATES.get(each.state) or clean_line(each.session.updated[:16]),
         )
         for each in found[:MOST]
     ]
@@ -94,14 +95,18 @@ def _ask(app: Shell, agent: str, found: "list[Found]") -> None:
 
 
 def _bring(app: Shell, agent: str, wanted: "Found") -> None:
-    if wanted.here:
+    if wanted.state == "here":
         app.open_session(wanted.here)
         return
 
     async def bring(source: "Source") -> "Found":
-        return await source.bring(wanted.session)
+        [found] = await source.bring([wanted.session], removed=True)
+        return found
 
     def brought(found: "Found") -> None:
+        if not found.here or found.state == "trashed":
+            app.notify(clean_line(found.why_not(), 300), severity="warning", markup=False)
+            return
         app.reader.glance()
         app.open_session(found.here)
 

@@ -129,6 +129,7 @@ class Look:
             "hung": self.failed,
             "to-read": self.accent,
             "not-begun": self.faint,
+            "not-loaded": self.faint,
             "note": self.accent,
             "damaged": self.failed,
         }

@@ -3,9 +3,10 @@ the prompt that it was just sent."""
 
 from contextlib import suppress
 
-from rookery.core.agent import ingest, messages
+from rookery.core.agent import imported, ingest, messages
 from rookery.core.agent.repeats import PastTurn, Repeats, Told, is_prompt
-from rookery.core.json import Json, kind_of, lenient
+from rookery.core.json import Draft, Json, dumps, kind_of, lenient, notice
+from rookery.core.turn import messages as turns
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.worker.session import Session, now
@@ -24,6 +25,9 @@ go."""
 MOST_LOOKED_AT = 2000
 """Updates of a turn by which its replay is known to be whole."""
 
+HISTORY = 32 * 1024 * 1024
+"""Characters of JSON of an imported history that are taken; the rest is left out."""
+
 
 class Replays:
     def __init__(self, session: Session) -> None:
@@ -36,15 +40,21 @@ class Replays:
         self._told = float("-inf")
         self._last: list[Json] = []
         """What was replayed of the last turn so far, from its prompt on."""
+        self._history: list[Json] = []
+        """What was replayed of an imported session."""
+        self._size = 0
 
     def called(self, method: str) -> None:
         """A request of the agent's start was sent."""
         self.replayed, self._last = 0, []
+        self._history, self._size = [], 0
         if method in (*RESTORES, "session/new"):
             self.repeats.opened(stored=method in RESTORES)
 
     def is_cut(self) -> bool:
         """Whether a replay has not told the last turn whole: its rest may follow the answer."""
+        if imported.is_unloaded(self._session.header):
+            return True  # nothing tells how long it is
         turn = self._session.turn
         n = turn.n - (turn.phase != "idle")
         if not self._last or n <= 0:
@@ -71,6 +81,24 @@ class Replays:
             self.deadline = now() + HELD
         return found
 
+    def take_history(self) -> None:
+        """The agent of an imported session is ready: log what it replayed. Its turns come before
+        any that is begun here."""
+        session = self._session
+        if not imported.is_unloaded(session.header):
+            return
+        if session.agent.method == "session/load":
+            drafts = imported.drafts(self._history, cut=self._size > HISTORY)
+        else:
+            drafts = imported.drafts((), cut=False)
+            drafts.append(Draft(notice(f"{session.header['agent']} cannot replay its history.")))
+        for draft in drafts:
+            session.append(draft)
+        begun = sum(kind_of(draft.update) == "_prompt" for draft in drafts)
+        session.turn = session.turn._replace(n=session.turn.n + begun)
+        session.then(session.feed_turn, turns.Freed(place=True))
+        self._history = []
+
     def is_due(self) -> bool:
         return self.deadline is not None and now() >= self.deadline
 
@@ -81,6 +109,10 @@ class Replays:
 
     def _replay(self, update: Json) -> None:
         self.replayed += 1
+        if imported.is_unloaded(self._session.header) and self._size <= HISTORY:
+            self._size += len(dumps(update))
+            if self._size <= HISTORY:
+                self._history.append(update)
         if kind_of(update) == "user_message_chunk":
             self._last = [update]
         elif 0 < len(self._last) < MOST_LOOKED_AT:

@@ -94,6 +94,8 @@ class Snapshots:
                 self._turn = lenient.integer(update, "turn") or self._turn
             case "tool_call" if update.get("kind") not in LOOKING:
                 self._busy.add(self._turn)
+            case "_turn" if update.get("imported") is True:
+                self._busy.clear()
             case "_turn" if update.get("state") == "idle" and self._is_on():
                 self._take("end", update["turn"], event.at / 1000)
                 self._pass_over()

@@ -13,6 +13,7 @@ from rookery.cli import target
 from rookery.cli.flags import sessions_argument
 from rookery.cli.output.safe import clean_line
 from rookery.cli.output.screen import PipeClosed, standard
+from rookery.cli.session.loading import ensure_loaded
 from rookery.export import FORMATS, Turns, files, pieces
 from rookery.home import paths
 
@@ -74,6 +75,8 @@ def export(
     form = form or files.form_of(output or "") or "md"
     if not target.url():
         check_installed(form)
+    for session in sessions:
+        ensure_loaded(standard(), session)
     if output == STDOUT:
         if len(sessions) > 1 and form != "jsonl":
             raise click.UsageError("With -o -, name one session.")

@@ -5,6 +5,7 @@ import click
 from rookery.cli import target
 from rookery.cli.flags import session_argument
 from rookery.cli.output import clean, standard
+from rookery.cli.session.loading import ensure_loaded
 
 
 @click.command()
@@ -23,6 +24,7 @@ def recap(session: str, before: int | None) -> None:
     rookery recap 3f2a > recap.md && $EDITOR recap.md && rookery prompt 3f2a - < recap.md
     """
     screen = standard()
+    ensure_loaded(screen, session)
     text = target.rookery().recap(session, before)
     if not text:
         screen.note("Nothing to recap.")

@@ -7,6 +7,7 @@ import click
 
 from rookery.cli import flags, target
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.session.loading import ensure_loaded
 from rookery.cli.session.send import head_line
 from rookery.client.reading import around, excerpt
 from rookery.core import worktree
@@ -61,6 +62,7 @@ def show(sessions: tuple[str, ...], **wanted: Any) -> None:
     for place, session in enumerate(sessions):
         if len(sessions) > 1 and not wanted["as_json"] and not wanted["as_events"]:
             head_line(screen, session, first=not place)
+        ensure_loaded(screen, session)
         if at is not None:
             _show_around(screen, session, at, full=wanted["full"], as_json=wanted["as_json"])
         else:

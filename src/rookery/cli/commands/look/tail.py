@@ -23,8 +23,10 @@ def tail(session: str, since: int | None, as_json: bool) -> int:
     rookery tail 3f2a --json --since 0
     """
     from rookery.cli.session.follow import attend, farewell
+    from rookery.cli.session.loading import ensure_loaded
 
     screen = standard()
+    ensure_loaded(screen, session)
     return attend(
         lambda: _follow(screen, session, since, as_json), screen, lambda: farewell(session)
     )

@@ -2,19 +2,24 @@
 
 import asyncio
 import os
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 
 import click
 
 from rookery.cli import exits, flags, settings, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
+from rookery.cli.session import loading
 from rookery.client.daemon.errors import RemoteError
 from rookery.client.imports import anywhere
 from rookery.client.imports.agent_sessions import CannotImport
 from rookery.client.imports.anywhere import Source
-from rookery.client.imports.importing import Found
+from rookery.client.imports.importing import HERE, HOMELESS, NEW, REMOVED, TRASHED, Found
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json, dumps
+from rookery.core.json.safe_text import count
 from rookery.home import paths
 from rookery.render.local_time import age
 
@@ -39,34 +44,40 @@ SHAPE = (
 @click.option("--list", "only_list", is_flag=True, help="Only list the sessions.")
 @click.option("--all", "everywhere", is_flag=True, help="Sessions of every directory.")
 @flags.several("--session", "ids", metavar="ID", help="Only this session. Repeatable.")
-@flags.as_json("With --list: print one JSON object per session.")
+@click.option("--removed", is_flag=True, help="Also sessions that you removed permanently.")
+@click.option("--load", is_flag=True, help="Load their history now, several at a time.")
+@flags.as_json("Print one JSON object per session.")
 @click.argument("directory", required=False, type=click.Path(file_okay=False))
 def import_(
     name: str | None,
     only_list: bool,
     everywhere: bool,
     ids: tuple[str, ...],
+    removed: bool,
+    load: bool,
     as_json: bool,
     directory: str | None,
 ) -> int:
     """Import sessions that you began with an agent without Rookery.
 
-    The agent lists its sessions of DIRECTORY (default: the current one) and replays them. Each
-    becomes a session here: you can read it, and your next prompt continues it. Sessions that are
-    here already are left alone, so you can run this again. Without --agent, every installed agent
-    is asked. With --daemon, all of this is about that machine.
+    The agent lists its sessions of DIRECTORY (default: the current one), and each becomes a session
+    here at once. Its history is loaded when you open it, or now with --load; your next prompt
+    continues it. Sessions that are here already are left alone, so you can run this again. Without
+    --agent, every installed agent is asked. With --daemon, all of this is about that machine.
 
     \b
     rookery import --list
     rookery import --agent claude ~/shop
     rookery import --agent opencode --session ses_4f2a --all
+    rookery import --all --load
     """
     place = "" if everywhere else _place(directory)
     names = [name] if name else [*anywhere.agents(target.rookery())]
     if not names:
         raise click.ClickException("No agent is installed. To see which there are: rookery agents")
     sources = [anywhere.source(target.rookery(), each, place) for each in names]
-    return asyncio.run(_run(standard(), sources, place, ids, only_list, as_json))
+    run = _Import(standard(), place, set(ids), as_json=as_json, removed=removed or bool(ids))
+    return asyncio.run(run.print_list(sources) if only_list else run.bring(sources, load=load))
 
 
 def _place(directory: str | None) -> str:
@@ -80,91 +91,132 @@ def _place(directory: str | None) -> str:
     return place
 
 
-async def _run(
-    screen: Screen,
-    sources: list[Source],
-    place: str,
-    ids: tuple[str, ...],
-    only_list: bool,
-    as_json: bool,
-) -> int:
-    try:
-        found = await _found(screen, sources, place, ids)
-        if only_list:
-            _write(screen, [each for _, each in found], as_json=as_json)
-            return exits.DONE
-        return await _bring_all(screen, found, place)
-    finally:
+class _Import:
+    """One run of the command: what it prints, and what went wrong."""
+
+    def __init__(
+        self, screen: Screen, place: str, ids: set[str], *, as_json: bool, removed: bool
+    ) -> None:
+        self._screen, self._place, self._ids = screen, place, ids
+        self._as_json, self._removed = as_json, removed
+        self._missing = set(ids)
+        self._failed = False
+
+    async def print_list(self, sources: Sequence[Source]) -> int:
+        rows = list[Found]()
+        async for _, page in self._pages(sources):
+            rows += page
+        rows.sort(key=lambda each: each.session.updated, reverse=True)
+        if self._as_json:
+            for each in rows:
+                self._screen.line(dumps(_as_json(each)))
+        elif rows:
+            table.write(self._screen, SHAPE, [_cells(each) for each in rows])
+        else:
+            self._screen.note("No sessions found.")
+        return self._code()
+
+    async def bring(self, sources: Sequence[Source], *, load: bool) -> int:
+        screen, made, states = self._screen, list[Found](), Counter[str]()
+        async for source, page in self._pages(sources):
+            wanted = [each.session for each in page if each.state in self._wanted()]
+            news = await source.bring(wanted, removed=self._removed) if wanted else []
+            left = [each for each in page if each.state not in self._wanted()]
+            left += [each for each in news if each.state != NEW]
+            fresh = [each for each in news if each.state == NEW]
+            made += fresh
+            states.update(each.state for each in left)
+            self._write(fresh, left)
+            screen.status(f"{len(made):,} imported …")
+        self._summarize(made, states)
+        if load and made:
+            self._failed |= not await loading.load_all(screen, [each.here for each in made])
+        return self._code()
+
+    async def _pages(self, sources: Sequence[Source]) -> AsyncIterator[tuple[Source, list[Found]]]:
+        """One agent at a time; one that fails does not keep the others from being asked."""
         for source in sources:
-            await source.rest()
+            self._screen.status(f"Asking {source.agent} for its sessions …")
+            try:
+                async with aclosing(source.pages(self._place)) as pages:
+                    async for page in pages:
+                        found = [each for each in page if self._is_meant(each)]
+                        self._missing -= {each.session.id for each in found}
+                        yield source, found
+                        if self._ids and not self._missing:
+                            break
+            except (CannotImport, RemoteError) as error:
+                if len(sources) == 1 and not self._ids:
+                    raise click.ClickException(str(error)) from None
+                self._screen.note(clean_line(str(error)))
+                self._failed = len(sources) == 1
+            finally:
+                self._screen.status("")
+                await source.rest()
+
+    def _is_meant(self, each: Found) -> bool:
+        return not self._ids or each.session.id in self._ids
+
+    def _wanted(self) -> tuple[str, ...]:
+        return (NEW, REMOVED) if self._removed else (NEW,)
+
+    def _write(self, made: list[Found], left: list[Found]) -> None:
+        if self._as_json:
+            for each in (*made, *left):
+                self._screen.line(dumps(_as_json(each)))
+            return
+        for each in made:
+            title = "" if self._screen.piped else f"  {clean_line(cut(_title(each), 60))}"
+            self._screen.line(f"{each.here}{title}")
+        for each in left if self._ids else ():
+            self._screen.note(clean_line(f"{cut(_title(each), 60)}: {each.why_not()}"))
+
+    def _summarize(self, made: list[Found], states: Counter[str]) -> None:
+        note = self._screen.note
+        if made:
+            one = (
+                f"To open it: rookery open {made[0].here}"
+                if len(made) == 1
+                else "To see them: rookery ps"
+            )
+            note(f"Imported {count(len(made), 'session')}. History comes when opened. {one}")
+        elif not states and not self._ids:
+            where = f" from {paths.with_tilde(self._place)}" if self._place else ""
+            note(f"Nothing to import{where}.")
+        for state, words in LEFT.items():
+            if states[state] and not self._ids:
+                note(f"{count(states[state], 'session')} {words}")
+        self._failed |= bool(self._ids and states[HOMELESS])
+
+    def _code(self) -> int:
+        if self._missing:
+            words = f"No agent lists the session {clean_line(min(self._missing))}."
+            raise click.ClickException(f"{words} To see them: rookery import --list --all")
+        return exits.FAILED if self._failed else exits.DONE
 
 
-async def _found(
-    screen: Screen, sources: list[Source], place: str, ids: tuple[str, ...]
-) -> list[tuple[Source, Found]]:
-    found = list[tuple[Source, Found]]()
-    for source in sources:
-        try:
-            rows = await source.find(place)
-        except (CannotImport, RemoteError) as error:
-            if len(sources) == 1:
-                raise click.ClickException(str(error)) from None
-            screen.note(clean_line(str(error)))
-            continue
-        if len(sources) > 1:
-            await source.rest()  # one agent at a time
-        found += [(source, each) for each in rows if not ids or each.session.id in ids]
-    if missing := set(ids) - {each.session.id for _, each in found}:
-        words = f"No agent lists the session {sorted(missing)[0]}. To see them: rookery import"
-        raise click.ClickException(f"{words} --list --all")
-    return found
+LEFT = {
+    HERE: "already imported.",
+    TRASHED: "left in the trash. To see them: rookery trash",
+    REMOVED: "left out: you removed them. To import them again: --removed",
+    HOMELESS: "left out: their directories no longer exist.",
+}
+"""Of those that were not imported, by state."""
 
 
-async def _bring_all(screen: Screen, found: list[tuple[Source, Found]], place: str) -> int:
-    failed = 0
-    for number, (source, each) in enumerate(found, 1):
-        if number > 1 and source is not found[number - 2][0]:
-            await found[number - 2][0].rest()
-        screen.status(f"{number:,} of {len(found):,}")
-        failed += not await _bring(screen, source, each)
-    if not found:
-        screen.note(f"Nothing to import{f' from {paths.with_tilde(place)}' if place else ''}.")
-    return exits.FAILED if failed else exits.DONE
+def _title(each: Found) -> str:
+    return each.session.title.strip() or each.session.id
 
 
-async def _bring(screen: Screen, source: Source, each: Found) -> bool:
-    title = clean_line(cut(each.session.title or each.session.id, 60))
-    if each.here:
-        screen.note(f"{title} is already imported: rookery open {each.here}")
-        return True
-    try:
-        made = await source.bring(each.session)
-    except (CannotImport, RemoteError) as error:
-        screen.note(clean_line(f"{title} ({each.session.id}) was not imported. {error}"))
-        return False
-    screen.line(made.here)
-    screen.note(f"Imported {title} from {source.agent}. To continue it: rookery prompt {made.here}")
-    return True
-
-
-def _write(screen: Screen, found: list[Found], *, as_json: bool) -> None:
-    for each in found if as_json else ():
-        screen.line(dumps(_as_json(each)))
-    if as_json:
-        return
-    if not found:
-        screen.note("No sessions found.")
-        return
-    rows = []
-    for each in found:
-        session = each.session
-        cells = (each.agent, session.id, session.title, _last_used(session), session.cwd)
-        rows.append([*(clean_line(cell) for cell in cells), each.here])
-    table.write(screen, SHAPE, rows)
+def _cells(each: Found) -> list[str]:
+    session = each.session
+    cells = (each.agent, session.id, session.title, _last_used(session), session.cwd)
+    return [*(clean_line(cell) for cell in cells), each.here]
 
 
 def _as_json(each: Found) -> Json:
-    return {"agent": each.agent, **each.session._asdict(), "here": each.here or None}
+    row = each.session._asdict() | {"here": each.here or None, "state": each.state}
+    return {"agent": each.agent, **row}
 
 
 def _last_used(session: Listed) -> str:

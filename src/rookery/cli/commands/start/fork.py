@@ -4,6 +4,7 @@ import click
 
 from rookery.cli import flags, target
 from rookery.cli.output import clean_line, standard
+from rookery.cli.session.loading import ensure_loaded
 from rookery.cli.session.send import header_of
 
 
@@ -28,6 +29,7 @@ def fork(session: str, turn: int | None, title: str, worktree: bool) -> None:
     from rookery.core.blocks import rewinds
 
     screen = standard()
+    ensure_loaded(screen, session)
     own = "" if worktree else None
 
     def say(words: str) -> None:

@@ -1,0 +1,62 @@
+"""The history of imported sessions, which only their agents have until it is loaded: by
+`session/load`, in the session's worker."""
+
+import asyncio
+from collections.abc import Sequence
+
+from rookery.cli import target
+from rookery.cli.output import Screen, clean_line
+from rookery.client.daemon.errors import RemoteError
+from rookery.client.session import UNSENT
+from rookery.client.transport.interface import Rookery
+from rookery.core.json.safe_text import count
+
+AT_ONCE = 3
+"""Workers that load at a time."""
+
+
+def ensure_loaded(screen: Screen, session: str) -> None:
+    """Before a session is read. Where its agent does not give its history, that is said, and what
+    is here is read."""
+    rookery = target.rookery()
+    head = rookery.head(session)
+    if not head or not head.get("unloaded"):  # unknown to a daemon of an earlier build
+        return
+    screen.status(f"Loading the history from {clean_line(head['agent'])} …")
+    why = asyncio.run(_load(rookery, session))
+    screen.status("")
+    if why:
+        screen.note(clean_line(f"The history was not loaded. {why}"))
+
+
+async def load_all(screen: Screen, sessions: Sequence[str]) -> bool:
+    """Load several at a time, and let them sleep again; whether all were loaded."""
+    rookery, slots, done, failed = target.rookery(), asyncio.Semaphore(AT_ONCE), 0, 0
+
+    async def load(session: str) -> None:
+        nonlocal done, failed
+        async with slots:
+            why = await _load(rookery, session, sleeps=True)
+        done += 1
+        if why:
+            failed += 1
+            screen.note(clean_line(f"{session}: the history was not loaded. {why}"))
+        screen.status(f"{done:,} of {count(len(sessions), 'session')} loaded …")
+
+    async with asyncio.TaskGroup() as group:
+        for session in sessions:
+            group.create_task(load(session), name=session)
+    screen.note(f"Loaded the history of {count(done - failed, 'session')}.")
+    return not failed
+
+
+async def _load(rookery: Rookery, session: str, *, sleeps: bool = False) -> str:
+    """Why it could not be loaded; "": it is."""
+    try:
+        with rookery.open(session) as client:
+            await client.send({"do": "start"})
+            if sleeps:
+                await client.send({"do": "stop", "idle": True, "room": True})
+    except (*UNSENT, RemoteError) as error:
+        return str(error)
+    return ""
