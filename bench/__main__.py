@@ -18,7 +18,7 @@ FILES = (
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
     *("sandbox_start", "snapshot", "rewind"),
-    "search",
+    *("search", "import_sessions"),
     *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption", "daemon_requests"),
     *("web_open", "web_stream", "web_markdown"),
     *("tui_transcript", "tui_paint", "tui_keys", "tui_open", "open_large"),

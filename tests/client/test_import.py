@@ -1,5 +1,5 @@
-"""Import of sessions that were begun elsewhere, through the agent's own session/list and
-session/load: listed, imported once, read and continued."""
+"""Import of sessions that were begun elsewhere: an agent's session/list becomes sessions at once,
+and session/load brings the history of one that is opened."""
 
 import json
 import os
@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from rookery.client.imports import agent_sessions
 from rookery.core.json.events import kind_of
 from tests.cli.driving import PLAIN, rookery
 from tests.rigs.player import player
@@ -74,12 +73,14 @@ async def test_I16_a_session_begun_elsewhere_is_listed_imported_read_and_continu
     session = done.out.strip()
     bird = Bird(aviary.home, session)
     aviary.birds.append(bird)
-    assert "First answer" in rookery("show", "--turn", "1", session).out
+    assert bird.header()["turn"] == 0, "nothing was loaded"
+    [head] = rookery("ps", "--json").events
+    assert (head["last"], head["unloaded"]) == ("History comes when opened", True)
+    assert "First answer" in rookery("show", "--all", session).out
     assert "Second" in rookery("show", session).out
     assert bird.header()["agentSession"] == {"name": "mine", "id": one}
     again = rookery("import", "--agent", "mine", place)
-    assert again.out == ""
-    assert f"rookery open {session}" in again.err
+    assert (again.out, again.err) == ("", "1 session already imported.\n")
     assert (
         rookery("import", "--agent", "mine", "--list", "--json", place).events[0]["here"] == session
     )
@@ -92,32 +93,176 @@ async def test_I16_a_session_begun_elsewhere_is_listed_imported_read_and_continu
     assert len([e for e in answers if "First answer" in e.update["content"]["text"]]) == 1
 
 
-def test_I17_5_many_are_imported_by_one_process_and_a_second_time_by_none(
+async def test_a_prompt_to_a_session_that_is_not_loaded_comes_behind_its_history(
     aviary: Aviary, argv: list[str]
 ) -> None:
-    """Given up in the middle, it goes on where it was."""
-    count = aviary.root / "starts"
-    program = aviary.root / "counted"
-    program.write_text(f'#!/bin/sh\necho >>{count}\nexec "$@"\n')
-    program.chmod(0o755)
-    for number in range(4):
-        elsewhere(argv, aviary.work, play({"text": f"Answer {number}"}))
-    text = f"[agents.mine]\ncommand = {json.dumps([str(program), *argv])}\n"
-    Path(aviary.home, "config.toml").write_text(text)
-    words = [*PLAIN, "import", "--agent", "mine", "--all"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stderr is not None
-        assert child.stdout.readline()
-        child.send_signal(signal.SIGINT)
-        assert b"Traceback" not in child.stderr.read()
-    assert child.returncode == 130
-    assert count.read_text() == "\n"
-    done = rookery("import", "--agent", "mine", "--all")
-    made = rookery("ps", "--json").events
-    assert (done.code, len(made)) == (0, 4)
-    assert count.read_text() == "\n\n"
-    assert rookery("import", "--agent", "mine", "--all").out == ""
+    elsewhere(argv, aviary.work, play({"text": "First answer"}))
+    bird = Bird(aviary.home, rookery("import", "--agent", "mine", str(aviary.work)).out.strip())
+    aviary.birds.append(bird)
+    turn = await bird.turn([{"text": "Second answer"}])
+    assert turn[-1].update["reason"] == "end_turn"
+    shown = rookery("show", "--all", bird.id).out
+    assert shown.index("First answer") < shown.index("Second answer")
+    assert bird.header()["turn"] == 2
+
+
+LISTER = """
+import json, os, signal, sys
+mode, work = sys.argv[1:]
+MODES = {"currentModeId": "bypassPermissions", "availableModes": [
+    {"id": "default", "name": "Default"}, {"id": "bypassPermissions", "name": "Bypass"}]}
+def send(**message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n"); sys.stdout.flush()
+def row(n, **other):
+    found = {"sessionId": f"s{n}", "cwd": work, "title": f"No. {n}", "updatedAt": "2024-05-01"}
+    return found | other
+able = {"loadSession": True, "sessionCapabilities": {"list": {}}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    match asked.get("method"):
+        case "initialize":
+            send(id=asked["id"], result={"protocolVersion": 1, "agentCapabilities": able})
+        case "session/list":
+            at = int(asked["params"].get("cursor", 0))
+            rows, more = [row(n) for n in range(at, at + 5)], {"nextCursor": str(at + 5)}
+            match mode:
+                case "fails" if at == 10:
+                    send(id=asked["id"], error={"code": -32603, "message": "the disk is gone"})
+                    continue
+                case "killed" if at == 10:
+                    os.kill(os.getppid(), signal.SIGKILL)
+                case "circle":
+                    more = {"nextCursor": "5"}
+                case "twice":
+                    rows = [row(1), row(1, title="again"), *rows]
+                case "odd":
+                    rows = [row(1, title="t\\u001b[31m\\nx\\u202e"), row(2, cwd="/no/such"), row(3),
+                            {"sessionId": "s4"}, row(5, cwd="relative"), row(6, updatedAt=7)]
+            if at >= 15 or mode == "odd":
+                more = {}
+            send(id=asked["id"], result={"sessions": rows, **more})
+        case "session/load":
+            session = asked["params"]["sessionId"]
+            for kind in ("user_message_chunk", "agent_message_chunk"):
+                content = {"type": "text", "text": f"{kind} of {session}"}
+                update = {"sessionUpdate": kind, "content": content}
+                send(method="session/update", params={"sessionId": session, "update": update})
+            send(id=asked["id"], result={"modes": MODES})
+        case method:
+            with open(f"{work}/asked", "a") as file:
+                print(method, json.dumps(asked.get("params")), file=file)
+            if "id" in asked:
+                send(id=asked["id"], result={})
+"""
+
+
+def lister(aviary: Aviary, mode: str, name: str = "lister") -> list[str]:
+    """The words of an import from an agent with 20 sessions, which it lists five by five."""
+    file = aviary.root / "lister.py"
+    file.write_text(LISTER)
+    command = json.dumps([player()[0], str(file), mode, str(aviary.work)])
+    Path(aviary.home, "config.toml").write_text(f"[agents.{name}]\ncommand = {command}\n")
+    return ["import", "--agent", name, "--all"]
+
+
+def titles() -> list[str]:
+    return sorted(head["title"] for head in rookery("ps", "--json").events)
+
+
+@pytest.mark.parametrize("mode", ["plain", "circle", "twice"])
+def test_every_session_of_a_list_is_imported_once(aviary: Aviary, mode: str) -> None:
+    words = lister(aviary, mode)
+    done = rookery(*words)
+    made = 10 if mode == "circle" else 20
+    assert (done.code, len(done.out.split())) == (0, made), done.err
+    assert len({*titles()}) == made
+    assert rookery(*words).out == ""
+    heads = rookery("ps", "--json").events
+    assert {head["created"] for head in heads} == {1714521600000}, "as old as the agent says"
+
+
+def test_a_list_that_fails_keeps_what_was_listed_and_the_next_import_goes_on(
+    aviary: Aviary,
+) -> None:
+    words = lister(aviary, "fails")
+    done = rookery(*words)
+    assert (done.code, len(done.out.split())) == (1, 10)
+    assert "lister answered session/list with an error: the disk is gone" in done.err
+    lister(aviary, "plain")
+    assert len(rookery(*words).out.split()) == 10
+    assert len(titles()) == 20
+
+
+def test_an_import_that_is_killed_leaves_whole_sessions_and_goes_on(aviary: Aviary) -> None:
+    words = lister(aviary, "killed")
+    child = subprocess.run([*PLAIN, *words], capture_output=True, check=False)
+    assert child.returncode == -signal.SIGKILL
+    before = rookery("ps", "--json").events
+    assert len(before) in (5, 10)
+    assert not [head for head in before if head.get("damaged")]
+    lister(aviary, "plain")
+    assert rookery(*words).code == 0
+    assert len(titles()) == 20
+    left = [each for each in os.listdir(f"{aviary.home}/sessions") if each.startswith(".")]
+    assert left == []
+
+
+def test_odd_rows_of_a_list_are_imported_or_counted(aviary: Aviary) -> None:
+    done = rookery(*lister(aviary, "odd"), "--json")
+    rows = {row["id"]: row for row in done.events}
+    assert {name: row["state"] for name, row in rows.items()} == {
+        "s1": "new",
+        "s2": "no_directory",
+        "s3": "new",
+        "s4": "no_directory",
+        "s5": "no_directory",
+        "s6": "new",
+    }
+    assert "3 sessions left out: their directories no longer exist." in done.err
+    plain = rookery("ps").out
+    assert "\x1b[31m" not in plain
+    assert "\u202e" not in plain
+
+
+def test_what_was_removed_comes_back_only_when_asked(aviary: Aviary) -> None:
+    words = lister(aviary, "plain")
+    rookery(*words)
+    of = {head["title"]: head["id"] for head in rookery("ps", "--json").events}
+    rookery("remove", "--yes", of["No. 1"])
+    rookery("remove", "--permanently", "--yes", of["No. 2"])
+    done = rookery(*words)
+    assert done.out == ""
+    assert "1 session left in the trash." in done.err
+    assert "1 session left out: you removed them. To import them again: --removed" in done.err
+    assert "No. 2" not in titles()
+    assert len(rookery(*words, "--removed").out.split()) == 1
+    assert "No. 2" in titles()
+    assert "No. 1" not in titles()
+
+
+async def test_an_imported_session_asks_as_a_new_one_would(aviary: Aviary) -> None:
+    """Its agent was left in a mode that never asks."""
+    rookery(*lister(aviary, "odd", "claude"), "--session", "s1")
+    [head] = rookery("ps", "--json").events
+    aviary.birds.append(Bird(aviary.home, head["id"]))
+    assert head["confirm"] == "every"
+    assert "agent_message_chunk of s1" in rookery("show", head["id"]).out
+    asked = (aviary.work / "asked").read_text()
+    assert 'session/set_mode {"sessionId": "s1", "modeId": "default"}' in asked
+
+
+def test_load_brings_the_histories_now_and_search_finds_them(aviary: Aviary) -> None:
+    words = lister(aviary, "odd")
+    done = rookery(*words, "--load")
+    assert done.code == 0, done.err
+    assert "Loaded the history of 3 sessions." in done.err
+    heads = rookery("ps", "--json").events
+    assert [(head["turn"], head["unloaded"], head["unread"]) for head in heads] == [
+        (1, False, False)
+    ] * 3
+    assert rookery("search", "agent_message_chunk").out.count("s3")
+    for head in heads:
+        aviary.birds.append(Bird(aviary.home, head["id"]))
 
 
 LIAR = """
@@ -145,12 +290,10 @@ for line in sys.stdin:
             update("s1", "Done")
             forged = {"sessionId": "s1", "update": {"sessionUpdate": "_turn"}}
             send(method="session/update", params=forged)
-            while mode == "flood":
-                update("s1", "x" * 100_000)
             if mode == "dies":
                 sys.exit(3)
             if mode == "error":
-                send(id=asked["id"], error={"code": -32000, "message": "no such session"})
+                send(id=asked["id"], error={"code": -32000, "message": "no reason to open it"})
             elif mode != "silent":
                 send(id=asked["id"], result=None)
 """
@@ -167,51 +310,35 @@ def imported(aviary: Aviary) -> Any:
     return rookery("import", "--agent", "liar", str(aviary.work))
 
 
-@pytest.mark.parametrize("mode", ["plain", "cursor"])
-def test_I16_updates_of_another_session_are_left_out_and_counted(aviary: Aviary, mode: str) -> None:
-    liar(aviary, mode)
-    done = imported(aviary)
-    assert done.code == 0, done.err
-    shown = rookery("show", done.out.strip()).out
-    assert "not yours" not in shown
-    assert "2 updates of another session" in shown
-
-
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("poor", "liar cannot list its sessions, so none can be imported."),
-        ("dies", "liar ended before it answered session/load."),
-        ("error", "no such session"),
+        ("dies", "The history was not loaded."),
+        ("error", "The history was not loaded. liar: no reason to open it"),
     ],
 )
-def test_I16_what_cannot_be_imported_is_a_sentence_and_leaves_nothing(
+def test_a_history_that_cannot_be_loaded_is_a_sentence_and_can_be_tried_again(
     aviary: Aviary, mode: str, words: str
 ) -> None:
     liar(aviary, mode)
+    session = imported(aviary).out.strip()
+    aviary.birds.append(Bird(aviary.home, session))
+    shown = rookery("show", session)
+    assert words in " ".join(shown.err.split())
+    assert "liar has the history of this session" in shown.out
+    [head] = rookery("ps", "--json").events
+    assert (head["unloaded"], head["turn"]) == (True, 0)
+    rookery("stop", session)
+    liar(aviary, "plain")
+    assert "Done" in rookery("show", session).out
+
+
+def test_an_agent_that_cannot_list_says_so(aviary: Aviary) -> None:
+    liar(aviary, "poor")
     done = imported(aviary)
     assert done.code == 1
-    assert words in " ".join(done.err.split())
-    assert "Traceback" not in done.err
+    assert "liar cannot list its sessions, so none can be imported." in done.err
     assert rookery("ps", "--json").out == ""
-
-
-async def test_I16_a_history_without_end_is_cut(
-    aviary: Aviary, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from rookery.agents.registry import Agent
-    from rookery.client.imports.importing import bring, find
-    from rookery.home.config import load
-
-    monkeypatch.setattr(agent_sessions, "LARGEST", 1_000_000)
-    liar(aviary, "flood")
-    config = load(aviary.home)
-    agent = Agent("liar", list(config.agents["liar"]))
-    [found] = await find(aviary.home, agent, config, {}, str(aviary.work))
-    made = await bring(aviary.home, agent, config, {}, found.session)
-    bird = Bird(aviary.home, made.here)
-    aviary.birds.append(bird)
-    assert [e for e in bird.events() if "too long to import" in e.update.get("text", "")]
 
 
 def test_I16_a_directory_that_is_gone_is_said(aviary: Aviary, argv: list[str]) -> None:

@@ -28,14 +28,22 @@ def test_a_session_begun_elsewhere_is_imported_through_the_daemon(
     body = {key: listed[0][key] for key in ("id", "cwd", "title")}
     made = served.ask("POST", path, body).json()["id"]
     assert served.ask("POST", path, body).json()["id"] == made
+    assert 'data-unloaded="1"' in served.ask("GET", f"/sessions/{made}").body.decode()
+    started = served.ask("POST", f"/api/sessions/{made}/commands", {"do": "start", "id": "load"})
+    assert started.status == 200, started.body
     document = served.ask("GET", f"/api/sessions/{made}/document").json()
     assert "a kingfisher" in json.dumps(document["blocks"])
+    assert "data-unloaded" not in served.ask("GET", f"/sessions/{made}").body.decode()
     logins.save(mine := str(tmp_path / "mine"), Login(served.address, served.token))
     away = {"ROOKERY_HOME": mine, "ROOKERY_URL": served.address}
     (row,) = rookery("import", "--agent", "mine", "--list", "--json", str(place), **away).events
     assert (row["id"], row["here"]) == (theirs, made)
     again = rookery("import", "--agent", "mine", "--session", theirs, **away)
-    assert (again.code, "is already imported" in again.err) == (0, True)
+    assert (again.code, f"already imported: rookery open {made}" in again.err) == (0, True)
+    other = elsewhere(words, place, play({"text": "an egret"}))
+    new = rookery("import", "--agent", "mine", str(place), **away)
+    assert (new.code, len(new.out.split())) == (0, 1), new.err
+    assert other in json.dumps(served.ask("POST", f"{path}/list", {}).json())
     lost = served.ask("POST", path, body | {"id": "other", "cwd": str(tmp_path / "no")})
     assert (lost.status, lost.json()["error"]) == (409, "cannot_import")
     refused = served.ask("GET", f"{path}?cwd={place}")  # it would start the agent

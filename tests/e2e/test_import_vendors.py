@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rookery.agents import registry
-from rookery.client.imports.importing import bring, find
+from rookery.client.imports.importing import Importer, gathered
 from rookery.core.json.events import kind_of
 from rookery.home.config import load
 from tests.client.test_import import elsewhere
@@ -44,19 +44,22 @@ async def test_I16_import_of_a_session_begun_without_rookery(
                 elsewhere, vendor.argv, aviary.work, *said, environment=environment
             )
             agent, config = registry.Agent(vendor.name, vendor.argv), load(aviary.home)
-            known = home_of(aviary), agent, config, environment
-            rows = await find(*known, str(aviary.work))
-            assert begun in [row.session.id for row in rows], rows
-            [row] = [row for row in rows if row.session.id == begun]
-            made = await bring(*known, row.session)
+            async with Importer(home_of(aviary), agent, config, environment) as importer:
+                rows = await gathered(importer.pages(str(aviary.work)))
+                assert begun in [row.session.id for row in rows], rows
+                [row] = [row for row in rows if row.session.id == begun]
+                [made] = importer.bring([row.session])
+                assert importer.bring([row.session])[0].here == made.here
             bird = Bird(aviary.home, made.here)
             bird.patience = 180.0
             aviary.birds.append(bird)
+            assert bird.header()["turn"] == 0
+            with bird.client() as client:
+                await client.send({"do": "start"})
             text = text_of(bird.events())
             assert "heron" in text
             assert "osprey" in text
             assert bird.header()["turn"] == 2
-            assert (await bring(*known, row.session)).here == made.here
             await goes_on(bird)
             assert len(llm.main()) >= 3
         finally:

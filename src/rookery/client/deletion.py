@@ -7,17 +7,18 @@ The conversations of Rookery's own agent are folders of this home.
 """
 
 import asyncio
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from rookery.agents import programs, registry
 from rookery.client.daemon.origin import run
 from rookery.client.environment import kept_of
-from rookery.client.imports.known import remember
 from rookery.client.session import UNSENT, SessionClient
 from rookery.client.start import connectable
 from rookery.core.agent.addresses import address_of
@@ -39,6 +40,9 @@ ANSWER = 5.0
 """Seconds for a worker that is awake: more than its agent has."""
 
 FEEDBACK = "feedback.jsonl"
+REMOVED = "removed.jsonl"
+"""The conversations of sessions that were deleted permanently."""
+MAX_REMOVED = 20_000
 FOLDER = re.compile(r"[0-9a-f]{32}")
 
 
@@ -109,7 +113,7 @@ def _is_homeless(header: Json) -> bool:
 def forget(home: str, directory: str, told: Sequence[Conversation]) -> list[str]:
     """Before the session's directory is removed: it has the environment. What could not be deleted,
     in words."""
-    remember(home, conversations_of(directory, last_too=True))
+    _remember(home, conversations_of(directory, last_too=True))
     environment = kept_of(paths.read_json(os.path.join(directory, paths.ENVIRONMENT)))
     said = [_remove(home, environment, each) for each in told if _is_ours(each)]
     others: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -159,6 +163,36 @@ def _tell(
     except (ConnectionClosed, RpcError) as error:
         return f"{agent} did not delete its session: {error}"
     return ""
+
+
+def _remember(home: str, removed: Sequence[Conversation]) -> None:
+    """An agent that still has them goes on listing them, and its user does not want them back. Best
+    effort: at worst they can be imported again."""
+    path = os.path.join(home, REMOVED)
+    rows = [json.dumps([each.agent, each.id]).encode("ascii") for each in removed]
+    if not rows:
+        return
+    with suppress(OSError):
+        before = [row for row in _lines(path) if row not in rows]
+        paths.write_atomic(path, b"".join(row + b"\n" for row in [*before, *rows][-MAX_REMOVED:]))
+
+
+def removed(home: str, agent: str) -> set[str]:
+    """The ids of an agent's conversations whose sessions were deleted permanently."""
+    found = set[str]()
+    for line in _lines(os.path.join(home, REMOVED)):
+        match _read(line):
+            case [str(name), str(conversation)] if name == agent:
+                found.add(conversation)
+    return found
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
 
 
 def strike(home: str, session: str) -> None:

@@ -200,8 +200,6 @@ class Rookery(Focus, TranscriptTools):
         window = Window(message.header)
         window.add_older(message.pages)
         window.hint = "No messages yet. Write the first one below."
-        if unloaded := "unloaded" in (message.header.get("agentSession") or ()):
-            window.hint = f"Loading the history from {message.header['agent']} …"
         window.opened = self._unfolded.get(self.session, {})
         self.transcript.show(window)
         self.transcript.ask_older()
@@ -209,7 +207,7 @@ class Rookery(Focus, TranscriptTools):
         self.surroundings.tell_pages()
         self.asking.opened()
         self.seeking.look()
-        if unloaded:
+        if "unloaded" in (message.header.get("agentSession") or ()):
             self.send({"do": "start"})
 
     async def on_event(self, event: Event) -> None:

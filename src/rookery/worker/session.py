@@ -239,8 +239,7 @@ class Session:
 
     def _wish(self) -> messages.Wish:
         header, argv, profile = self.header, self.argv(), self.profile()
-        known, confirm = header["agentSession"], header["_confirm"][0]
-        remote = self._remote()
+        known, confirm, remote = header["agentSession"], header["_confirm"][0], self._remote()
         return messages.Wish(
             name=header["agent"],
             argv=argv,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rookery.client.create import create_session
-from rookery.client.imports.importing import Known
+from rookery.client.imports.known import Known
 from rookery.client.trash import moves, store
 from rookery.client.worktrees import upkeep
 from rookery.core.json import Draft
@@ -243,4 +243,6 @@ def test_a_conversation_whose_session_is_in_the_trash_is_not_imported_again(tmp_
     given = {"agent": "demo", "argv": [], "cwd": str(tmp_path), "environment": {}}
     session = create_session(home, history=[Draft(ready)], **given)  # type: ignore[arg-type]
     store.put(home, session)
-    assert Known(home, "demo").here("s1") == session
+    known = Known(home, "demo")
+    known.look()
+    assert (known.here, known.trashed) == ({}, {"s1": session})

@@ -1,24 +1,15 @@
 """Which sessions of an agent are here already, in the trash, or were removed for good."""
 
-import json
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 
+from rookery.client.deletion import removed
 from rookery.client.trash import store
-from rookery.core.agent.opening import KINDS, Conversation, conversations
-from rookery.core.json import lenient, loads
+from rookery.core.agent.opening import KINDS, conversations
 from rookery.home import paths
 from rookery.log import schema
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
-
-REMOVED = "removed.jsonl"
-"""In the home: the conversations of sessions that were deleted permanently. An agent that still has
-one goes on listing it, and the user does not want it back."""
-
-KEPT = 20_000
-"""Lines of that file."""
 
 
 class Known:
@@ -31,7 +22,7 @@ class Known:
         self.here: dict[str, str] = {}
         """The session that has a conversation."""
         self.trashed: dict[str, str] = {}
-        self.removed = _removed(home, agent)
+        self.removed = removed(home, agent)
 
     def look(self) -> None:
         """Bring it up to date."""
@@ -61,33 +52,3 @@ def _stamp(directory: str) -> int:
         return os.stat(f"{directory}/{schema.FILE}-wal").st_mtime_ns
     except OSError:
         return 0
-
-
-def remember(home: str, removed: Iterable[Conversation]) -> None:
-    """Before a session is deleted permanently. Best effort: the worst is that it can be imported
-    again."""
-    path = os.path.join(home, REMOVED)
-    rows = [json.dumps([each.agent, each.id]).encode("ascii") for each in removed]
-    if not rows:
-        return
-    with suppress(OSError):
-        before = [row for row in _lines(path) if row not in rows]
-        paths.write_atomic(path, b"".join(row + b"\n" for row in [*before, *rows][-KEPT:]))
-
-
-def _removed(home: str, agent: str) -> set[str]:
-    found = set[str]()
-    for line in _lines(os.path.join(home, REMOVED)):
-        with suppress(ValueError):
-            match loads(line):
-                case [name, str(conversation)] if lenient.as_text(name) == agent:
-                    found.add(conversation)
-    return found
-
-
-def _lines(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb") as file:
-            return file.read().splitlines()
-    except OSError:
-        return []

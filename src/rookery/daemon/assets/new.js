@@ -72,12 +72,12 @@ function begin() {
     const asked = api("POST", `${place}/list`, { cwd: cwd.value.trim() });
     const { sessions } = await asked.catch((error) => { list.replaceChildren(); throw error; });
     const rows = sessions.map((each) => {
-      const go = element("button", { type: "button" }, each.here ? "Open" : "Import");
+      const go = element("button", { type: "button" }, each.state === "here" ? "Open" : "Import");
       go.addEventListener("click", async () => {
         go.disabled = true;
         const body = { id: each.id, cwd: each.cwd, title: each.title.slice(0, 500) };
         try {
-          const { id } = each.here ? { id: each.here } : await api("POST", place, body);
+          const { id } = each.state === "here" ? { id: each.here } : await api("POST", place, body);
           location.assign(`/sessions/${encodeURIComponent(id)}`);
         } catch (error) {
           go.disabled = false;

@@ -47,8 +47,8 @@ class Replays:
     def called(self, method: str) -> None:
         """A request of the agent's start was sent."""
         self.replayed, self._last = 0, []
-        self._history, self._size = [], 0
         if method in (*RESTORES, "session/new"):
+            self._history, self._size = [], 0
             self.repeats.opened(stored=method in RESTORES)
 
     def is_cut(self) -> bool:
