@@ -9,8 +9,9 @@ import pytest
 from rookery.acp.bridge.questions import told_call as told
 from rookery.core.blocks import ask_details
 from rookery.core.empty_header import EMPTY
-from tests.acp.bridging import asked, update
+from tests.acp.bridging import asked, is_call, update
 from tests.acp.doors import BRIDGE, Door
+from tests.acp.driving import texts
 from tests.spoofs import EVIL, HIDING, SPOOFS
 
 type Json = dict[str, Any]
@@ -154,3 +155,45 @@ async def test_a_dialog_says_which_of_how_many_it_is_and_what_the_command_would_
     assert await retitled() == "git push a", "its dialog is over"
     agent.send(id=second["id"], result=REJECT)
     assert (await agent.answer(id))["result"]["stopReason"] == "end_turn"
+
+
+DONE: Json = {"notify": "elicitation/complete", "params": {"elicitationId": "e1"}}
+LINK: Json = {
+    "question": "Log in",
+    "url": "https://auth.example.com/authorize?x=1",
+    "elicitationId": "e1",
+    "accepted": [{"text": "in"}, DONE],
+    "declined": [{"text": "out"}],
+}
+
+
+async def test_an_editor_that_opens_addresses_gets_the_link_and_its_completion(
+    bridge: Door,
+) -> None:
+    agent = await bridge.open(elicitation={"url": {}})
+    session = await agent.new()
+    id = agent.prompt(session, [LINK])
+    link = await agent.until(is_call("elicitation/create"))
+    assert (link["params"]["mode"], link["params"]["url"]) == ("url", LINK["url"])
+    agent.send(id=link["id"], result={"action": "accept"})
+    done = await agent.until(is_call("elicitation/complete"))
+    assert done["params"]["elicitationId"] == link["params"]["elicitationId"]
+    await agent.answer(id)
+    assert "in" in texts(agent.news(session))
+
+
+@pytest.mark.parametrize(("option", "said"), [("accept", "in"), ("decline", "out")])
+async def test_an_editor_without_links_shows_the_address_in_a_question(
+    bridge: Door, option: str, said: str
+) -> None:
+    agent = await bridge.open()
+    session = await agent.new()
+    id = agent.prompt(session, [LINK])
+    dialog = await asked(agent)
+    call = dialog["params"]["toolCall"]
+    assert "auth.example.com" in call["title"]
+    assert LINK["url"] in words(call)
+    outcome = {"outcome": "selected", "optionId": option}
+    agent.send(id=dialog["id"], result={"outcome": outcome})
+    await agent.answer(id)
+    assert said in texts(agent.news(session))

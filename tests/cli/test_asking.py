@@ -223,6 +223,24 @@ def test_a_form_is_filled_in(home: Path) -> None:
         assert answer in running.end().out
 
 
+def test_a_link_is_printed_whole_and_answered_by_meaning(home: Path) -> None:
+    address = "https://auth.example.com/authorize?" + "&".join(f"p{n}=value{n}" for n in range(60))
+    step = {"question": "Log in", "url": address, "accepted": [{"text": "in"}]}
+    with asking(step) as running:
+        listed = rookery("asks").out
+        assert f"│ {address}\n" in listed
+        assert "wants to send you to auth.example.com" in listed
+        assert json.loads(rookery("asks", "--json").out)["url"] == address
+        assert rookery("answer", "House", "a").code == 3
+        assert rookery("answer", "House", "maybe").code == 2
+        assert "Answered: opened it" in rookery("answer", "House", "y").err
+        assert "in" in running.end().out
+    shown = rookery("show", "House").out
+    assert "You opened it" in shown
+    assert "wants to send you to auth.example.com" in shown
+    assert "auth.example.com" in rookery("export", "House", "-o", "-").out
+
+
 def test_the_second_of_two_asks(home: Path) -> None:
     with asking(CALM):
         assert rookery("answer", "House", "1", "--ask", "2").code == 2

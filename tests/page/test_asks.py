@@ -52,6 +52,16 @@ FORM = {
 }
 
 
+LINK = {
+    "otherwise": [
+        {
+            "question": "Log in to the nest",
+            "url": "https://auth.example.com/authorize?client_id=1&state=<b>x</b>",
+            "accepted": [{"text": "thanks"}],
+            "declined": [{"text": "without it"}],
+        }
+    ]
+}
 FIRST = 1_000
 """Milliseconds after which a card takes keys, and a little."""
 
@@ -254,3 +264,34 @@ def test_the_inbox_goes_from_ask_to_ask(serving: Callable[..., Site]) -> None:
     expect(page.locator(".others li")).to_have_count(0)
     page.locator(".answers button").first.click()
     expect(page.get_by_text("Nothing needs you.")).to_be_visible()
+
+
+@pytest.mark.parametrize("by", ["click", "key"])
+def test_a_link_opens_a_tab_that_knows_nothing_of_this_one(site: Site, by: str) -> None:
+    session = site.session(LINK, title="Log in")
+    site.say(session, "go")
+    page = opened(site, session)
+    page.context.route("https://auth.example.com/**", lambda route: route.fulfill(body="hello"))
+    link = page.get_by_role("link", name="Open in the browser")
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    expect(page.locator(".asked")).to_contain_text("wants to send you to auth.example.com")
+    with page.context.expect_page() as opening:
+        if by == "click":
+            link.click()
+        else:
+            page.keyboard.press("y")
+    other = opening.value
+    other.wait_for_load_state()
+    assert other.url.startswith("https://auth.example.com/authorize?client_id=1&state=")
+    assert other.evaluate("[opener, document.referrer]") == [None, ""]
+    expect(page.locator("body")).to_contain_text("You opened it")
+    expect(page.locator("body")).to_contain_text("thanks")
+
+
+def test_a_link_is_declined_and_nothing_opens(site: Site) -> None:
+    session = site.session(LINK, title="Log in")
+    site.say(session, "go")
+    page = opened(site, session)
+    page.get_by_role("button", name="Decline").click()
+    expect(page.locator("body")).to_contain_text("without it")
+    assert len(page.context.pages) == 1

@@ -1,12 +1,14 @@
 """How asks are answered: by keys with the same meaning for every agent, and never by what somebody
 types (issue 13, lines 1, 2 and 4)."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key, Paste
 
+from rookery.core.asks import asks
 from rookery.core.json.events import Json
 from rookery.tui.keys.map import learn
 from rookery.tui.messages import News
@@ -14,7 +16,9 @@ from rookery.tui.transcript.answer_guard import AnswerGuard
 from rookery.tui.widgets.chips import Chips
 from rookery.tui.widgets.queue import Queue
 from rookery.tui.widgets.status import Status
+from rookery.tui.windows.whole import QRScreen
 from rookery.tui.writing import drafts
+from tests.e2e.house import until
 from tests.tui import gallery
 from tests.tui.still import Still
 from tests.tui.test_keys import PERMIT, answer, lines, showing
@@ -443,3 +447,82 @@ async def test_text_below_an_open_ask_says_that_it_is_no_answer_and_when_it_is_r
         told = [str(each.message) for each in app._notifications]
         assert any("no answer to the open question" in words for words in told)
         assert any("when this turn ends" in words for words in told)
+
+
+# --- links ---------------------------------------------------------------------------------------
+
+ADDRESS = "https://auth.example.com/authorize?" + "&".join(f"p{n}=value{n}" for n in range(30))
+
+
+def link() -> list[Json]:
+    params = {"mode": "url", "message": "Log in", "url": ADDRESS, "elicitationId": "e1"}
+    return [*gallery.ASKS[:2], asks.asked("q1", "n", "elicitation/create", params) or {}]
+
+
+def did(action: str) -> Json:
+    return {"do": "answer", "ask": "q1", "nonce": "n", "action": action}
+
+
+def browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that notes what it is to open."""
+    program, noted = tmp_path / "xdg-open", tmp_path / "opened"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" > {noted}.new && mv {noted}.new {noted}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return noted
+
+
+async def test_a_link_is_opened_by_a_key_and_then_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = browser(tmp_path, monkeypatch)
+    monkeypatch.setenv("DISPLAY", ":9")
+    async with showing(link(), (80, 40)) as (app, pilot):
+        shown = "".join(line.strip(" ┃│▌") for line in lines(app).split("\n"))
+        assert ADDRESS in shown
+        assert "wants to send you to auth.example.com" in lines(app)
+        assert not noted.exists()
+        await pilot.press("f2", "y")
+        assert app.sent == [did("accept")]
+        await asyncio.to_thread(until, noted.exists, "the browser opens")
+        assert noted.read_text() == ADDRESS
+
+
+async def test_without_a_browser_nothing_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
+    async with showing(link()) as (app, pilot):
+        await pilot.press("f2", "y")
+        assert app.sent == []
+        [notified] = app._notifications
+        assert "SSH" in notified.message
+        assert "copy" in notified.message
+        await pilot.press("c")
+        assert app.clipboard == ADDRESS
+        await pilot.press("2")
+        assert app.sent == [did("accept")]
+
+
+async def test_a_link_is_declined() -> None:
+    async with showing(link()) as (app, pilot):
+        await pilot.press("f2", "n")
+        assert app.sent == [did("decline")]
+
+
+@pytest.mark.parametrize(("size", "said"), [((120, 60), "█"), ((80, 24), "needs a terminal of")])
+async def test_a_link_as_a_qr_code(size: tuple[int, int], said: str) -> None:
+    async with showing(link(), size) as (app, pilot):
+        await pilot.press("f2", "q")
+        window = app.screen
+        assert isinstance(window, QRScreen)
+
+        def seen() -> bool:
+            whole = window.whole
+            return said in "".join(whole.render_line(y).text for y in range(whole.size.height))
+
+        for _ in range(200):
+            if seen():
+                break
+            await pilot.pause(0.05)
+        assert seen()

@@ -11,7 +11,7 @@ from rookery.core.agent import imported, message_blocks, switching
 from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside
 from rookery.core.agent.prompt import words_of
-from rookery.core.asks import kept_asks, together
+from rookery.core.asks import kept_asks, links, together
 from rookery.core.critic import state
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -157,6 +157,7 @@ def _turn(header: Json, event: Event) -> Json:
                 "error": error if isinstance(error, dict) else None,
                 "last": lenient.text(update, "last") or header["last"],
                 "_open": None,
+                "_links": {},
                 "_tools": calls.left(header["_tools"], calls.LEFT[reason != "end_turn"]),
             } | kept_asks.turn_over(header, update)
     return {}
@@ -185,7 +186,7 @@ def _agent(header: Json, event: Event) -> Json:
             process[field] = update[field]
     changes: Json = {"process": process, "_open": None}
     if state in ("exited", "stopped", "parked"):
-        changes |= kept_asks.agent_gone(header)
+        changes |= kept_asks.agent_gone(header) | {"_links": {}}
     if state == "stopped" and header["process"]["state"] == "parked":
         del changes["process"]  # the worker stopped; the agent stays parked
     elif state == "starting":
@@ -315,11 +316,14 @@ def _ask(header: Json, event: Event) -> Json:
         changes: Json = {"asks": together.numbered(header["asks"], name, ask), "_open": None}
         changes |= {} if before else {"news": event.seq}
         return calls.after_ask(header, event) | changes
+    if update.get("state") == "completed":
+        return links.after_completion(header, name)
     rest = {key: ask for key, ask in header["asks"].items() if key != name}
     ask = header["asks"].get(name)
     if ask is not None and budgets.is_one(ask):
         return {"asks": rest} | budgets.answered(header, ask, lenient.mapping(update, "outcome"))
     waited = calls.after_answer(header, ask, event.at) if ask else {}
+    waited |= links.after_answer(header, name, update)
     return {"asks": rest} | waited | kept_asks.closing(header, update)
 
 

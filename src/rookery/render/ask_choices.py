@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rookery.core import budgets
+from rookery.core.asks import links
 from rookery.core.asks.asks import REJECTS
 from rookery.core.blocks import Block
 from rookery.core.json import Json, lenient
@@ -36,12 +37,23 @@ class Choice(NamedTuple):
     """The action that it chooses."""
 
 
+_LINK = (
+    Choice("ask.allow", links.OPEN.lower(), 0),
+    Choice("block.copy", "copy the address"),
+    Choice("ask.qr", "QR code"),
+    Choice("ask.option2", links.ELSEWHERE, 1),
+    Choice("ask.deny", links.DECLINE.lower(), 2),
+)
+
+
 def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     """Those in sight, and all others."""
     later = Choice("ask.defer", "decide later")
     if any(each.get("type") == "form" for each in block["parts"]):
         return [Choice("ask.fill", "fill in"), Choice("ask.decline", "decline"), later], []
     actions = block["actions"]
+    if is_link(block):
+        return [*_LINK, later], []
     deny = _meant("ask.deny", actions, *REJECTS)
     goes = is_go(block)
     always = None if goes else _always(actions)
@@ -98,6 +110,11 @@ def letters_of(block: Block) -> dict[int, str]:
     seen, more = choices(block)
     return {each.place: LETTERS[each.name] for each in (*seen, *more)
             if each.name in LETTERS and each.place is not None}  # fmt: skip
+
+
+def is_link(block: Block) -> bool:
+    """Whether it sends the user to an address (`ask_actions` makes its three actions)."""
+    return block.get("kind") == links.KIND and len(block["actions"]) == 3
 
 
 def is_go(block: Block) -> bool:

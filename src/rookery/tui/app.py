@@ -321,6 +321,8 @@ class Rookery(Focus, TranscriptTools):
     # --- blocks --------------------------------------------------------------------------------
 
     def on_transcript_acted(self, message: Transcript.Acted) -> None:
+        if not self.asking.opens(message.action):
+            return
         self.act(message.action)
         self.asking.answered(message.block)
 

@@ -19,7 +19,8 @@ class Asks:
         self._open: dict[str, Incoming] = {}
 
     def take(self, incoming: Incoming, danger: str) -> tuple[str, Json] | None:
-        """The `_ask` to log, by its id; None when the request was answered with an error."""
+        """The `_ask` to log, by its id; None when the request was answered with an error. Raises
+        links.BadLink."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
             incoming.unknown()
             return None

@@ -119,8 +119,8 @@ def test_files_and_terminals_are_for_our_own(name: str, argv: list[str], ours: b
     assert offers["fs"] == {"readTextFile": ours, "writeTextFile": ours}
 
 
-def test_forms_are_for_everybody() -> None:
-    assert offers_of(Profile())["elicitation"] == {"form": {}}
+def test_forms_and_links_are_for_everybody() -> None:
+    assert offers_of(Profile())["elicitation"] == {"form": {}, "url": {}}
 
 
 def test_the_modes_of_a_family_are_known() -> None:

@@ -160,7 +160,7 @@ class Attached:
         if kind_of(update) == "_ask" and update.get("state") == "asked":
             self._asked(update)
         elif kind_of(update) == "_ask":
-            self.questions.closed(lenient.text(update, "id"))
+            self.questions.ended(update)
             if budgets.stops(update) and self.header["state"] == "idle":
                 for name, _ in self._prompts.waiting():  # an editor has no key for the queue
                     self._dispatch({"do": "queue", "op": "remove", "item": name})

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from rookery.core import budgets
+from rookery.core.asks import links
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, options_of, pick, reason_of
 from rookery.core.blocks import Block, asks, captions
 from rookery.core.blocks.parts import diffs
@@ -29,6 +30,7 @@ class Questions:
         self._tell = tell
         self._session = session
         self._forms = offers(client, "elicitation", "form")
+        self._links = offers(client, "elicitation", "url")
         self.answer: Callable[[Json], None] = lambda _: None
         """Called with the command that a dialog's end stands for."""
         self._open: dict[str, int] = {}
@@ -42,7 +44,7 @@ class Questions:
 
     def takes(self, ask: Json) -> bool:
         """Whether this editor can show it."""
-        return ask.get("kind") == "permission" or self._forms
+        return ask.get("kind") == "permission" or self._forms or links.is_one(ask)
 
     def ask(self, ask: Json, call: Json, header: Json) -> None:
         """Open the dialog of an ask that `takes` allows. `call`: the tool call that it is about, as
@@ -52,7 +54,9 @@ class Questions:
         if ask["id"] in self._sent:
             self._sent[ask["id"]] = (ask, call, header)
             return
-        if ask.get("kind") == "permission":
+        if links.is_one(ask):
+            self._link(ask, header)
+        elif ask.get("kind") == "permission":
             known = {**ask, "step": lenient.mapping(header["asks"], ask["id"]).get("step")}
             shown = told_call(call, known, header)
             try:
@@ -63,6 +67,19 @@ class Questions:
                 self._number(name, asks.number(lenient.mapping(header["asks"], name)))
         else:
             self._form(ask, lenient.text(ask, "message"))
+
+    def _link(self, ask: Json, header: Json) -> None:
+        """The editor opens it, or shows it in a permission request, for the user to open."""
+        if self._links:
+            params = {"mode": "url", "elicitationId": ask["id"], "url": ask["url"]}
+            params["message"] = lenient.text(ask, "message")
+            self._request("elicitation/create", ask, params, _form_answer)
+            return
+        call: Json = {"toolCallId": f"link-{ask['id']}", "kind": "other", "status": "pending"}
+        call = told_call(call, ask, header)
+        call["title"] = f"Open a page of {links.host_of(ask['url'])} in your browser"
+        params = {"toolCall": call, "options": LINK_OPTIONS}
+        self._request("session/request_permission", ask, params, _link_answer)
 
     def _permit(self, ask: Json, call: Json) -> None:
         number = asks.number(ask)
@@ -100,6 +117,14 @@ class Questions:
         if again is not None and not taken:
             self.ask(*again)
 
+    def ended(self, update: Json) -> None:
+        """An ask is closed; or what a link was for is done, wherever it was opened."""
+        name = lenient.text(update, "id")
+        self.closed(name)
+        done = update.get("completed") is True or update.get("state") == "completed"
+        if done and self._links:
+            self._peer.notify("elicitation/complete", {"elicitationId": name})
+
     def closed(self, ask: str) -> None:
         self._sent.pop(ask, None)
         request = self._end(ask)
@@ -131,6 +156,13 @@ class Questions:
         self._open[ask["id"]] = request
 
 
+LINK_OPTIONS: list[Json] = [
+    {"optionId": "accept", "name": "I opened it", "kind": "allow_once"},
+    {"optionId": "decline", "name": links.DECLINE, "kind": "reject_once"},
+]
+"""For an editor that opens no addresses."""
+
+
 def _options(ask: Json) -> list[Json]:
     """The agent's own; of a dangerous call, without those that hold always."""
     found = []
@@ -158,6 +190,11 @@ def _permission(ask: Json, answer: Answer) -> Json:
         return {"cancel": True}
     reject = pick(options_of(ask), REJECTS)
     return {"option": reject["optionId"]} if reject else {"cancel": True}
+
+
+def _link_answer(_ask: Json, answer: Answer) -> Json:
+    outcome = lenient.mapping(answer.result, "outcome")
+    return {"action": "accept" if outcome.get("optionId") == "accept" else "decline"}
 
 
 def _form_answer(_ask: Json, answer: Answer) -> Json:

@@ -212,11 +212,15 @@ async def _give_back(turn: Performance, method: str, terminal: str) -> None:
 
 
 async def question(turn: Performance, a: Json) -> None:
-    if not turn.offered("elicitation", "form"):
+    mode = "url" if "url" in a else "form"
+    if not turn.offered("elicitation", mode):
         await turn.play([{"text": f"(I would ask: {a['message']})"}])
         return
     schema = a.get("schema", {"type": "object", "properties": {"answer": {"type": "string"}}})
-    asked = {"mode": "form", "message": a["message"], "requestedSchema": schema}
+    more = {"requestedSchema": schema}
+    if mode == "url":
+        more = {"url": a["url"], "elicitationId": a.get("elicitationId", a["url"])}
+    asked = {"mode": mode, "message": a["message"], **more}
     try:
         answer = await turn.call("elicitation/create", **asked)
     except RpcError:

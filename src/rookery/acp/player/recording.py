@@ -128,6 +128,13 @@ def _end_of(update: Json) -> Json:
 
 
 def _ask_of(update: Json) -> Json:
+    if isinstance(update.get("url"), str):
+        name = update.get("elicitation") or update.get("elicitationId") or update["url"]
+        return {
+            "question": update.get("message") or "?",
+            "url": update["url"],
+            "elicitationId": name,
+        }
     if update.get("kind") == "question":
         return {"question": update.get("message") or "?", "schema": update.get("schema") or {}}
     asked: Json = {"toolCall": update.get("toolCall") or {}, "announce": False}

@@ -10,7 +10,7 @@ from rookery.core.blocks import Block, asks, captions
 from rookery.core.json import dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import CONFIRM
-from rookery.render.ask_choices import letters_of
+from rookery.render.ask_choices import is_link, letters_of
 from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
 
@@ -26,6 +26,7 @@ OUTPUT_LINES = 16
 TEXT_LINES = 40
 CHOICES = 50
 
+LINK_ANSWERS = (("y", "I opened it"), ("n", "Decline"))
 BOXES = {"completed": "[x]", "in_progress": "[>]"}
 TOKENS = {"completed": "done", "in_progress": "running"}
 SIDES = {"+": "done", "-": "failed", "@": "faint"}
@@ -232,6 +233,8 @@ def of_ask(
     if danger:
         found.append(f"  {paint.in_('failed', f'Cannot be undone: this {danger}')}")
     found += [f"  {paint.faint(line)}" for line in lenient.texts(block, "explains")]
+    if is_link(block):
+        return [*found, *(f"  {letter}  {words}" for letter, words in LINK_ANSWERS)]
     keys = letters_of(block)
     for number, action in enumerate(block["actions"], 1):
         found.append(_option(number, action, keys.get(number - 1, ""), paint))

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from rookery.cli.output import clean_line
-from rookery.core.asks import forms
+from rookery.core.asks import forms, links
 from rookery.core.json import Json, lenient
 
 TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -14,10 +14,15 @@ TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 def form_answer(ask: Json, option: str, values: tuple[str, ...]) -> Json:
     """The answer to a question, checked against its form. Raises click.UsageError."""
     if option not in ("accept", "decline", "cancel"):
-        message = "answer a form with accept, decline or cancel."
+        noun = "link" if links.is_one(ask) else "form"
+        message = f"answer a {noun} with accept, decline or cancel."
         raise click.BadParameter(message, param_hint="OPTION")
     if option != "accept":
         return {"action": option}
+    if links.is_one(ask):
+        if values:
+            raise click.BadParameter("this question has no form.", param_hint="--set")
+        return {"action": "accept"}
     schema = lenient.mapping(ask, "schema")
     fields = lenient.mapping(schema, "properties")
     content: Json = {}

@@ -6,6 +6,7 @@ from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
 from rookery.client.reading import excerpt
+from rookery.core.asks import links
 from rookery.core.asks.asks import letters, options_of
 from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.document import Block, join
@@ -60,6 +61,8 @@ def open_asks(session: str) -> list[Asked]:
 
 def how_to_answer(session: str, place: int, asked: Asked) -> str:
     which = f" --ask {place}" if place > 1 else ""
+    if links.is_one(asked.ask):
+        return f"rookery answer {session}{which} y once you have opened it (or n, d)"
     if asked.ask.get("kind") == "question":
         return f"rookery answer {session}{which} y --set FIELD=VALUE (or n, d)"
     more = " --confirm" if lenient.text(asked.ask, "danger") else ""

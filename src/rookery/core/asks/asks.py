@@ -7,7 +7,7 @@ only a client that has read the log can answer.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rookery.core.asks import forms
+from rookery.core.asks import forms, links
 from rookery.core.json import Draft, Json, lenient
 
 CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
@@ -119,7 +119,9 @@ def meant(ask: Json, letter: str) -> Json | Refusal:
         return {"defer": True}
     if ask.get("kind") == "question":
         form = {"y": "accept", "n": "decline"}.get(letter)
-        return {"action": form} if form else Refusal("no_rule", "A form cannot be always allowed.")
+        noun = "link" if links.is_one(ask) else "form"
+        words = f"A {noun} cannot be always allowed."
+        return {"action": form} if form else Refusal("no_rule", words)
     if letter == "a" and (danger := lenient.text(ask, "danger")):
         return Refusal("always_disabled", once_only(danger))
     if letter == "a" and ask.get("always"):
@@ -150,7 +152,7 @@ def once_only(danger: str) -> str:
 def asked(name: str, nonce: str, method: str, params: object, danger: str = "") -> Json | None:
     """The `_ask` of an agent's request; None when it is not one that the user could answer.
 
-    `danger`: why the call wants a second confirmation.
+    `danger`: why the call wants a second confirmation. Raises links.BadLink.
     """
     base: Json = {"sessionUpdate": "_ask", "id": name, "state": "asked", "nonce": nonce}
     if not isinstance(params, dict):
@@ -162,6 +164,8 @@ def asked(name: str, nonce: str, method: str, params: object, danger: str = "") 
         ask = base | {"kind": "permission", "toolCall": call, "options": options}
         return ask | ({"danger": danger} if danger else {})
     schema = lenient.mapping(params, "requestedSchema")
+    if method == "elicitation/create" and params.get("mode") == "url":
+        return base | links.fields(params)
     if method == "elicitation/create" and schema:
         message = lenient.text(params, "message")
         return base | {"kind": "question", "message": message, "schema": schema}
@@ -207,8 +211,11 @@ def _question(ask: Json, command: Json, by: str | None) -> Answer | Refusal:
         if wrong := forms.check(lenient.mapping(ask, "schema"), content):
             problems = "; ".join(f"{field} {why}" for field, why in wrong.items())
             return Refusal("invalid_form", problems[:1000] + ".")
-        reply["content"] = content
+        if not links.is_one(ask):
+            reply["content"] = content
     words = forms.answer(lenient.mapping(ask, "schema"), lenient.mapping(reply, "content"))
+    if links.is_one(ask):
+        words = links.ANSWERED[action]
     return _close(ask, reply, words or str(action), command["id"], by)
 
 
@@ -228,3 +235,9 @@ def cancelled(ask: Json, reason: str) -> Answer:
     reply: Json = {"action": "cancel"} if question else CANCELLED
     outcome = {"outcome": "cancelled"}
     return Answer(Draft(closed(lenient.text(ask, "id"), outcome, reason=reason)), reply)
+
+
+def completed(ask: Json) -> Answer:
+    """What a link was for is done, though nobody answered here: the user opened it elsewhere."""
+    answer = _close(ask, {"action": "accept"}, links.DONE, None, None)
+    return answer._replace(draft=Draft(answer.draft.update | {"completed": True}))

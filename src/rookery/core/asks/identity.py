@@ -34,7 +34,8 @@ def digest(ask: Json, known: Json | None = None, others: Iterable[Json] = ()) ->
     are announced and not over. They count where the ask itself says too little: some agents ask
     under another id about what they have just announced."""
     if ask.get("kind") == "question":
-        return digest_of(["question", ask.get("message"), ask.get("schema")])
+        link = [ask["url"]] if ask.get("url") else []  # with another address it is another ask
+        return digest_of(["question", ask.get("message"), ask.get("schema"), *link])
     call = known_call(known or {}, lenient.mapping(ask, "toolCall"))
     essence = _essence(call)
     if not call.get("rawInput"):

@@ -56,7 +56,7 @@ GIVEN = ("option", "action", "content", "reason", "confirm", "always")
 
 THEIRS = (
     *("kind", "options", "danger", "risk"),
-    *("always", "alwaysChoices", "alwaysReach", "alike"),
+    *("always", "alwaysChoices", "alwaysReach", "alike", "url", "elicitation"),
 )
 """Fields of an ask that give way while the user decides whether its prompt is sent again."""
 

@@ -1,7 +1,7 @@
 """The answers to an ask, each with the finished command that its button sends; what became of it;
 and asks that outlive their agent."""
 
-from rookery.core.asks import forms, kept_asks, together
+from rookery.core.asks import forms, kept_asks, links, together
 from rookery.core.asks.asks import answer_to, reason_of
 from rookery.core.blocks import captions, parts
 from rookery.core.blocks.agent_names import agent_name
@@ -17,8 +17,20 @@ REASON = 2000
 
 def answers(ask: Json) -> list[Json]:
     """One action for each option, in the agent's order and words, with the finished command."""
+    if links.is_one(ask):
+        return _ways_to_open(ask)
     found = [action_of(ask, option) for option in list(lenient.mappings(ask, "options"))[:20]]
     return parts.whole([*found, *_always(ask)])
+
+
+def _ways_to_open(ask: Json) -> list[Json]:
+    """`open`: the address that the face opens when the user chooses this; nothing else does."""
+    accept, decline = ({**answer_to(ask), "action": each} for each in ("accept", "decline"))
+    return [
+        {"label": links.OPEN, "kind": "allow_once", "command": accept, "open": ask["url"]},
+        {"label": links.ELSEWHERE, "kind": "elsewhere", "command": accept},
+        {"label": links.DECLINE, "kind": "reject_once", "command": decline},
+    ]
 
 
 def _always(ask: Json) -> list[Json]:
@@ -116,6 +128,10 @@ def _answer(update: Json, ask: Json, who: str) -> str:
     schema, content = lenient.mapping(ask, "schema"), lenient.mapping(given, "content")
     if said := forms.answer(schema, content):
         return said
+    if links.is_one(ask) and update.get("completed") is True:
+        return sentence(links.DONE)
+    if links.is_one(ask) and (done := links.ANSWERED.get(lenient.text(given, "action"))):
+        return sentence(who + done)
     if done := ANSWERED.get(lenient.text(given, "action")):
         return sentence(who + done)
     verdict, kind = _verdict(option), lenient.text(option, "kind")
@@ -151,6 +167,17 @@ def left(before: Json, after: Json) -> list[Op]:
         elif known is not None and ask.get("away") and not known.get("away"):
             ops += change(ask["block"], note=AWAY)
     return ops
+
+
+def opened(before: Json, after: Json, *, completed: bool) -> list[Op]:
+    """Links that the user opened, and what became of them since."""
+    known, now = before.get("_links", {}), after.get("_links", {})
+    if known is now:
+        return []
+    waits = [link["block"] for key, link in now.items() if key not in known]
+    gone = [link["block"] for key, link in known.items() if key not in now]
+    words = dict.fromkeys(waits, links.WAITING) | dict.fromkeys(gone, links.DONE * completed)
+    return [op for block, then in words.items() for op in change(block, then=then)]
 
 
 def _together(before: Json, after: Json) -> list[Op]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rookery.core import budgets
+from rookery.core.asks import links
 from rookery.core.blocks import agent_names, captions, parts
 from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.captions import Clean
@@ -29,14 +30,14 @@ LONG_WORDS = 5_000
 MOST = 50
 """Items that are listed separately; the rest is one text."""
 
-_FIRST = ("command", "path", "address", "tool", "diff")
+_FIRST = ("command", "path", "address", links.KIND, "tool", "diff")
 
 
 # --- as the fold makes it ------------------------------------------------------------------------
 
 
 def fields(ask: Json, header: Json) -> Json:
-    """Of a block for an ask about a tool call."""
+    """Of a block for an ask about a tool call, or about an address."""
     call = lenient.mapping(ask, "toolCall")
     if isinstance(ask.get("does"), list):
         items = _with(list(lenient.mappings(ask, "does")), diffs(call), key_of(call))
@@ -47,7 +48,7 @@ def fields(ask: Json, header: Json) -> Json:
     items += _long_words(call)
     packed = [_packed(item) for item in _few(items)]
     told, text = [entry for entry, _ in packed], "".join(text for _, text in packed)
-    title = lenient.text(call, "title")
+    title = lenient.text(ask, "message") if links.is_one(ask) else lenient.text(call, "title")
     plans = any(go_asks.is_one("", (lenient.text(item, "text"),)) for item in items[:1])
     said = is_bare(title) or plans
     called = title[:500] if items and not _same(title, items) and not said else ""
@@ -90,8 +91,9 @@ def block_of(ask: Json, header: Json) -> Block:
     """An open ask alone, for faces without a transcript."""
     call = lenient.mapping(ask, "toolCall")
     title, kind = lenient.text(call, "title"), lenient.text(call, "kind", "other")
-    if budgets.is_one(ask):
-        title, kind = lenient.text(ask, "message"), budgets.HOW
+    if budgets.is_one(ask) or links.is_one(ask):
+        title = lenient.text(ask, "message")
+        kind = links.KIND if links.is_one(ask) else budgets.HOW
     block = make_block("", "ask", status="asked", title=title, kind=kind)
     return block | fields(ask, header)
 
@@ -135,6 +137,7 @@ def _packed(item: Json) -> tuple[Json, str]:
     text = lenient.text(item, "text")
     first, *rest = text.strip().split("\n", 1)
     head = first[:ONE_LINE] + (" …" if rest or len(first) > ONE_LINE else "")
+    head = links.host_of(text) if entry["what"] == links.KIND else head
     entry |= {"size": len(text), "head": head, "lines": text.strip("\n").count("\n") + 1}
     if removed := lenient.integer(item, "removed"):
         entry["removed"] = removed
@@ -252,6 +255,8 @@ def pieces(
                 found.append(_piece(item, group))
             if item.note:
                 found.append(Piece("note", item.note))
+            if item.what == links.KIND:
+                found += [Piece("note", f"⚠ {words}") for words in links.warnings_of(item.text)]
     if called := " ".join(str(block.get("called") or "").split()):
         who = clean(lenient.text(block, "agent") or agent) or "the agent"
         found.append(Piece("note", f"{who}'s description: {clean(_cut(called))}"))
@@ -293,6 +298,7 @@ def brief(ask: Json) -> str:
     found = [lenient.text(item, "text") for item in lenient.mappings(ask, "does")]
     plan = go_asks.title_of(plan_in(ask))
     said = f"carry out its plan ({plan})" if plan else next(filter(None, found), "")
+    said = lenient.text(ask, "message") or said if links.is_one(ask) else said
     said = said or lenient.text(call, "title") or lenient.text(ask, "message")
     return lenient.first_line(said, ONE_LINE)
 
@@ -353,6 +359,9 @@ def _wants(
         case "address" if first.lines == 1 and len(first.text) <= ONE_LINE + 2:
             verb = captions.VERBS.get(first.kind, "use")
             return coded(verb, first.text) if coded else f"{verb}: {_line(first.text)}", rest
+        case links.KIND:
+            place = links.host_of(first.text)
+            return coded("send you to", place) if coded else f"send you to {place}", group
         case "tool" if go_asks.is_one("", (first.text,)):
             return "carry out its plan", rest
         case "tool":

@@ -182,6 +182,8 @@ def outcome(block: Block, here: str = "") -> str:
     """How an ask ended: `You allowed it`. The device that answered is named; else, if the answer
     came from another face than the one that says it (`here`), that one."""
     said = clean_line(block["text"]) or clean_line(block["status"])
+    if then := clean_line(lenient.text(block, "then")):
+        said = f"{said} · {then}"
     if where := clean_line(lenient.text(block, "where")):
         return f"{said} ({where})"
     face = lenient.text(block, "by")

@@ -6,6 +6,7 @@ The choice is in the session's log. Rules come first, then the mode; this answer
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rookery.core.asks import links
 from rookery.core.asks.asks import Answer, Judgement, closed
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.policy import go_asks
@@ -93,7 +94,8 @@ def settled(
 
 def answered(order: Order, ask: Json) -> Answer:
     """A question, which only the user could answer: declined, but for one that needs no answer."""
-    accepts = order.approve == ALL and not lenient.texts(lenient.mapping(ask, "schema"), "required")
+    required = lenient.texts(lenient.mapping(ask, "schema"), "required")
+    accepts = order.approve == ALL and not required and not links.is_one(ask)
     action = "accept" if accepts else "decline"
     words = "accepted as it is" if accepts else "declined: this session never asks you"
     reply: Json = {"action": action} | ({"content": {}} if accepts else {})

@@ -35,7 +35,7 @@ queue: queue.up=up,k queue.down=down,j queue.edit=e,enter queue.earlier=K,shift+
     queue.later=J,shift+down queue.remove=x,delete queue.send=s
 transcript: block.up=up,k block.down=down,j block.open=enter,space block.copy=c block.edit=e
     block.show=o block.split=s ask.allow=y ask.always=a ask.deny=n ask.reject=r ask.defer=d
-    ask.amend=m ask.explain=e ask.alike=Y ask.alike_deny=N
+    ask.amend=m ask.explain=e ask.alike=Y ask.alike_deny=N ask.qr=q
     ask.fill=f ask.decline=x ask.all=p ask.risky=w ask.more=question_mark ask.confirm=y
     ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4 ask.option5=5 ask.option6=6
     ask.option7=7 ask.option8=8 ask.option9=9 view.start=home,g view.end=end,G

@@ -220,7 +220,7 @@ def offers_of(profile: Profile) -> Json:
     return {
         "fs": {"readTextFile": profile.files, "writeTextFile": profile.files},
         "terminal": profile.terminals,
-        "elicitation": {"form": {}},
+        "elicitation": {"form": {}, "url": {}},
         "plan": {},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},

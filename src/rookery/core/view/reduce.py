@@ -10,6 +10,7 @@ from rookery.core import budgets
 from rookery.core.agent import message_blocks
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
+from rookery.core.asks import links
 from rookery.core.asks.asks import answer_to
 from rookery.core.blocks import (
     Document,
@@ -54,6 +55,7 @@ def _step(before: Json, event: Event) -> tuple[Json, list[Op], list[Op]]:
     after = {**before, **changes} if changes else before
     ops = _LOOKS.get(kind_of(event.update), _raw)(before, after, event)
     ops += ask_actions.left(before, after) + notices.retrying(before, after)
+    ops += ask_actions.opened(before, after, completed=event.update.get("state") == "completed")
     told = looks.shown(changes)
     return after, ops, change(looks.HEADER, **told) if told else []
 
@@ -231,7 +233,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         agent=asks.asker(update, after),
         **{field: said for field in ("danger", "ruled") if (said := lenient.text(update, field))},
     )
-    if isinstance(update.get("schema"), dict):
+    if isinstance(update.get("schema"), dict) and not links.is_one(update):
         block["parts"] = parts.fit([{"type": "form", "schema": update["schema"]}])
         block["answer"] = answer_to(update)
     else:

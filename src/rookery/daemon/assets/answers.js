@@ -1,6 +1,6 @@
 // Answers to asks, loaded with the first one: one key or one tap. What cannot be undone is held or typed, what is allowed for
 // good shows its rule first.
-import { $, $$, api, element, say, toast, uid, when } from "./main.js";
+import { $, $$, api, copy, element, say, toast, uid, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
 import { arrived } from "./asks.js";
 
@@ -197,6 +197,11 @@ function press(button) {
 let held = null;
 when("answer", (button) => (held?.done ? undefined : press(button)));
 when("answer-why", press);
+when("answer-open", press); // the browser opens it
+when("copy-link", async (button) => {
+  await copy(button.dataset.text);
+  toast("Copied.");
+});
 when("answer-alike", (button) => alike(button.closest(".answers"), button));
 when("answer-no", (button) => send(button.closest(".answers"), { action: button.dataset.action }));
 when("answer-form", (card) => {
@@ -247,7 +252,7 @@ for (const name of ["pointerup", "pointercancel", "pointerleave", "contextmenu"]
 
 const isEarly = (card) => performance.now() - (seen.get(idOf(card)) ?? 0) < FIRST;
 const buttonOf = (card, letter) =>
-  $$("button[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit === letter) && !each.disabled);
+  $$("[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit === letter) && !each.disabled);
 
 /** Takes back the letter that is about to answer. */
 function drop() {

@@ -102,7 +102,7 @@ export const when = (name, run) => deeds.set(name, run);
 async function act(node, event) {
   const run = deeds.get(node.dataset.do);
   if (!run || node.getAttribute("aria-busy") === "true") return;
-  event.preventDefault();
+  if (node.target !== "_blank") event.preventDefault(); // what opens a tab does that as well
   try {
     const work = run(node, event);
     if (!(work instanceof Promise)) return;

@@ -15,7 +15,6 @@ from rookery.daemon.access.devices import Device
 from rookery.daemon.access.journal import Deed, deeds
 from rookery.daemon.access.roles import ALL, ANSWER, LOOK
 from rookery.daemon.api.devices import Wish, linked
-from rookery.daemon.drawing import qr
 from rookery.daemon.errors import Problem
 from rookery.daemon.options import PORTS, split_host, url
 from rookery.daemon.page.settings import buttons, frame, named
@@ -24,6 +23,7 @@ from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
 from rookery.forms.lists import Row
+from rookery.render import qr
 from rookery.render.local_time import ago
 
 router = APIRouter(include_in_schema=False)

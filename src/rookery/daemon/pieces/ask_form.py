@@ -17,7 +17,7 @@ from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
 from rookery.export.html.block import coded
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.render.ask_choices import ALWAYS, alike, always_words, is_go, letters_of
+from rookery.render.ask_choices import ALWAYS, alike, always_words, is_go, is_link, letters_of
 
 WHY = "r"
 READ_ONLY = "This Rookery is read-only. Answer in a terminal."
@@ -38,6 +38,8 @@ def actions(block: Block, session: str, *, read_only: bool = False) -> str:
     form = next((part for part in block["parts"] if part.get("type") == "form"), None)
     if form is not None:
         return _form(lenient.mapping(form, "schema"), lenient.mapping(block, "answer"), session)
+    if is_link(block):
+        return _link(block, session)
     return _options(block, session) if block["actions"] else ""
 
 
@@ -73,6 +75,21 @@ def _options(block: Block, session: str) -> str:
         inner = f"<summary>Allow more than this</summary>{tag('div', wider, 'ways')}"
         ways += tag("details", inner, "wider")
     return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
+
+
+def _link(block: Block, session: str) -> str:
+    """The address is opened by the browser itself, and only by a click or a key."""
+    first, other, decline = block["actions"]
+    address = esc(lenient.text(first, "open"))
+    found = (
+        f'<a class="button primary" href="{address}" target="_blank" rel="noopener noreferrer" '
+        f'data-do="answer-open" data-key="y" data-answer="{esc(json.dumps(_said(first)))}">'
+        f"{esc_line(first['label'])} {tag('kbd', 'y')}</a>"
+        f'<button type="button" data-do="copy-link" data-text="{address}">Copy the address</button>'
+    )
+    found += _button(other, "2", "2", plain=True) + _button(decline, "n", "3", plain=True)
+    place = _place(lenient.mapping(first, "command"), session)
+    return f'<div class="answers" {place}>{tag("div", found, "ways")}</div>'
 
 
 def _alike(block: Block, verdict: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rookery.core.asks import together
+from rookery.core.asks import links, together
 from rookery.core.asks.kept_asks import is_waiting
 from rookery.core.blocks import ask_actions, asks
 from rookery.core.blocks.document import Block, make_block
@@ -68,14 +68,14 @@ def _block(ask: Json, header: Json) -> Block:
         "ask",
         status="asked",
         title=lenient.text(ask, "message") or lenient.text(call, "title"),
-        kind=lenient.text(call, "kind", "other"),
+        kind=links.KIND if links.is_one(ask) else lenient.text(call, "kind", "other"),
         note=lenient.text(ask, "why"),
         danger=lenient.text(ask, "danger"),
         actions=ask_actions.answers(ask),
     )
     block["step"] = ask.get("step")
     block["same"] = together.alike(header["asks"]).get(ask["id"], [])
-    if isinstance(ask.get("schema"), dict):
+    if isinstance(ask.get("schema"), dict) and not links.is_one(ask):
         block["parts"] = [{"type": "form", "schema": ask["schema"]}]
         block["answer"] = {"ask": ask["id"], "nonce": lenient.text(ask, "nonce")}
         return block

@@ -25,7 +25,7 @@ def announce(home: str, options: Options, new_link: Callable[[], str], say: Say)
 def show(options: Options, link: str, say: Say, *, qr: bool, browser: bool) -> None:
     """As a QR code for a phone, and in a browser here, if that is wanted."""
     if qr:
-        from rookery.daemon.drawing.qr import drawn
+        from rookery.render.qr import drawn
 
         say(addresses.why_only_here(options) or drawn(link))
     if browser:

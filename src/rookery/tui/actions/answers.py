@@ -5,7 +5,7 @@ from time import monotonic
 from textual.timer import Timer
 
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
-from rookery.core.blocks import Block
+from rookery.core.blocks import Block, asks
 from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.tui.keys.map import label
@@ -196,10 +196,8 @@ class Answers:
                 self.answered(block)
             case "fill":
                 self._fill(block)
-            case "open" if any(part.get("type") == "form" for part in block["parts"]):
-                self._fill(block)
-            case "open":
-                self._show_whole(block)
+            case "open" | "qr":
+                self._show(block, what)
             case "all" | "risky":
                 self._go_on(block, what)
             case "decline":
@@ -213,11 +211,32 @@ class Answers:
                 back = label(self._app, "ask.next")
                 self._app.notify(f"The agent is still waiting for your answer. {back} to go back.")
 
-    def _show_whole(self, block: Block) -> None:
-        from rookery.tui.windows.whole import AskScreen
+    def _show(self, block: Block, what: str) -> None:
+        """All of an ask in a window, or its address as a QR code."""
+        from rookery.tui.windows.whole import AskScreen, QRScreen
 
         header = self._app.window.header
-        self._app.push_screen(AskScreen(block, agent_name(header), str(header["cwd"])))
+        if what == "qr":
+            self._app.push_screen(QRScreen(asks.as_text(block)))
+        elif any(part.get("type") == "form" for part in block["parts"]):
+            self._fill(block)
+        else:
+            self._app.push_screen(AskScreen(block, agent_name(header), str(header["cwd"])))
+
+    def opens(self, action: Json) -> bool:
+        """Whether an action may be sent: if it opens an address, once a browser was started."""
+        from rookery.tui.system import external_programs
+
+        address = lenient.text(action, "open")
+        if not address:
+            return True
+        if why := external_programs.no_browser():
+            ways = (("block.copy", "to copy the address"), ("ask.qr", "for a QR code"))
+            keys = " or ".join(f"{label(self._app, key)} {words}" for key, words in ways)
+            self._app.notify(f"{why} Press {keys}.", severity="warning", timeout=10)
+            return False
+        self._app.notify(external_programs.follow(address), markup=False)
+        return True
 
     def _reject(self, block: Block) -> None:
         """The agent's own way to say no, with a reason."""

@@ -105,6 +105,7 @@ TRANSCRIPT: list[BindingType] = [
     key("ask.defer", "want('defer')", "later", "decide later: it stays open"),
     key("ask.fill", "want('fill')", "fill in", "fill in the form"),
     key("ask.decline", "want('decline')", "decline", "decline the form"),
+    quiet("ask.qr", "want('qr')", "show the address as a QR code"),
     quiet("ask.all", "want('all')", "allow, and approve all from now on"),
     quiet("ask.risky", "want('risky')", "allow, and ask when risky from now on"),
     key("ask.more", "answer('more')", "more", "more ways to answer"),

@@ -50,9 +50,27 @@ def follow(address: str) -> str:
     return f"Opening {address}" if _open(address) else f"No program opens links here: {address}"
 
 
+def no_browser() -> str:
+    """Why no browser can be opened from this terminal; "": one can."""
+    environment = os.environ
+    if environment.get("BROWSER") and shutil.which("xdg-open"):
+        return ""
+    is_remote = any(environment.get(name) for name in ("SSH_CONNECTION", "SSH_TTY"))
+    has_screen = any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if is_remote and not has_screen:
+        return "This terminal is on another machine (SSH), which has no browser for you."
+    if not has_screen and sys.platform != "darwin":
+        return "There is no graphical screen here to open a browser on."
+    return "" if _viewer() else "No program opens links here (xdg-open is missing)."
+
+
+def _viewer() -> str | None:
+    return shutil.which("open" if sys.platform == "darwin" else "xdg-open")
+
+
 def _open(what: str) -> bool:
     """With the system's own program for it; whether there is one."""
-    viewer = shutil.which("open" if sys.platform == "darwin" else "xdg-open")
+    viewer = _viewer()
     if viewer:
         quiet = subprocess.DEVNULL
         child = subprocess.Popen([viewer, what], stdin=quiet, stdout=quiet, stderr=quiet)

@@ -23,7 +23,7 @@ LISTED_WITH_MORE = ("block.copy", "block.split")
 EXPLAIN = "ask.explain"
 ALIKE = {"ask.alike": -1, "ask.alike_deny": -2}
 """By the key: which of `ALL_ALIKE` waits for its confirmation then."""
-_WANTS = ("amend", "reject", "defer", "fill", "decline", "all", "risky")
+_WANTS = ("amend", "reject", "defer", "fill", "decline", "all", "risky", "qr")
 
 
 def is_open(block: Block | None) -> bool:

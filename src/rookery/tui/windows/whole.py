@@ -3,6 +3,7 @@ and the end; and what a session's agent wrote to stderr."""
 
 from typing import TYPE_CHECKING
 
+from rich.style import Style
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -12,13 +13,15 @@ from rookery.core.blocks import Block, asks
 from rookery.tui.keys import bindings
 from rookery.tui.look import ask_body
 from rookery.tui.look.colours import printed
-from rookery.tui.look.runs import Line, fold, strip_of
+from rookery.tui.look.runs import Line, broken, fold, strip_of
 from rookery.tui.look.themes import look_for
 from rookery.tui.windows.parts.modals import Modal
 
 if TYPE_CHECKING:
     from rookery.client.transport.interface import Rookery
 
+QR_COLOURS = Style(color="#ffffff", bgcolor="#000000")
+"""Whatever the theme: readers want dark squares on light ground."""
 LOG_END = 64 * 1024
 """Bytes of a log's end that are shown."""
 
@@ -97,6 +100,39 @@ class AskScreen(WholeScreen):
                 self.whole.show(lines)
 
         self.fetch(lambda: ask_body.whole(block, agent, cwd, width, look), show)
+
+
+class QRScreen(WholeScreen):
+    """An address as a QR code, for a phone's camera; below it, the address itself."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("Scan with a phone")
+        self._address = address
+
+    def on_resize(self) -> None:
+        self.fetch(lambda: _qr(self._address), self._show)
+
+    def _show(self, code: str) -> None:
+        look, size = look_for(self.app), self.whole.scrollable_content_region
+        rows, width = code.split("\n"), max(1, size.width - 1)
+        lines: list[Line] = [[(row, look.plain + QR_COLOURS)] for row in rows]
+        if not code:
+            lines = [[("The address is too long for a QR code.", look.needs)]]
+        elif len(rows[0]) > size.width or len(rows) > size.height:
+            wide, high = len(rows[0]) + 4, len(rows) + 6
+            words = f"The QR code needs a terminal of {wide} columns and {high} lines."
+            lines = [[(words, look.needs)]]
+        rest = broken(self._address, width)
+        self.whole.show([*lines, [], *([(each, look.ink)] for each in rest)])
+
+
+def _qr(address: str) -> str:
+    from rookery.render import qr
+
+    try:
+        return qr.drawn(address)
+    except qr.TooLong:
+        return ""
 
 
 class LogScreen(WholeScreen):

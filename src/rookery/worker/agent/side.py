@@ -10,7 +10,7 @@ from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
 from rookery.core.agent.addresses import address_of
 from rookery.core.asks import asks as ask_rules
-from rookery.core.asks import kept_asks
+from rookery.core.asks import kept_asks, links
 from rookery.core.critic import loop
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import auto_answer, hook_asks
@@ -41,6 +41,7 @@ MOVED = (
     "session's directories (docs/sandbox.md)."
 )
 STEERING = "_session/steering"
+COMPLETE = "elicitation/complete"
 CHANGES = (
     *("fs/write_text_file", "terminal/create", "session/request_permission"),
     auto_answer.METHOD,
@@ -279,6 +280,9 @@ class AgentSide:
         if (retry := retries.told(method, params, session)) is not None:
             self._session.said(retry)
             return
+        if method == COMPLETE:  # of an unknown id, it is no news
+            self.kept.completed(lenient.text(params, "elicitationId"))
+            return
         if self._log_in.heard(method, params):
             return
         for update in ingest.from_notification(method, params, session or None):
@@ -357,12 +361,16 @@ class AgentSide:
             about = self._calls.stands_for(given)
         calls = self.auto_answer.look_at_all(about)
         guarded = self._session.policy.confirm_destructive
-        asked = self.asks.take(incoming, dangers(calls) if guarded else "")
+        try:
+            asked = self.asks.take(incoming, dangers(calls) if guarded else "")
+        except links.BadLink as fault:
+            self.kept.refuse_link(incoming, str(fault))
+            return
         if asked is None:
             return
         update, old = self.kept.stands_again(asked[1])
         name = update["id"]
-        incoming.cancelled = lambda: self._session.then(self._withdraw, name)
+        incoming.cancelled = lambda: self._session.then(self.kept.withdraw, name)
         is_hooks = self._session.profile().judged and hook_asks.is_one(given)
         if calls:
             update |= self._calls.asked(update, about)
@@ -378,15 +386,6 @@ class AgentSide:
             self._session.append(Draft(update | {"ruled": answer.draft.update["ruled"]}))
             self._session.append(answer.draft, full=True)
             self._session.then(self.asks.reply, name, answer.reply)
-
-    def _withdraw(self, name: str) -> None:
-        if self._session.agent.phase == "ending" or name not in self.asks.names():
-            return  # it takes nothing back that is kept
-        if name in self._session.header["asks"]:
-            outcome = {"outcome": "cancelled"}
-            update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
-            self._session.do_next([turns.Append(Draft(update))])  # before a cancel closes it again
-        self.asks.withdraw(name)
 
     def _close_asks(self, reason: str, *, kept: bool) -> None:
         """Before anything else that is due: an ask ends before its turn does."""

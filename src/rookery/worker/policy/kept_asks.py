@@ -1,14 +1,17 @@
 """Asks that outlive their agent, in a worker: asked again before anything else, and paired with
 what the agent then asks. What is decided is decided in `core/asks/kept_asks`."""
 
+from functools import partial
+
 from rookery.core.asks import asks as ask_rules
-from rookery.core.asks import identity, kept_asks
+from rookery.core.asks import identity, kept_asks, links
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
 from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import hook_asks, modes
 from rookery.core.tools.calls import ENDED, key_of
 from rookery.core.turn import messages
+from rookery.wire.jsonrpc import INVALID_PARAMS, Incoming
 from rookery.worker.asks import Asks
 from rookery.worker.policy.auto_answer import AutoAnswer
 from rookery.worker.session import Session
@@ -167,6 +170,42 @@ class KeptAsks:
         self._marked = session.turn.n
         turn: Json = {"sessionUpdate": "_turn", "state": "running", "turn": session.turn.n}
         session.append(Draft(turn | {"ran": True}))
+
+    # --- what the agent takes back ---------------------------------------------------------------
+
+    def withdraw(self, name: str) -> None:
+        session = self._session
+        if session.agent.phase == "ending" or name not in self._open.names():
+            return  # it takes nothing back that is kept
+        if name in session.header["asks"]:
+            outcome = {"outcome": "cancelled"}
+            update = ask_rules.closed(name, outcome, reason="withdrawn by the agent")
+            session.do_next([messages.Append(Draft(update))])  # before a cancel closes it again
+        self._open.withdraw(name)
+
+    def completed(self, elicitation: str) -> None:
+        """What a link was for is done. Its ask may not be in the header yet."""
+        if links.completed(self._session.header, elicitation):
+            self._complete(elicitation)
+        else:
+            self._session.then(self._complete, elicitation)
+
+    def _complete(self, elicitation: str) -> None:
+        """Take the ask back; if it was accepted, nobody waits for the browser any more."""
+        session = self._session
+        name = links.completed(session.header, elicitation)
+        if ask := session.header["asks"].get(name):
+            answer = ask_rules.completed({**ask, "id": name})
+            reply = partial(self._open.reply, name, answer.reply)
+            session.do_next([messages.Append(answer.draft, full=True), reply])
+        elif name:
+            update: Json = {"sessionUpdate": "_ask", "id": name, "state": "completed"}
+            session.append(Draft(update))
+
+    def refuse_link(self, incoming: Incoming, why: str) -> None:
+        incoming.fail(INVALID_PARAMS, why)
+        words = links.refused(self._session.header["agent"], incoming.params, why)
+        self._session.append(Draft(notice(words)))
 
     # --- answers ------------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from rookery.core.json import Json, dumps, lenient
 from rookery.core.units import duration
 from rookery.log.errors import LogError
 
+ASK_FIELDS = ("message", "schema", "toolCall", "url")
+
 
 @click.command()
 @flags.as_json("Print one JSON object per question.")
@@ -65,7 +67,7 @@ def _as_json(head: Json, place: int, asked: Asked) -> Json:
     about |= {"always": each} if (each := lenient.texts(ask, "alwaysChoices")) else {}
     if block:
         about |= _about(block)
-    return about | {key: ask[key] for key in ("message", "schema", "toolCall") if key in ask}
+    return about | {key: ask[key] for key in ASK_FIELDS if key in ask}
 
 
 def _about(block: Block) -> Json:

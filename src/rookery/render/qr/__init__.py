@@ -1,18 +1,21 @@
 """A QR code in a terminal, so that a phone need not type an address (ISO 18004: bytes, level L)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import product, zip_longest
 
 type Square = list[list[int]]
 
-CAPACITY = (17, 32, 53, 78, 106, 134, 154, 192, 230)
-"""Bytes that versions 1 to 9 hold at level L."""
-BLOCKS: tuple[tuple[int, tuple[int, ...]], ...] = (
-    *((7, (19,)), (10, (34,)), (15, (55,)), (20, (80,)), (26, (108,))),
-    *((18, (68, 68)), (20, (78, 78)), (24, (97, 97)), (30, (116, 116))),
+VERSIONS = range(1, 41)
+CORRECTION = (
+    *(7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28),
+    *(28, 28, 30, 30, 26, 28, *(30,) * 14),
 )
-"""Of each version: bytes of correction in a block, and bytes of data in each."""
-ALIGNED = ((), (6, 18), (6, 22), (6, 26), (6, 30), (6, 34), (6, 22, 38), (6, 24, 42), (6, 26, 46))
+"""Of each version at level L: bytes of correction in a block."""
+BLOCKS = (
+    *(1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8, 8, 9, 9, 10, 12, 12, 12, 13, 14),
+    *(15, 16, 17, 18, 19, 19, 20, 21, 22, 24, 25),
+)
+"""Of each version at level L: blocks."""
 MASKS = (
     lambda r, c: (r + c) % 2,
     lambda r, _c: r % 2,
@@ -46,20 +49,43 @@ def drawn(text: str) -> str:
 
 def code(data: bytes) -> Square:
     """Its squares; 1 is dark."""
-    version = next((n for n, most in enumerate(CAPACITY, 1) if len(data) <= most), 0)
+    version = next((n for n in VERSIONS if len(data) <= _capacity(n)), 0)
     if not version:
-        raise TooLong(f"A QR code holds {CAPACITY[-1]} bytes here; this has {len(data)}.")
-    found = [_masked(version, _codewords(version, data), mask) for mask in range(len(MASKS))]
-    return min(found, key=_penalty)
+        raise TooLong(f"A QR code holds {_capacity(VERSIONS[-1])} bytes; this has {len(data)}.")
+    words = _codewords(version, data)
+    tried = len(MASKS) if version < 10 else 2  # every mask can be read; comparing takes long
+    return min((_masked(version, words, mask) for mask in range(tried)), key=_penalty)
 
 
 # --- data and its correction -------------------------------------------------------------------
 
 
+def _sizes(version: int) -> list[int]:
+    """Bytes of data in each block: the squares that no pattern takes, without the correction."""
+    aligned, count = len(_aligned(version)), BLOCKS[version - 1]
+    squares = (16 * version + 128) * version + 64
+    if aligned:
+        squares -= (25 * aligned - 10) * aligned - 55
+    if version >= 7:
+        squares -= 36
+    room = squares // 8 - CORRECTION[version - 1] * count
+    longer = room % count
+    return [room // count] * (count - longer) + [room // count + 1] * longer
+
+
+def _length_bits(version: int) -> int:
+    return 8 if version < 10 else 16
+
+
+def _capacity(version: int) -> int:
+    """Bytes of text that fit."""
+    return (sum(_sizes(version)) * 8 - 4 - _length_bits(version)) // 8
+
+
 def _codewords(version: int, data: bytes) -> list[int]:
-    correction, sizes = BLOCKS[version - 1]
+    correction, sizes = CORRECTION[version - 1], _sizes(version)
     room = sum(sizes)
-    bits = f"0100{len(data):08b}" + "".join(f"{byte:08b}" for byte in data)
+    bits = f"0100{len(data):0{_length_bits(version)}b}" + "".join(f"{byte:08b}" for byte in data)
     bits += "0" * min(4, room * 8 - len(bits))
     bits += "0" * (-len(bits) % 8)
     words = [int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)]
@@ -73,8 +99,8 @@ def _codewords(version: int, data: bytes) -> list[int]:
 
 
 def _interleaved(blocks: Sequence[Sequence[int]]) -> Iterator[int]:
-    for row in zip(*blocks, strict=True):
-        yield from row
+    for row in zip_longest(*blocks):
+        yield from (word for word in row if word is not None)
 
 
 def _times(a: int, b: int) -> int:
@@ -135,7 +161,7 @@ def _fixed(version: int) -> Square:
         _draw_finder(square, row, column)
     for at in range(8, size - 8):
         square[6][at] = square[at][6] = 1 - at % 2
-    places = ALIGNED[version - 1]
+    places = _aligned(version)
     finders = {(6, 6), (6, size - 7), (size - 7, 6)}
     for row, column in product(places, repeat=2):
         if (row, column) not in finders:
@@ -143,6 +169,16 @@ def _fixed(version: int) -> Square:
                 square[row + down][column + right] = int(max(abs(down), abs(right)) != 1)
     square[size - 8][8] = 1
     return square
+
+
+def _aligned(version: int) -> list[int]:
+    """Where the alignment patterns are, in rows and in columns."""
+    if version == 1:
+        return []
+    count = version // 7 + 2
+    apart = (version * 8 + count * 3 + 5) // (count * 4 - 4) * 2
+    last = 4 * version + 10
+    return [6, *sorted(last - apart * at for at in range(count - 1))]
 
 
 def _draw_finder(square: Square, top: int, left: int) -> None:

@@ -1,0 +1,190 @@
+"""Addresses that an agent asks the user to open, made so that what is shown is what is opened.
+
+An address is http or https. Before it is logged it becomes plain ASCII: a host in another script
+turns into Punycode, other letters into percent escapes. What a browser and we could read
+differently (backslashes, blanks, controls) is refused.
+"""
+
+import re
+from typing import NamedTuple
+
+from rookery.core.json import Json, lenient, safe_text
+
+KIND = "link"
+"""Of the block that shows such an ask."""
+LONGEST = 16_000
+MOST = 20
+"""Accepted links whose completion is still shown."""
+DONE = "done in the browser"
+WAITING = "waiting for the browser"
+OPEN, ELSEWHERE, DECLINE = "Open in the browser", "I opened it elsewhere", "Decline"
+ANSWERED = {"accept": "opened it", "decline": "declined it", "cancel": "cancelled it"}
+"""What the user did."""
+
+_AMBIGUOUS = re.compile(r"[\x00-\x20\x7f-\xa0\\]|[^\S ]")
+_HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
+_IPV6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
+_PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]+)(?::(\d{0,5}))?")
+_KEPT = "%/:?#[]@!$&'()*+,;=-._~"
+"""What stands in an address as it is."""
+
+
+class BadLink(Exception):
+    """Says why an address is not shown to the user."""
+
+
+class Link(NamedTuple):
+    url: str
+    host: str
+    warnings: tuple[str, ...] = ()
+
+
+def read(address: object) -> Link:
+    """The address in the form in which it is shown and opened. Raises BadLink."""
+    if not isinstance(address, str) or not address:
+        raise BadLink("the address is missing")
+    if len(address) > LONGEST:
+        raise BadLink(f"the address is longer than {LONGEST:,} characters")
+    if _AMBIGUOUS.search(address):
+        raise BadLink("the address contains blanks, backslashes or control characters")
+    scheme, _, rest = address.partition(":")
+    if scheme.lower() not in ("http", "https") or not rest.startswith("//"):
+        raise BadLink(f"only http and https addresses are opened, not {scheme[:40]!r}")
+    place, rest = _split(rest.removeprefix("//"))
+    user, at, place = place.rpartition("@")
+    matched = _PLACE.fullmatch(place)
+    port = matched[2] if matched else ""
+    if not matched or (port and int(port) > 65_535):
+        raise BadLink("the address has no valid host name")
+    host = _host(matched[1])
+    place = f"{host}:{port}" if port else host
+    url = f"{scheme.lower()}://{_escaped(user)}{at}{place}{_escaped(rest)}"
+    return Link(url, place, tuple(_warnings(scheme.lower(), user, host, matched[1])))
+
+
+def _split(text: str) -> tuple[str, str]:
+    """What stands before the path, the query or the fragment, and the rest."""
+    end = next((at for at, letter in enumerate(text) if letter in "/?#"), len(text))
+    return text[:end], text[end:]
+
+
+def _escaped(text: str) -> str:
+    return re.sub(f"[^A-Za-z0-9{re.escape(_KEPT)}]", _percent, text)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "replace"))
+
+
+def _host(name: str) -> str:
+    """In ASCII. Browsers map letters by compatibility before they encode them."""
+    if not name.isascii():
+        from unicodedata import normalize
+
+        labels = normalize("NFKC", name).replace("\u3002", ".").lower().split(".")
+        name = ".".join(each if each.isascii() else _punycode(each) for each in labels)
+    name = name.lower()
+    if len(name) > 253 or not (_HOST.fullmatch(name) or _IPV6.fullmatch(name)):
+        raise BadLink("the address has no valid host name")
+    return name
+
+
+def _punycode(label: str) -> str:
+    try:
+        return f"xn--{label.encode('punycode').decode()}"
+    except UnicodeError:
+        raise BadLink("the address has no valid host name") from None
+
+
+def _warnings(scheme: str, user: str, host: str, given: str) -> list[str]:
+    found = []
+    if user:
+        found.append(f"The part before the @ is not the site. You would go to {host}.")
+    if any(label.startswith("xn--") for label in host.split(".")):
+        found.append(
+            f"The site's name has letters of other scripts, which may look like another: {given}"
+            if not given.isascii()
+            else "The site's name has letters of other scripts (xn--), and may imitate another."
+        )
+    if scheme == "http" and not is_loopback(host):
+        found.append("Not encrypted (http): others can read and change what you send.")
+    return found
+
+
+def host_of(address: str) -> str:
+    """The site of an address; of a site, itself."""
+    return _known(address).host
+
+
+def warnings_of(address: str) -> tuple[str, ...]:
+    """What to look out for before it is opened."""
+    return _known(address).warnings
+
+
+def _known(address: str) -> Link:
+    """Of an address that was read before, or of a site alone."""
+    try:
+        return read(address)
+    except BadLink:
+        return Link(address, address)
+
+
+def is_loopback(host: str) -> bool:
+    return host in ("localhost", "[::1]") or host.endswith(".localhost") or _is_127(host)
+
+
+def _is_127(host: str) -> bool:
+    return re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
+
+
+# --- asks ----------------------------------------------------------------------------------------
+
+
+def is_one(ask: object) -> bool:
+    """Whether an ask sends the user to an address."""
+    return bool(lenient.text(ask, "url"))
+
+
+def fields(params: Json) -> Json:
+    """Of the `_ask` of an elicitation with the mode `url`. Raises BadLink."""
+    link = read(params.get("url"))
+    name = lenient.text(params, "elicitationId")[:500]
+    # An earlier build's client shows a form without fields, which is accepted or declined.
+    found: Json = {"kind": "question", "message": lenient.text(params, "message")}
+    found |= {"schema": {"type": "object", "properties": {}}}
+    item: Json = {"what": KIND, "text": link.url, "call": "", "kind": KIND}
+    return found | {"url": link.url, "elicitation": name, "does": [item]}
+
+
+def after_answer(header: Json, name: str, update: Json) -> Json:
+    """The header's fields after a link was answered: one that was accepted may still be completed,
+    by the id that its agent gave it."""
+    ask = header["asks"].get(name, {})
+    key = lenient.text(ask, "elicitation")
+    accepted = lenient.mapping(update, "outcome").get("action") == "accept"
+    if not key or not accepted or update.get("completed") is True:
+        return {}
+    kept = dict(list(header.get("_links", {}).items())[-MOST:])
+    return {"_links": {**kept, key: {"ask": name, "block": ask["block"]}}}
+
+
+def after_completion(header: Json, name: str) -> Json:
+    kept = header.get("_links", {}).items()
+    return {"_links": {key: link for key, link in kept if link["ask"] != name}}
+
+
+def refused(agent: str, params: object, why: str) -> str:
+    """Says that an agent's address was not shown as one to open."""
+    address = safe_text.clean_line(safe_text.visible(lenient.text(params, "url")[:200]))
+    named = f" It was: {address}" if address else ""
+    return f"{agent or 'The agent'} asked you to open an address, which was refused: {why}.{named}"
+
+
+def completed(header: Json, elicitation: str) -> str:
+    """The ask, open or accepted, that an `elicitation/complete` is about; "": none."""
+    if not elicitation:
+        return ""
+    for name, ask in header["asks"].items():
+        if is_one(ask) and lenient.text(ask, "elicitation") == elicitation and not ask.get("away"):
+            return str(name)
+    return lenient.text(lenient.mapping(header.get("_links"), elicitation), "ask")
