@@ -38,6 +38,8 @@ class Agent:
         self.process = process
         self.lines: list[Json] = []
         self.raw: list[bytes] = []
+        self.version = 1
+        """Of the protocol: its schema is the one that counts."""
         self.answers: dict[str, Callable[[Json], Any]] = {}
         self.asked: dict[Any, str] = {}
         """The methods of our requests, by id."""
@@ -106,7 +108,8 @@ class Agent:
                 continue
             if self._strict:
                 answers = "method" not in message and message["id"] is not None
-                check_message(message, self.asked.get(message["id"]) if answers else None)
+                asked = self.asked.get(message["id"]) if answers else None
+                check_message(message, asked, self.version)
             self.lines.append(message)
             self._serve(message)
             return message

@@ -13,6 +13,7 @@ from rookery.acp.player.scripted import VERBS, ScriptedAgent
 from rookery.wire.choices import UnknownChoice
 from rookery.wire.jsonrpc import Incoming, RpcError
 from rookery.wire.params import AUTH_REQUIRED, Json, invalid, known, no_session, offers, session_id
+from rookery.wire.versions import DRAFT, UNSUPPORTED
 from tests.rigs import mischief
 
 NEEDED = {  # what has to be advertised for a method to exist
@@ -94,6 +95,9 @@ class RiggedAgent(ScriptedAgent):
             super()._on_notification(method, params)
 
     def _initialize(self, request: Incoming, params: Json) -> None:
+        if self._start.get("draft") and self.peer._dialect is None:
+            data = {"requested": params.get("protocolVersion"), "supported": [DRAFT]}
+            raise RpcError(UNSUPPORTED, "Unsupported protocol version", data)
         wanted = self._start.get("version", 1)
         self._version = params.get("protocolVersion") if wanted == "echo" else wanted
         super()._initialize(request, params)

@@ -235,8 +235,8 @@ for line in sys.stdin:
 """
 
 
-async def test_acp_C21_protocol_2_fails_with_words(aviary: Aviary) -> None:
-    """It is not spoken yet: a turn says so by its end, and the session lives."""
+async def test_acp_C21_protocol_2_that_is_not_spoken_well_fails_with_words(aviary: Aviary) -> None:
+    """A turn says so by its end, and the session lives. Those that speak it: test_draft_agent."""
     bird = aviary.hatch(argv=[sys.executable, "-c", SECOND])
     for _ in range(2):
         ended = (await bird.turn("hi"))[-1].update

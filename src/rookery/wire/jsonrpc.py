@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from rookery.core.json import dumps, loads
+from rookery.wire import versions
 from rookery.wire.failures import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -28,6 +29,7 @@ from rookery.wire.failures import (
     error_from_json,
     error_to_json,
 )
+from rookery.wire.incoming import Id, Incoming
 from rookery.wire.lines import (
     Ceilings,
     Line,
@@ -61,43 +63,6 @@ __all__ = [
 
 HIGH_WATER = 256 * 1024
 CANCEL_REQUEST = "$/cancel_request"
-
-type Id = int | str | None
-
-
-class Incoming:
-    """A request of the other side. Only the first of `reply`, `fail` and `unknown` counts."""
-
-    def __init__(self, peer: "Peer", id: Id, method: str, params: Any) -> None:
-        self.id = id
-        self.method = method
-        self.params = params
-        self.answered = False
-        self.cancelled: Callable[[], None] | None = None
-        """Called when the other side takes the request back; an answer is still due."""
-        self._peer = peer
-
-    def reply(self, result: Any, *, at_once: bool = False) -> None:
-        """Answer with a result. TooLarge leaves the request open, so that it can be failed."""
-        self._answer({"jsonrpc": "2.0", "id": self.id, "result": result})
-        if at_once:  # not at the end of this round: the other side stands still for it
-            self._peer.flush()
-
-    def fail(self, code: int, message: str, data: Any = None) -> None:
-        self._answer({"jsonrpc": "2.0", "id": self.id, "error": error_to_json(code, message, data)})
-
-    def unknown(self) -> None:
-        self.fail(METHOD_NOT_FOUND, f"Method not found: {self.method[:200]}")
-
-    def _answer(self, message: dict[str, Any]) -> None:
-        if not self.answered:
-            self._peer._send(message)
-            self.settle()
-
-    def settle(self) -> None:  # it is answered: by us, or by another process
-        self.answered = True
-        self._peer._settle(self)
-
 
 type OnRequest = Callable[[Incoming], None]
 type OnNotification = Callable[[str, Any], None]
@@ -147,6 +112,9 @@ class Peer:
         self._waiting: dict[Any, OnAnswer] = {}
         self._serving: dict[Id, list[Incoming]] = {}
         self._served = 0
+        self._dialect: versions.Dialect | None = None
+        self._greeted = False
+        """The version is settled: the first request after `initialize` was made."""
 
     # --- Connections
 
@@ -207,6 +175,12 @@ class Peer:
         if self._writer is not None:
             self._writer.write(data)
 
+    def speak(self, dialect: versions.Dialect | None) -> None:
+        """Speak another version of the protocol from now on; None: version 1."""
+        self._dialect, self._greeted = dialect, True
+        if dialect is not None:
+            dialect.send, dialect.speak = self._write, self.speak
+
     def notify(self, method: str, params: Any) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
@@ -214,6 +188,8 @@ class Peer:
         """Ask; `on_answer` is called exactly once, in the order of the wire. Returns the id."""
         self._last_id += 1
         id = self._last_id
+        if method == versions.INITIALIZE and not self._greeted:
+            self.speak(versions.Offer())
         self._send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
         if self.ended or self._writer is None or self._writer.broken:
             closed = Answer(None, ConnectionClosed())
@@ -244,6 +220,11 @@ class Peer:
         return answer.result
 
     def _send(self, message: dict[str, Any]) -> None:
+        dialect = self._dialect
+        for each in (message,) if dialect is None else dialect.outgoing(message):
+            self._write(each)
+
+    def _write(self, message: dict[str, Any]) -> None:
         if self._writer is None or self._writer.broken:
             return
         line = dumps(message)
@@ -304,7 +285,13 @@ class Peer:
                 self._refuse("malformed", line, PARSE_ERROR, "Parse error")
             return
         del line  # it may be large, and copies of what it says are made from here on
-        self._take(message)
+        if not self._greeted and (asked := versions.asked_for(message)) is not None:
+            self.speak(asked)
+        if self._dialect is None or not isinstance(message, dict):
+            self._take(message)
+            return
+        for each in self._dialect.incoming(message):
+            self._take(each)
 
     # --- Messages
 
@@ -337,6 +324,7 @@ class Peer:
             incoming.unknown()
         else:
             self._served += 1
+            self._greeted = self._greeted or method != versions.INITIALIZE
             self._serving.setdefault(id, []).append(incoming)
             self.on_request(incoming)
 

@@ -9,8 +9,10 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
+from rookery.acp.bridge import buffers, turns
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts, queued, steering
@@ -26,7 +28,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home.seen import mark
 from rookery.log.errors import LogError
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge
-from rookery.wire.jsonrpc import HIGH_WATER, Answer, Incoming, Peer
+from rookery.wire.jsonrpc import HIGH_WATER, Incoming, Peer
 from rookery.wire.params import invalid, offers
 
 PAGE = 500
@@ -36,8 +38,6 @@ TWICE = 1.0
 """Seconds within which a second cancel is the same one: some editors send it twice."""
 CLOSING = 1.0
 """Seconds for a cancelled turn to end before its worker is stopped."""
-
-FILES = {"fs/read_text_file": "readTextFile", "fs/write_text_file": "writeTextFile"}
 
 
 class Editor(NamedTuple):
@@ -60,11 +60,9 @@ class Attached:
         self.session = session
         self.offered = offered
         self._editor = editor
-        files = {} if editor.is_remote else FILES
-        wanted = [name for name, key in files.items() if offers(editor.client, "fs", key)]
-        self.client = SessionClient(
-            editor.home, session, "acp", offers=wanted, on_call=self._called
-        )
+        wanted = [] if editor.is_remote else buffers.offered(editor.client)
+        asked = partial(buffers.ask, editor.peer, session)
+        self.client = SessionClient(editor.home, session, "acp", offers=wanted, on_call=asked)
         self.questions = Questions(editor.peer, session, editor.client, self.tell)
         self.questions.answer = lambda said: self._run(self._answer(said))
         self._fresh()
@@ -73,6 +71,7 @@ class Attached:
         self._prompts = Prompts(editor.error_data)
         notices = offers(editor.client, "session", "notices")
         self._silence = Silence(editor.home, session, self.tell, notices=notices)
+        self._tells_turns = turns.are_wanted(editor.client)
         self._watching: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
@@ -130,8 +129,9 @@ class Attached:
         try:
             async for event in self.client.follow(self.seq):
                 self._silence.heard()
-                for update in self._take(event, live=True, echo=not self._prompts.owns(event)):
-                    self.tell(update)
+                mine = self._prompts.requests_of(event)
+                for update in self._take(event, live=True, echo=not mine or self._tells_turns):
+                    self.tell(turns.marked(update, mine))
                 self._after(event)
                 if peer.buffered >= HIGH_WATER:
                     await peer.drain()
@@ -164,6 +164,8 @@ class Attached:
             if budgets.stops(update) and self.header["state"] == "idle":
                 for name, _ in self._prompts.waiting():  # an editor has no key for the queue
                     self._dispatch({"do": "queue", "op": "remove", "item": name})
+        if self._tells_turns and (turn := turns.told(event)) is not None:
+            self._editor.peer.notify(turns.METHOD, {"sessionId": self.session, **turn})
         self._moved.set()
 
     def tell(self, update: Json) -> None:
@@ -318,7 +320,7 @@ class Attached:
     def _run(self, work: Coroutine[Any, Any, object]) -> None:
         self._editor.group.create_task(work, name=f"command {self.session}")
 
-    # --- asks and files --------------------------------------------------------------------------
+    # --- asks ------------------------------------------------------------------------------------
 
     def _asked(self, ask: Json) -> None:
         if ask.get("ruled") or ask.get("given"):  # it is answered already
@@ -352,24 +354,6 @@ class Attached:
         if problem and (ask := self.header["asks"].get(command["ask"])):
             self.questions.ask_again(ask, problem)
         self.questions.arrived(command["ask"], taken=taken)
-
-    def _called(self, method: str, params: Json, reply: Callable[[Json | None], None]) -> None:
-        """The worker asks for an unsaved buffer."""
-        keys = ("path", "line", "limit") if method == "fs/read_text_file" else ("path", "content")
-        asked = {key: params[key] for key in keys if params.get(key) is not None}
-
-        def answered(answer: Answer) -> None:
-            result = answer.result if answer.error is None else None
-            if method == "fs/write_text_file":
-                reply({} if answer.error is None else None)
-            else:
-                content = result.get("content") if isinstance(result, dict) else None
-                reply({"content": content} if isinstance(content, str) else None)
-
-        if method in FILES:
-            self._editor.peer.send_request(method, {"sessionId": self.session, **asked}, answered)
-        else:
-            reply(None)
 
     # --- the end ---------------------------------------------------------------------------------
 

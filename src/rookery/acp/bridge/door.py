@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rookery.core import argv
 from rookery.core.vendors.environment import OVERRIDE
 from rookery.wire.jsonrpc import Incoming
-from rookery.wire.params import Json
+from rookery.wire.params import Json, offers
 from rookery.wire.reception import Reception, serve
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class Bridge(Reception):
         self._given = given
         self._home, self._is_remote = home, carrier is not None
         self._sessions: Sessions | None = None
+
+    def welcome(self) -> Json:
+        wanted = offers(self.client or {}, "_meta", "rookery", "turns")
+        return super().welcome() | ({"_meta": {"rookery": {"turns": True}}} if wanted else {})
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
         await self._known_sessions().serve(request, params)

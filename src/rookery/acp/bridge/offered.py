@@ -1,6 +1,7 @@
 """The modes and options that an editor is offered: the agent's own, how much is asked, and the
 choice of the agent itself."""
 
+from rookery.acp.bridge import turns
 from rookery.core.json import Json, lenient
 from rookery.core.policy import modes
 from rookery.core.vendors.options import as_offered
@@ -19,12 +20,14 @@ class Offered:
 
     def __init__(self, client: Json, agents: list[str]) -> None:
         self._booleans = offers(client, "session", "configOptions", "boolean")
+        self._turns = turns.are_wanted(client)
         self._agents = agents
         """Those that can be chosen; none: the command line chose."""
 
     def state(self, header: Json) -> Json:
-        """What the answers to session/new, load and resume say."""
-        return choices.state(self.modes(header), self.options(header))
+        """What the answers to session/new, load, resume and fork say."""
+        found = choices.state(self.modes(header), self.options(header))
+        return found | turns.state(header) if self._turns else found
 
     def modes(self, header: Json) -> Json | None:
         given = lenient.mapping(as_offered(header), "modes")

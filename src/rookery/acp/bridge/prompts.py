@@ -77,11 +77,12 @@ class Prompts:
     def drop(self, name: str) -> None:
         self._open.pop(name, None)
 
-    def owns(self, event: Event) -> bool:
-        """Whether the editor has shown this prompt already, since it came from there."""
-        if kind_of(event.update) != "_prompt":
-            return False
-        return all(name in self._open for name in _names(event))
+    def requests_of(self, event: Event) -> list[Incoming]:
+        """The requests of this editor by which the prompt of an event came, where no other client
+        has a part in it: the editor has shown it already."""
+        names = _names(event) if kind_of(event.update) == "_prompt" else []
+        known = [self._open[name].request for name in names if name in self._open]
+        return known if len(known) == len(names) else []
 
     def running(self) -> bool:
         """Whether a turn is one of this editor's."""

@@ -69,12 +69,15 @@ def _greet(line: bytes) -> bool:
     from rookery.core.json import dumps, loads
     from rookery.wire.failures import RpcError
     from rookery.wire.lines import is_id, line_of
+    from rookery.wire.versions import asked_for
 
     try:
         message = loads(line)
         if message["method"] != "initialize" or not is_id(message["id"]):
             return False
         client = greeting.client_of(message["params"])
+        if asked_for(message) is not None:  # not in version 1
+            return False
         result = greeting.answer(NAME, CAPABILITIES, welcome(client))
         answer = line_of(dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}))
         # Less than a pipe holds, and the first that is written: it is taken whole.

@@ -5,9 +5,9 @@ from typing import Any
 import rookery
 from rookery.cli.checkup.card import NOT_OK, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Subject
-from rookery.core.agent.opening import speaks_draft
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
+from rookery.wire.versions import DRAFT
 
 
 def params(version: int = 1) -> Json:
@@ -28,7 +28,10 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
     card.facts["protocolVersion"] = version
     shape = type(version) is int
     card.judge("acp-I1", shape, "initialize is answered", f"protocolVersion is {version!r}")
-    card.judge("acp-I2", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
+    if version == DRAFT:
+        card.say("acp-I2", OK, "speaks draft 2 of the protocol, not version 1")
+    else:
+        card.judge("acp-I2", version == 1, "speaks version 1", f"asked for 1, answers {version!r}")
     info = lenient.mapping(found, "agentInfo")
     card.facts["agentInfo"] = info or None
     named = bool(lenient.text(info, "name") and lenient.text(info, "version"))
@@ -36,9 +39,6 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
         "acp-I4", named, "reports its name and version", "does not report its name and version"
     )
     card.facts["capabilities"] = lenient.mapping(found, "agentCapabilities")
-    if speaks_draft(found):
-        card.say("acp-C22", NOT_OK, "speaks only draft 2 of the protocol; Rookery speaks version 1")
-        return False
     _judge_logins(card, list(lenient.mappings(found, "authMethods")))
     return True
 

@@ -132,9 +132,6 @@ def _initialized(
     if given.error is not None or not isinstance(given.result, dict):
         error = given.error or {"message": "initialize did not return an object"}
         return _refused(agent, error, wish)
-    if opening.speaks_draft(given.result):
-        words = "it speaks only draft 2 of the protocol; Rookery speaks version 1"
-        return _refused(agent, {"message": words}, wish)
     meta = lenient.mapping(given.result, "_meta")
     agent = agent._replace(
         capabilities=lenient.mapping(given.result, "agentCapabilities"),

@@ -11,11 +11,6 @@ from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
 
 
-def speaks_draft(result: Json) -> bool:
-    """Known by its shape: some agents echo whatever version they are asked for."""
-    return isinstance(result.get("info"), dict) and isinstance(result.get("capabilities"), dict)
-
-
 def can(capabilities: Json | None, ability: str) -> bool:
     """Whether an agent says that its sessions can be resumed, closed, deleted and so on."""
     return isinstance(lenient.mapping(capabilities, "sessionCapabilities").get(ability), dict)
