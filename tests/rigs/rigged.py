@@ -11,9 +11,9 @@ from rookery.acp.player.performance import Live, Performance, text_of
 from rookery.acp.player.script import Script
 from rookery.acp.player.scripted import VERBS, ScriptedAgent
 from rookery.wire.choices import UnknownChoice
+from rookery.wire.dialect import DRAFT, UNSUPPORTED
 from rookery.wire.jsonrpc import Incoming, RpcError
 from rookery.wire.params import AUTH_REQUIRED, Json, invalid, known, no_session, offers, session_id
-from rookery.wire.versions import DRAFT, UNSUPPORTED
 from tests.rigs import mischief
 
 NEEDED = {  # what has to be advertised for a method to exist

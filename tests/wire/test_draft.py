@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from rookery.wire.dialect import Dialect
 from rookery.wire.draft.agent import DraftAgent
-from rookery.wire.versions import Dialect, Offer
+from rookery.wire.versions import Offer
 from tests.acp.schema import check_message
 
 type Json = dict[str, Any]

@@ -23,7 +23,7 @@ async def test_a_turn_is_logged_in_the_forms_of_version_1(aviary: Aviary) -> Non
     bird = aviary.hatch(DRAFT)
     events = await bird.turn(STEPS)
     told = [each for each in kinds(events) if not each.startswith("_")]
-    wanted = ["agent_thought_chunk", "agent_message_chunk", "plan", "tool_call"]
+    wanted = ["agent_thought_chunk", "agent_message_chunk", "plan_update", "tool_call"]
     assert told[:4] == wanted
     assert set(told) == {*wanted, "tool_call_update", "usage_update"}
     diffs = [event.update["content"] for event in events if "oldText" in str(event.update)]

@@ -1,20 +1,27 @@
 """A request of the other side."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from rookery.wire.failures import METHOD_NOT_FOUND, error_to_json
 
-if TYPE_CHECKING:
-    from rookery.wire.jsonrpc import Peer
-
 type Id = int | str | None
+
+
+class Asker(Protocol):
+    """The connection that it came by."""
+
+    def flush(self) -> None: ...
+
+    def _send(self, message: dict[str, Any]) -> None: ...
+
+    def _settle(self, incoming: "Incoming") -> None: ...
 
 
 class Incoming:
     """Only the first of `reply`, `fail` and `unknown` counts."""
 
-    def __init__(self, peer: "Peer", id: Id, method: str, params: Any) -> None:
+    def __init__(self, peer: Asker, id: Id, method: str, params: Any) -> None:
         self.id = id
         self.method = method
         self.params = params

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from rookery.core.json import dumps, loads
 from rookery.wire import versions
+from rookery.wire.dialect import INITIALIZE, Dialect
 from rookery.wire.failures import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -112,7 +113,7 @@ class Peer:
         self._waiting: dict[Any, OnAnswer] = {}
         self._serving: dict[Id, list[Incoming]] = {}
         self._served = 0
-        self._dialect: versions.Dialect | None = None
+        self._dialect: Dialect | None = None
         self._greeted = False
         """The version is settled: the first request after `initialize` was made."""
 
@@ -175,7 +176,7 @@ class Peer:
         if self._writer is not None:
             self._writer.write(data)
 
-    def speak(self, dialect: versions.Dialect | None) -> None:
+    def speak(self, dialect: Dialect | None) -> None:
         """Speak another version of the protocol from now on; None: version 1."""
         self._dialect, self._greeted = dialect, True
         if dialect is not None:
@@ -188,7 +189,7 @@ class Peer:
         """Ask; `on_answer` is called exactly once, in the order of the wire. Returns the id."""
         self._last_id += 1
         id = self._last_id
-        if method == versions.INITIALIZE and not self._greeted:
+        if method == INITIALIZE and not self._greeted:
             self.speak(versions.Offer())
         self._send({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
         if self.ended or self._writer is None or self._writer.broken:
@@ -324,7 +325,7 @@ class Peer:
             incoming.unknown()
         else:
             self._served += 1
-            self._greeted = self._greeted or method != versions.INITIALIZE
+            self._greeted = self._greeted or method != INITIALIZE
             self._serving.setdefault(id, []).append(incoming)
             self.on_request(incoming)
 

@@ -14,34 +14,11 @@ Version 2 is a draft (`wire.draft`), and is loaded only where the other side has
 The form tells, not the number: some agents repeat whatever number they are asked for.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
+from rookery.wire.dialect import DRAFT, INITIALIZE, UNSUPPORTED, Dialect, Json, is_draft
 from rookery.wire.failures import INVALID_PARAMS
-
-type Json = dict[str, Any]
-
-INITIALIZE = "initialize"
-DRAFT = 2
-UNSUPPORTED = -32022
-"""The draft's error for a version that an agent does not speak."""
-
-
-class Dialect:
-    """One connection's translator. Both methods may be given any JSON object."""
-
-    send: Callable[[Json], None]
-    """Writes a message of the dialect's own. A peer sets this, and the next."""
-    speak: Callable[["Dialect | None"], None]
-    """Replaces this dialect."""
-
-    def outgoing(self, message: Json) -> Iterable[Json]:
-        """What is written for a message of version 1."""
-        raise NotImplementedError
-
-    def incoming(self, message: Json) -> Iterable[Json]:
-        """What is taken, in version 1, for a message that came."""
-        raise NotImplementedError
 
 
 class Offer(Dialect):
@@ -68,13 +45,6 @@ class Offer(Dialect):
         for each in draft.outgoing(self._asked):
             self.send(each)
         return []
-
-
-def is_draft(result: object) -> bool:
-    """Whether an agent answers `initialize` in the draft's form."""
-    return isinstance(result, dict) and all(
-        isinstance(result.get(key), dict) for key in ("info", "capabilities")
-    )
 
 
 def _has_only_draft(answer: Json) -> bool:

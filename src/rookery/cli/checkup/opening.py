@@ -7,7 +7,7 @@ from rookery.cli.checkup.card import NOT_OK, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Subject
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
-from rookery.wire.versions import DRAFT
+from rookery.wire.dialect import DRAFT
 
 
 def params(version: int = 1) -> Json:

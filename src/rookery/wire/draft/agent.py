@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.core.json import lenient
+from rookery.wire.dialect import DRAFT, INITIALIZE, Dialect, is_draft
 from rookery.wire.draft import forms
 from rookery.wire.draft.agent_session import AgentSession
 from rookery.wire.failures import INTERNAL_ERROR
-from rookery.wire.versions import DRAFT, INITIALIZE, Dialect, is_draft
 
 type Json = dict[str, Any]
 

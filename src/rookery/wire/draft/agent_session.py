@@ -129,10 +129,6 @@ class AgentSession:
                 listed = forms.options_1(lenient.mappings(update, "configOptions"))
                 self.learn(listed)
                 return [{**update, "configOptions": listed}]
-            case "plan_update":
-                plan = lenient.mapping(update, "plan")
-                if plan.get("type") == "items":
-                    return [_plan(update, plan)]
         return [update]
 
     def _message(self, update: Json, kind: str) -> list[Json]:
@@ -209,11 +205,6 @@ class AgentSession:
 
 def _called(name: str) -> Json:
     return {"sessionUpdate": "tool_call_update", "toolCallId": name}
-
-
-def _plan(update: Json, plan: Json) -> Json:
-    entries = lenient.sequence(plan, "entries")
-    return forms.without(update, "plan") | {"sessionUpdate": "plan", "entries": entries}
 
 
 def _bytes(given: Json) -> bytes:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.core.json import lenient
+from rookery.wire.dialect import DRAFT, INITIALIZE, Dialect
 from rookery.wire.draft import forms
 from rookery.wire.failures import (
     INVALID_PARAMS,
@@ -23,7 +24,6 @@ from rookery.wire.failures import (
     REQUEST_CANCELLED,
     error_to_json,
 )
-from rookery.wire.versions import DRAFT, INITIALIZE, Dialect
 
 type Json = dict[str, Any]
 
