@@ -34,6 +34,8 @@ CANNOT: dict[str, dict[str, str]] = {
         "resume": LOADS,
         "efforts": "chooses a mode and a model, no other options",
     },
+    "emacs": {},
+    "neovim": {"resume": LOADS},
     "toad": {
         "list": NO_LIST,
         "resume": LOADS,
@@ -50,6 +52,8 @@ NAMES = {
     "acpx": "acpx 0.19.1",
     "toad": "Toad 0.6.20",
     "openhands": "OpenHands `ACPAgent`",
+    "emacs": "Emacs, acp.el 0.14.2",
+    "neovim": "Neovim, CodeCompanion 19.22.0",
 }
 
 

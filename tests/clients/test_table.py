@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.acp import packages
-from tests.clients import test_acpx, test_openhands, test_toad
+from tests.clients import test_acpx, test_neovim, test_openhands, test_toad
 from tests.clients.behaviours import BEHAVIOURS, CANNOT, NAMES, SEEN, cells, table
 
 DOCS = Path(__file__).parents[2] / "docs" / "editors.md"
@@ -27,6 +27,8 @@ def test_I11_clients_the_table_of_the_docs_is_this_one() -> None:
         ("acpx", test_acpx.CELLS),
         ("toad", test_toad.CELLS),
         ("openhands", test_openhands.SEEN),
+        ("emacs", SEEN),
+        ("neovim", test_neovim.SEEN),
     ],
 )
 def test_I11_clients_each_cell_is_a_test_or_a_reason(client: str, tests: dict[str, object]) -> None:
