@@ -18,7 +18,7 @@ import traceback
 from pathlib import Path
 
 from rookery.core.settings.sandbox import KINDS, LISTED, NONE, ON
-from tools.vendors.drive import FAILURES, IN_SANDBOX, STEPS, Cell, drive
+from tools.vendors.drive import FAILURES, IN_SANDBOX, SENT, STEPS, Cell, drive
 from tools.vendors.perch import OPEN, Cage
 from tools.vendors.roster import UnknownVendor, chosen
 from tools.vendors.table import rendered
@@ -59,18 +59,22 @@ def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str], cage: Ca
 
 
 def write(found: list[tuple[Vendor, list[Cell]]], cage: Cage) -> None:
-    name = "measured" if cage == OPEN else "sandboxed"
-    begin, end = (f"<!-- {name}: {word} -->" for word in ("begin", "end"))
     page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(begin)
-    earlier, mark, after = rest.partition(end)
-    assert mark, f"{PAGE.name} has lost its marks"
-    text = rendered(found, earlier, columns(cage))
-    PAGE.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+    for name, steps in tables(cage).items():
+        begin, end = (f"<!-- {name}: {word} -->" for word in ("begin", "end"))
+        before, _, rest = page.partition(begin)
+        earlier, mark, after = rest.partition(end)
+        assert mark, f"{PAGE.name} has lost its marks"
+        page = f"{before}{begin}\n{rendered(found, earlier, steps)}\n{end}{after}"
+    PAGE.write_text(page, encoding="utf-8")
 
 
-def columns(cage: Cage) -> list[str]:
-    return list(STEPS if cage == OPEN else IN_SANDBOX)
+def tables(cage: Cage) -> dict[str, list[str]]:
+    """The columns of each, by its mark in the page."""
+    if cage == OPEN:
+        return {"measured": [name for name in STEPS if name not in SENT], "sent": list(SENT)}
+    steps = [name for name in IN_SANDBOX if name not in SENT]
+    return {"sandboxed": steps, "sent in a sandbox": list(SENT)}
 
 
 def main(words: list[str]) -> int:
@@ -91,7 +95,8 @@ def main(words: list[str]) -> int:
     for vendor in vendors:
         record = RECORDINGS / f"{vendor.name}-scenario.jsonl" if given.record else None
         found.append((vendor, attempt(vendor, record, frozenset(given.step), cage)))
-    print(rendered(found, steps=columns(cage)))
+    for steps in tables(cage).values():
+        print(rendered(found, steps=steps))
     if not given.step and cage.network == ON:
         write(found, cage)
     return int(any(cell.error for _, cells in found for cell in cells))

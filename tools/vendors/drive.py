@@ -7,12 +7,22 @@ from typing import NamedTuple
 
 from rookery.client.session import Rejected
 from rookery.client.start import StartError
-from tools.vendors import successions, trials
+from tools.vendors import sent, successions, trials
 from tools.vendors.install import CannotInstall
 from tools.vendors.perch import OPEN, Cage, Perch, perched
 from tools.vendors.vendor import Vendor
 
 type Step = Callable[[Perch], Awaitable[str]]
+
+SENT: dict[str, Step] = {
+    "links": sent.links,
+    "subagents": sent.subagents,
+    "plan": sent.plan,
+    "compaction": sent.compaction,
+    "notices": sent.notices,
+    "title": sent.title,
+}
+"""What each sends when it is offered it: columns of a table of their own."""
 
 STEPS: dict[str, Step] = {
     "start": trials.start,
@@ -29,6 +39,7 @@ STEPS: dict[str, Step] = {
     "refuse": trials.refuse,
     "limit": trials.limit,
     "stop": trials.stop,
+    **SENT,
     "look": trials.look,
     "switch": successions.switch,
     "forget": successions.forget,
@@ -39,7 +50,7 @@ IN_SANDBOX: dict[str, Step] = {
     name: STEPS.get(name, trials.inside)
     for name in (
         *("start", "stream", "approve", "reject", "edit", "command", "mcp", "inside"),
-        *("cancel", "kill_agent", "kill_worker", "stop", "look"),
+        *("cancel", "kill_agent", "kill_worker", "stop", *SENT, "look"),
     )
 }
 """Those that a sandbox could spoil."""

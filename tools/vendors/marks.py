@@ -4,6 +4,8 @@
     [[run COMMAND]]               calls the agent's shell tool, then answers with what that gave
     [[edit PATH|BEFORE|AFTER]]    calls what changes a file, then alike
     [[mcp TOOL]]                  calls the tool whose name ends so, then alike
+    [[task TEXT]]                 starts a sub-agent that answers TEXT, where there is a tool for it
+    [[plan TEXT]]                 writes a plan with this step, alike
     [[slow]]                      writes a word every 50 ms until the agent hangs up
     [[fail STATUS]]               answers with that HTTP status
 
@@ -15,12 +17,13 @@ import re
 from typing import override
 
 from rookery.agent.scripted.choice import Chooser
-from rookery.agent.scripted.conversation import Conversation, Said, objects
+from rookery.agent.scripted.conversation import Conversation, Json, Said, objects
 from rookery.agent.scripted.script import Call, Script, Turn, failure_of
 from rookery.agent.scripted.server import Asked, ScriptedModel, dialect_at
+from tools.vendors.fitting import PLANS, SUB_AGENTS, arguments_for, tool_among
 from tools.vendors.vendor import Vendor, call
 
-MARK = re.compile(r"\[\[(say|run|edit|mcp|slow|fail)(?: (.*?))?\]\]", re.DOTALL)
+MARK = re.compile(r"\[\[(say|run|edit|mcp|task|plan|slow|fail)(?: (.*?))?\]\]", re.DOTALL)
 
 PACE = 0.05
 """Seconds between two words: an answer is seen to grow."""
@@ -70,19 +73,37 @@ class Marks(Chooser):
             case "edit":
                 path, before, after = words.split("|")
                 return self.vendor.edit(path, before, after)
+            case "task":
+                return self._fitting(SUB_AGENTS, f"[[say {words}]]", conversation)
+            case "plan":
+                return self._fitting(PLANS, words, conversation)
         found = [each for each in _offered(conversation) if each.name.endswith(words)][:1]
         arguments = json.dumps(dict(self.vendor.wanted))
         return [each._replace(arguments=arguments) for each in found]
 
+    def _fitting(self, names: tuple[str, ...], text: str, conversation: Conversation) -> list[Call]:
+        tool = tool_among(_tools(conversation), names)
+        if tool is None:
+            return []
+        made = call(tool["name"], **{**arguments_for(tool, text), **self.vendor.wanted})
+        return [made._replace(namespace=tool["namespace"])]
+
 
 def _offered(conversation: Conversation) -> list[Call]:
-    """A call of each tool; codex has those of a server in a group of the server's name."""
-    found: list[Call] = []
+    """A call of each tool."""
+    return [
+        call(tool["name"])._replace(namespace=tool["namespace"]) for tool in _tools(conversation)
+    ]
+
+
+def _tools(conversation: Conversation) -> list[Json]:
+    """Each with its name; codex has those of a server in a group of the server's name."""
+    found: list[Json] = []
     for tool in conversation.tools:
-        name, inner = str(tool.get("name", "")), objects(tool.get("tools"))
-        grouped = [call(str(each.get("name")))._replace(namespace=name) for each in inner]
-        found += grouped or [call(name)]
-    return found
+        name = str(tool.get("name", ""))
+        grouped = [{**each, "namespace": name} for each in objects(tool.get("tools"))]
+        found += grouped or [{**tool, "namespace": ""}]
+    return [{**tool, "name": str(tool.get("name", ""))} for tool in found]
 
 
 def _is_marked(said: Said) -> bool:

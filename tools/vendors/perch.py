@@ -27,7 +27,7 @@ PATIENCE = 180.0
 """Seconds: some start for half a minute where others work as well."""
 
 SERVER = Path(__file__).resolve().parents[2] / "fixtures" / "mcp_server.py"
-SERVERS = [{"name": "rook", "command": sys.executable, "args": [str(SERVER)], "env": []}]
+SERVERS = [{"name": "rook", "command": sys.executable, "args": [str(SERVER), "links"], "env": []}]
 
 
 class Cage(NamedTuple):
@@ -130,6 +130,9 @@ class Perch:
             seen, ask = found.seq, found.update
             asks.append(ask["id"])
             self.asked[ask["id"]] = json.dumps(block_of(ask, self.bird.header()))
+            if ask["kind"] != "permission":
+                await self.bird.answer(ask, "", action="accept", content={})
+                continue
             options = [option for option in ask["options"] if option["kind"] == kind]
             assert options, f"no {kind} among {ask['options']}"
             await self.bird.answer(ask, options[0]["optionId"])

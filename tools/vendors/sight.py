@@ -49,21 +49,25 @@ class Sight:
     def complaints(self, prompts: Sequence[str]) -> list[str]:
         """What reads wrong, when these prompts were sent: raw blocks, and what is there twice."""
         found = [f"shown raw: {block['title']}" for block in self.blocks("raw")]
-        sent = [block["text"] for block in self.blocks("prompt")]
+        echoes = [
+            words_of([each.update["content"]])
+            for each in self.events
+            if kind_of(each.update) == "user_message_chunk"
+        ]
+        # Crow tells its model by itself when a sub-agent is done.
+        told = [text for text in echoes if text not in prompts]
+        sent = [block["text"] for block in self.blocks("prompt") if block["text"] not in told]
         if sent != list(prompts):
             found.append(f"prompts: {sent} in the place of {list(prompts)}")
         news = [each.update for each in self.events if not each.update.get("announced")]
-        told = [each.get("toolCall") or each for each in news]
+        about = [each.get("toolCall") or each for each in news]
         calls = {
-            each["toolCallId"] for each in told if isinstance(each, dict) and "toolCallId" in each
+            each["toolCallId"] for each in about if isinstance(each, dict) and "toolCallId" in each
         }
         if len(self.blocks("tool")) != len(calls):
             found.append(f"{len(self.blocks('tool'))} calls are shown of {len(calls)}")
         found += [f"no title: {block}" for block in self.blocks("tool") if not _named(block)]
-        echoes = [
-            each.update for each in self.events if kind_of(each.update) == "user_message_chunk"
-        ]
-        found += [f"an echo: {words_of([each['content']])}" for each in echoes]
+        found += [f"an echo: {text}" for text in echoes if text in prompts]
         return found
 
 

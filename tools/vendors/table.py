@@ -1,7 +1,7 @@
 """The table of docs/vendors.md: a row for each agent, a column for each step, and below it the
 vendors' own faults. Each agent's lines are its own: a run of some leaves those of the others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tools.vendors.drive import STEPS, Cell
 from tools.vendors.vendor import Vendor
@@ -14,6 +14,7 @@ HEADS = {
     "limit": "429",
     "forget": "clear, delete",
     "inside": "of the home",
+    "subagents": "sub-agents",
 }
 """Where a step's name alone says too little."""
 
@@ -22,7 +23,9 @@ FAULT = "fault"
 
 
 def rendered(
-    found: Sequence[tuple[Vendor, Sequence[Cell]]], earlier: str = "", steps: Iterable[str] = STEPS
+    found: Sequence[tuple[Vendor, Sequence[Cell]]],
+    earlier: str = "",
+    steps: Collection[str] = STEPS,
 ) -> str:
     """`earlier`: a table that it takes the lines of other vendors from. `steps`: its columns."""
     heads = ["agent", "version", *map(_head, steps)]
@@ -33,7 +36,7 @@ def rendered(
     for vendor, cells in found:
         rows[vendor.name] = _line(_row(vendor, cells, steps))
         notes.pop(f"{vendor.name}:", None)
-        if told := _faults(cells):
+        if told := _faults([cell for cell in cells if cell.step in steps]):
             notes[f"{vendor.name}:"] = f"- {vendor.name}: {told}"
     made = [rows[name] for name in sorted(rows) if name not in ("agent", "---")]
     table = "\n".join([head, _line(["---"] * len(heads)), *made])
