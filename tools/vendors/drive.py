@@ -21,6 +21,7 @@ SENT: dict[str, Step] = {
     "compaction": sent.compaction,
     "notices": sent.notices,
     "title": sent.title,
+    "login": sent.login,
 }
 """What each sends when it is offered it: columns of a table of their own."""
 

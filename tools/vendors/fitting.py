@@ -31,6 +31,9 @@ CONTENT = ("message", "prompt", "goal", "task", "content", "title")
 LISTS = ("todos", "plan", "task_list", "tasks", "command")
 """Of a tool that writes a plan, also where they are not required."""
 
+BACKGROUND = ("run_in_background", "is_background", "background")
+"""Waited for instead, so that what it says comes in its turn."""
+
 
 def tool_among(tools: list[Json], names: tuple[str, ...]) -> Json | None:
     """The first of these tools that has one of the names, in the order of the names."""
@@ -70,7 +73,8 @@ def _value(schema: Json, text: str, name: str, agent: str) -> Any:
         wanted = schema.get("required") or [key for key in CONTENT if key in known][:1]
         if not any(key in CONTENT for key in wanted):
             wanted = [*wanted, *(key for key in LISTS if key in known and key not in wanted)]
-        return {key: _value(known.get(key, {}), text, key, agent) for key in wanted}
+        made = {key: _value(known.get(key, {}), text, key, agent) for key in wanted}
+        return made | {key: False for key in BACKGROUND if key in known}
     if kind == "object":
         return {}
     named = name.lower().removesuffix("_name").removesuffix("_type")

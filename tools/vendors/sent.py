@@ -5,9 +5,12 @@ A cell says what was seen: `not sent` where the agent was offered it and nothing
 
 from collections.abc import Iterable
 
+from rookery.agents import registry
+from rookery.client.login import status
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
-from tests.worker.aviary import text_of
+from rookery.core.vendors import logins
+from tests.worker.aviary import is_agent, text_of
 from tools.vendors.perch import Perch
 
 BELOW = "heard from below"
@@ -35,9 +38,6 @@ async def links(perch: Perch) -> str:
 async def subagents(perch: Perch) -> str:
     """What a sub-agent says stands below the call that started it, not among the agent's words."""
     turn, _ = await perch.play(f"[[task {BELOW}]]", "allow_once")
-    import sys
-
-    print(text_of(turn)[:900], file=sys.stderr)
     if "There is no tool" in text_of(turn):
         return NO_TOOL
     sight = perch.sight()
@@ -60,9 +60,6 @@ async def subagents(perch: Perch) -> str:
 
 async def plan(perch: Perch) -> str:
     turn, _ = await perch.play(f"[[plan {STEP}]]", "allow_once")
-    import sys
-
-    print(text_of(turn)[:900], file=sys.stderr)
     if "There is no tool" in text_of(turn):
         return NO_TOOL
     kinds = [kind for kind in _kinds(turn) if kind.startswith("plan")]
@@ -106,6 +103,23 @@ async def title(perch: Perch) -> str:
         each for each in updates if kind_of(each) == "session_info_update" and each.get("title")
     ]
     return "shown" if named else NOT_SENT
+
+
+async def login(perch: Perch) -> str:
+    """What the agent says of logging in, as `rookery agents` knows it once it ran by its name."""
+    name = perch.vendor.name
+    bird = perch.hatch([], name, perch.environment)
+    begun = await bird.send("restart")
+    await bird.until(lambda event: is_agent(event, "ready"), begun.seq)
+    known = status.read(perch.aviary.home, name, registry.resolve(name, {}).argv)
+    await bird.send("stop")
+    methods = known.methods()
+    if not known.at:
+        return NOT_SENT
+    said = [f"{len(methods)} {'method' if len(methods) == 1 else 'methods'}"]
+    said += ["log-out"] if logins.has_logout(known.capabilities) else []
+    said += ["status"] if known.state != logins.UNKNOWN else []
+    return ", ".join(said)
 
 
 def _kinds(events: Iterable[Event]) -> list[str]:

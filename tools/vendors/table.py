@@ -15,6 +15,7 @@ HEADS = {
     "forget": "clear, delete",
     "inside": "of the home",
     "subagents": "sub-agents",
+    "login": "log-in",
 }
 """Where a step's name alone says too little."""
 
