@@ -24,6 +24,8 @@ NEEDED = {  # what has to be advertised for a method to exist
     "session/close": ("sessionCapabilities", "close"),
     "session/fork": ("sessionCapabilities", "fork"),
     "logout": ("auth", "logout"),
+    "providers/list": ("providers",),
+    "providers/set": ("providers",),
 }
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
@@ -40,6 +42,7 @@ class RiggedAgent(ScriptedAgent):
         agent = script.agent
         self.capabilities = _merged(self.capabilities, agent.get("capabilities", {}))
         known = self.methods | {"authenticate", "logout", "session/fork", "session/set_model"}
+        known |= {"providers/list", "providers/set"}
         known |= {"_session/steering"} if agent.get("steering") else set()
         self.methods = frozenset(
             method for method in known if offers(self.capabilities, *NEEDED.get(method, ()))
@@ -125,6 +128,11 @@ class RiggedAgent(ScriptedAgent):
                 request.reply({})
             case "logout":
                 self._authenticated = False
+                request.reply({})
+            case "providers/list":
+                one = {"providerId": "main", "supported": ["anthropic"], "required": False}
+                request.reply({"providers": [one]})
+            case "providers/set":
                 request.reply({})
             case "session/fork":
                 self._fork(request, params)

@@ -25,8 +25,9 @@ from rookery.client.config.in_force import InForce
 from rookery.core import budgets, spending
 from rookery.core.agent import imported, ingest, messages
 from rookery.core.agent import machine as agent_machine
-from rookery.core.agent.addresses import Remote, address_of
+from rookery.core.agent.addresses import address_of
 from rookery.core.agent.chunks import Chunks
+from rookery.core.agent.opening import chosen_with
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.critic import loop as critic_loop
@@ -91,6 +92,7 @@ class Session:
         self.jobs: set[int] = set()  # processes of the worker's own: the agent's end spares them
         self.settings = SettingsWatch(source, found)
         self._profile: tuple[tuple[str, list[str], str], profiles.Profile] | None = None
+        self.saved_model = ""
 
     @property
     def header(self) -> Json:
@@ -239,7 +241,7 @@ class Session:
 
     def _wish(self) -> messages.Wish:
         header, argv, profile = self.header, self.argv(), self.profile()
-        known, confirm, remote = header["agentSession"], header["_confirm"][0], self._remote()
+        known, confirm, remote = header["agentSession"], header["_confirm"][0], self.extras().remote
         return messages.Wish(
             name=header["agent"],
             argv=argv,
@@ -249,7 +251,8 @@ class Session:
             stored=known["id"] if known and known["name"] == header["agent"] else None,
             cold=registry.starts_slowly(argv) or registry.is_own(argv),  # whose SDK has to load
             offers=profiles.offers_of(profile),
-            chosen=header["wanted"] | {"confirm": modes.for_agent(confirm, header["unattended"])},
+            chosen=chosen_with(header["wanted"], self.saved_model)
+            | {"confirm": modes.for_agent(confirm, header["unattended"])},
             profile=profile,
             known_modes=profiles.known_modes(profile),
             version=rookery.__version__,
@@ -260,10 +263,7 @@ class Session:
             fork=lenient.integer(known, "before"),
         )
 
-    def _remote(self) -> Remote:
-        return self._extras().remote
-
-    def _extras(self) -> Extras:
+    def extras(self) -> Extras:
         return self.config.extras.get(self.header["agent"], Extras())
 
     def _guard(self) -> str:
@@ -282,7 +282,7 @@ class Session:
     def _subject(self) -> Subject:
         environment = self.surroundings.environment
         argv = programs.located(self.argv(), environment, self.config.node_path)
-        environment = programs.beside(argv, {**environment, **self._extras().env})
+        environment = programs.beside(argv, {**environment, **self.extras().env})
         servers = self.servers.given(self.header["mcpServers"])
         return Subject(argv, environment, self.profile(), self.config.sandbox, servers)
 
@@ -294,7 +294,7 @@ class Session:
         if self._profile is None or self._profile[0] != key:
             found = profiles.profile_of(header["agent"], self.argv(), info)
             if address_of(self.argv()):
-                found = profiles.at_address(found, self._remote().offers)
+                found = profiles.at_address(found, self.extras().remote.offers)
             self._profile = (key, found)
         return self._profile[1]
 

@@ -43,6 +43,11 @@ def offers_of(result: object, wish: Wish) -> Json:
 CHOSEN = ("model", "mode", "effort")
 
 
+def chosen_with(wanted: Json, saved: str) -> Json:
+    """What the user chose; a saved model that the agent was given counts if they chose no other."""
+    return {**wanted, "model": saved} if saved and not lenient.text(wanted, "model") else wanted
+
+
 def settings(session: str, offers: Json, wish: Wish) -> tuple[Setting, ...]:
     """What differs from what the agent starts with; a value that it does not know is left alone,
     and `unavailable` says so."""

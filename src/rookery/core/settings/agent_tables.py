@@ -12,7 +12,10 @@ from rookery.core.policy.rule_tables import Fault
 from rookery.core.settings.sandbox import KINDS
 
 OF_ADDRESS = ("headers", "ca", "fingerprint", "cwd", "offers")
-PLAIN = ("command", "url", "confined", "env", "mcp", "sandbox", *budgets.NAMES.values())
+PLAIN = (
+    *("command", "url", "confined", "env", "mcp", "sandbox", "saved_model"),
+    *budgets.NAMES.values(),
+)
 KEYS = (*PLAIN, *OF_ADDRESS)
 
 type McpChoice = bool | tuple[str, ...]
@@ -31,11 +34,14 @@ class Extras(NamedTuple):
     """What its new sessions run in; "": as others do."""
     budgets: Mapping[str, str] = MappingProxyType({})
     """By scope; they go before those of all agents."""
+    saved_model: str = ""
+    """The name of a model saved in Rookery that it is given; "": it has its own."""
 
     def plain(self) -> Json:
         """As JSON, for the record of what was confirmed."""
         mcp = list(self.mcp) if isinstance(self.mcp, tuple) else self.mcp
         kind = {"sandbox": self.sandbox} if self.sandbox else {}
+        kind |= {"saved_model": self.saved_model} if self.saved_model else {}
         kind |= {budgets.NAMES[scope]: said for scope, said in self.budgets.items()}
         return {"env": dict(self.env), "mcp": mcp, **self.remote.plain(), **kind}
 
@@ -53,6 +59,8 @@ def fault_of(table: Json) -> Fault | None:
         return Fault("mcp", "must be true, false, or a list of MCP server names")
     if table.get("sandbox", KINDS[0]) not in KINDS:
         return Fault("sandbox", f"must be one of: {', '.join(KINDS)}")
+    if not _is_text(table.get("saved_model", "model")):
+        return Fault("saved_model", "must be the name of a saved model")
     for key in budgets.NAMES.values():
         if wrong := _wrong_budget(table.get(key, budgets.OFF)):
             return Fault(key, wrong)
@@ -113,7 +121,8 @@ def extras_of(table: Json) -> Extras:
     choice = tuple(mcp) if isinstance(mcp, list) else mcp
     limits = {scope: table[name] for scope, name in budgets.NAMES.items() if name in table}
     kind = table.get("sandbox", "")
-    return Extras(dict(table.get("env", {})), choice, remote_of(table), kind, limits)
+    model = table.get("saved_model", "")
+    return Extras(dict(table.get("env", {})), choice, remote_of(table), kind, limits, model)
 
 
 def extras_from(plain: object) -> Extras:

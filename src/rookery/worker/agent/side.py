@@ -26,6 +26,7 @@ from rookery.worker.agent import files, recap
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.log_in import LogIn
 from rookery.worker.agent.replays import Replays
+from rookery.worker.agent.saved_model import SavedModel
 from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.agent.surviving_commands import SurvivingCommands
 from rookery.worker.agent.terminals import Privileges, Terminals
@@ -75,6 +76,7 @@ class AgentSide:
         heard = self.requested, self.notified, self.exited
         self.link = AgentLink(session, *heard, lambda: self.replays.repeats.are_over)
         self._log_in = LogIn(session, self.link.call)
+        self._saved_model = SavedModel(session, self.link.call)
 
     def check_successor(self, command: Json) -> ask_rules.Refusal | None:
         """Why an agent cannot take over here, by the configuration of this moment."""
@@ -264,7 +266,7 @@ class AgentSide:
             case "initializing":
                 self._tell_other_build(result)
                 self._log_in.initialized(result)
-                self._session.feed_agent(messages.Initialized(result, error))
+                self._saved_model.initialized(result, error)
             case "applying":
                 self._session.feed_agent(messages.Applied(result, error))
             case _ if not self._log_in.repeat(error, self._again, self._handshake_answered):
