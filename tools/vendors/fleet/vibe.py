@@ -36,7 +36,7 @@ VENDOR = Vendor(
         call("read_file", path=path),
         call("edit", file_path=path, old_string=before, new_string=after),
     ],
-    pypi=("mistral-vibe==3.0.3",),
+    pypi=("mistral-vibe==3.0.2",),
     programs=("vibe-acp",),
     limited="cancelled",
     insists=True,
