@@ -134,6 +134,8 @@ class _Player:
             self.prompts.add(message["id"])
             self.log({"sessionUpdate": "_prompt", "prompt": params["prompt"]}, line.at)
             self.log({"sessionUpdate": "_turn", "state": "running"}, line.at)
+        elif message.get("method") == "session/cancel" and params["sessionId"] == self.session:
+            self.log({"sessionUpdate": "_done", "command": "cancel"}, line.at)
         elif "method" not in message and message.get("id") in self.open:
             ask = self.open.pop(message["id"])
             outcome = message["result"].get("outcome", message["result"])

@@ -141,7 +141,8 @@ def _turn(header: Json, event: Event) -> Json:
     match update.get("state"):
         case "running":
             changes: Json = {"state": "running", "reason": "", "error": None, "rateLimit": None}
-            changes |= {"since": event.at} if header["state"] == "idle" else {}
+            if header["state"] == "idle":
+                changes |= {"since": event.at, "_cancelling": False}
             changes |= {"stopping": said} if (said := lenient.text(update, "stopping")) else {}
             return changes | ({"_ran": True} if update.get("ran") is True else {})
         case "quiet":
@@ -161,6 +162,12 @@ def _turn(header: Json, event: Event) -> Json:
                 "_tools": calls.left(header["_tools"], calls.LEFT[reason != "end_turn"]),
             } | kept_asks.turn_over(header, update)
     return {}
+
+
+def _done(header: Json, event: Event) -> Json:
+    """After a cancel, what an agent calls a failure was cut off."""
+    cancels = event.update.get("command") == "cancel" and header["state"] != "idle"
+    return {"_cancelling": True} if cancels else {}
 
 
 def _queue(header: Json, event: Event) -> Json:
@@ -373,7 +380,8 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     rewinding.SNAPSHOT: rewinding.snapshot,
     "_settings": lambda header, event: {"settings": held.after(header, event)},
     # They stand below the message that goes on.
-    **dict.fromkeys(("_done", "_rejected", "notice"), lambda *_: {}),
+    "_done": _done,
+    **dict.fromkeys(("_rejected", "notice"), lambda *_: {}),
     "_notice": _notice,
     **dict.fromkeys(CHUNK_KINDS, message_blocks.after),
     **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),

@@ -59,7 +59,7 @@ def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
 
 def _call(block: Block, terminals: list[Block], text: str, cwd: str) -> str:
     words = " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
-    status = "rejected" if captions.is_rejected(block) else block["status"] or "done"
+    status = captions.status_of(block) or "done"
     found = [f"- **{words}** ({status})"]
     texts = [(text, "")] if text else []
     if captions.is_command(block) and "\n" in (command := captions.command_of(block)):

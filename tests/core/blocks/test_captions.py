@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rookery.core.blocks import captions
 from rookery.core.blocks.captions import (
     call_words,
     exit_code,
@@ -26,6 +27,43 @@ def command(words: object) -> Json:
 
 
 DIFFS = [{"type": "diff", "path": path} for path in ("/work/a.py", "/work/a.py", "/else/b.py", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("```\n1\tone\n2\ttwo\n```", "1\tone\n2\ttwo\n"),
+        ("````md\n# a\n```sh\nmake\n```\n````\n", "# a\n```sh\nmake\n```\n"),
+        ("~~~\na\n~~~", "a\n"),
+        ("```\ncut off in the mid", "cut off in the mid"),
+        ("```\n```", ""),
+        ("```\na\n```\nand more", "```\na\n```\nand more"),
+        ("```\na\n```\n\n```\nb\n```", "```\na\n```\n\n```\nb\n```"),
+        ("`a`", "`a`"),
+        ("", ""),
+    ],
+)
+def test_fences_around_a_whole_text_are_no_part_of_it(text: str, bare: str) -> None:
+    assert captions.unfenced(text) == bare
+
+
+CHANGE: Json = {"type": "diff", "path": "/a", "old": "one\n1. x\nsame\n", "new": "two\nsame\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("edited\n-1|one\n-2|1. x\n 3|same\n(after)\n+1|two\n 2|same", False),
+        ("--- a\n+++ b\n-one\n-1. x\n+two\n same", False),
+        ("-1|one\n+1|three", True),
+        ("Edited a: 1 replacement", True),
+        ("", True),
+    ],
+)
+def test_a_change_is_not_shown_once_more_as_text(text: str, shown: bool) -> None:
+    said = {"type": "markdown", "text": text}
+    block = make_block("1.1", "tool", kind="edit", status="done", parts=[CHANGE, said])
+    assert captions.parts_of(block) == ([CHANGE, said] if shown else [CHANGE])
 
 
 @pytest.mark.parametrize(

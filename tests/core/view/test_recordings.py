@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rookery.core.agent.prompt import words_of
+from rookery.core.blocks import captions
 from rookery.core.blocks.document import join
-from rookery.core.json.events import dumps, kind_of, loads
+from rookery.core.json.events import Event, dumps, kind_of, loads
 from rookery.core.view.recap import turn_words
 from rookery.core.view.reduce import fold
 from rookery.wire.jsonrpc import Peer
@@ -186,3 +187,38 @@ def as_heard(message: Json) -> Any:
     if "id" in message:
         return (message["id"], message["method"], message["params"])
     return (message["method"], message["params"])
+
+
+WORDS = {"done", "failed", "rejected", "interrupted", "unfinished"}
+
+
+@every_session
+def test_every_vendors_calls_end_in_the_same_words(name: str, session: str) -> None:
+    """A change is told once, what was read has no fences, and no system prompt is a thought."""
+    opened = {"sessionUpdate": "_session", "agent": name.partition("-")[0], "cwd": "/"}
+    events = [Event(0, 0, None, None, opened), *play(name, session).events]
+    document = fold(None, events)
+    over = document.header["state"] == "idle"
+    for block in document.blocks.values():
+        if block["role"] == "tool":
+            assert captions.status_of(block) in WORDS or not over
+            for part in captions.parts_of(block):
+                text = part.get("text", "")
+                assert not (captions.diffs(block) and re.search(r"^[-+]\d", text, re.M))
+                if block.get("kind") == "read" and text:
+                    assert not (captions.as_output(block, text) or "").startswith("```")
+        assert not block["text"].startswith("System Prompt")
+
+
+def test_a_rejection_and_a_cancel_are_told_as_what_they_are_for_every_vendor() -> None:
+    found: dict[str, set[str]] = {}
+    for name, session in EVERY:
+        for block in fold(None, play(name, session).events).blocks.values():
+            cancelled = "no2" in " ".join(captions.call_words(block, "/"))
+            if block["role"] == "tool" and (block.get("rejected") or cancelled):
+                found.setdefault(name, set()).add(captions.status_of(block))
+    assert {"rejected"} == set.union(
+        *(words for name, words in found.items() if "scenario" in name)
+    )
+    for name in ("claude-agent-acp.jsonl", "codex-acp.jsonl", "gemini-cli.jsonl", "opencode.jsonl"):
+        assert found[name] == {"rejected", "interrupted"}, name

@@ -56,12 +56,10 @@ def details(
             continue
         if part["type"] == "diff" and several:
             found.append(clean_line(part["path"]))
-        if part["type"] == "terminal" or (
-            part["type"] == "markdown" and block.get("kind") == "execute"
-        ):
-            found += lines.of_output(
-                captions.unfenced(lenient.text(part, "text")), paint, full=full
-            )
+        text = lenient.text(part, "text") if part["type"] in ("markdown", "terminal") else ""
+        output = captions.as_output(block, text) if part["type"] == "markdown" else text
+        if part["type"] == "terminal" or (text and output is not None):
+            found += lines.of_output(captions.unfenced(output or ""), paint, full=full)
         else:
             found += lines.of_part(part, paint, full=full)
     for terminal in terminals:

@@ -1,9 +1,10 @@
 """Which block a message is written into, and which blocks go when an agent takes a message back."""
 
 from rookery.core.agent.ingest import taken_back
-from rookery.core.json import Event, Json, lenient
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import calls
 from rookery.core.turn import retries
+from rookery.core.vendors.profiles import profile_for
 
 THOUGHT = "agent_thought_chunk"
 KEPT = 16
@@ -14,6 +15,8 @@ def after(header: Json, event: Event) -> Json:
     """A message goes on while kind and message id stay the same and no other block came between."""
     update, closed = event.update, {"_open": None} if header["_open"] else {}
     if lenient.mapping(update, "content").get("type") != "text" or retries.is_own(update):
+        return closed
+    if is_system_prompt(header, update):
         return closed
     key = key_of(update)
     if taken_back(update):
@@ -26,6 +29,13 @@ def after(header: Json, event: Event) -> Json:
     said = [*_of_turn(header), opened][-KEPT:] if key[1] else header["_said"]
     changes = {"_open": opened} | ({"_said": said} if said is not header["_said"] else {})
     return changes | ({"_thinking": [opened[0], event.at, 0]} if key[0] == THOUGHT else {})
+
+
+def is_system_prompt(header: Json, update: Json) -> bool:
+    """Whether an agent tells its own system prompt as a thought: kept, but not shown."""
+    begins = profile_for(header).system_prompt if kind_of(update) == THOUGHT else ""
+    text = lenient.text(lenient.mapping(update, "content"), "text") if begins else ""
+    return bool(begins) and text.startswith(begins)
 
 
 def _thinking_goes_on(header: Json, event: Event) -> Json:

@@ -4,6 +4,7 @@
 """
 
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ ASKED = ("execute", "edit", "delete", "move", "fetch")
 """Kinds of calls that an ask names by their verb."""
 
 MARKS = {status: status for status in ("pending", "running", "done", "failed")}
-MARKS |= dict.fromkeys(("interrupted", "unfinished", "cancelled"), "stopped")
+MARKS |= dict.fromkeys(("interrupted", "unfinished", "cancelled", "rejected"), "stopped")
 """By a call's status: the name of its mark."""
 
 QUIET = ("read", "search", "fetch", "think")
@@ -37,14 +38,19 @@ _COMMANDS = ("command", "cmd", "script", "code", "commandLine", "argv", "args")
 
 
 def is_rejected(block: Block) -> bool:
-    """Whether a call did not run because the user said no: agents call that a failure."""
-    return bool(block.get("rejected")) and block["status"] == "failed"
+    """Whether a call did not run because the user or a rule said no. Agents call that a failure or
+    a success, or never mention the call again."""
+    return block["status"] == "rejected" or (bool(block.get("rejected")) and is_over(block))
+
+
+def status_of(block: Block) -> str:
+    """In one word, whatever its agent calls it: `rejected`; `interrupted` by a cancel or by another
+    end of the turn; `unfinished` if the turn ended well and the call never did."""
+    return "rejected" if is_rejected(block) else block["status"]
 
 
 def mark_of(block: Block) -> str:
-    if is_rejected(block):
-        return MARKS["cancelled"]
-    return MARKS.get(block["status"], "pending")
+    return MARKS.get(status_of(block), "pending")
 
 
 def is_over(block: Block) -> bool:
@@ -78,11 +84,32 @@ def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, 
 
 
 def parts_of(block: Block) -> list[dict[str, Any]]:
-    """What a call shows. A change that only its ask showed stays with it."""
+    """What a call shows. A change that only its ask showed stays with it; a text that tells a shown
+    change once more is left out."""
     shown: list[dict[str, Any]] = block["parts"]
-    if any(lenient.text(part, "type") == "diff" for part in shown):
-        return shown
-    return [*lenient.mappings(block, "proposed"), *shown]
+    if not any(lenient.text(part, "type") == "diff" for part in shown):
+        shown = [*lenient.mappings(block, "proposed"), *shown]
+    changes = [part for part in shown if lenient.text(part, "type") == "diff"]
+    return [part for part in shown if not (changes and _repeats(part, changes))]
+
+
+_PREFIX = re.compile(r"[-+ ]?\s*\d*\s*[|:\t]?")
+"""Of a line of a diff in a text: its sign, its number, and what stands between it and the line."""
+
+
+def _repeats(part: dict[str, Any], changes: list[dict[str, Any]]) -> bool:
+    """Whether a text has a line for each that these changes remove or add."""
+    rows = lenient.text(part, "text").splitlines() if part.get("type") == "markdown" else []
+    if not any(row.startswith(("-", "+")) for row in rows):
+        return False
+    told = {_PREFIX.sub("", row, count=1).strip() for row in rows} | {
+        row[1:].strip() for row in rows
+    }
+    for each in changes:
+        old, new = (set(lenient.text(each, key).splitlines()) for key in ("old", "new"))
+        if any(line.strip() and line.strip() not in told for line in old ^ new):
+            return False
+    return True
 
 
 def diffs(block: Block) -> list[dict[str, object]]:
@@ -130,16 +157,30 @@ def exit_code(block: Block, terminals: list[Block]) -> int | None:
 
 def length_of(block: Block, terminals: Sequence[Block] = ()) -> int:
     """Lines of what a call brought."""
-    texts = [lenient.text(part, "text") for part in [*block["parts"], *terminals]]
+    texts = [unfenced(lenient.text(part, "text")) for part in [*block["parts"], *terminals]]
     return sum(len(text.strip("\n").splitlines()) for text in texts)
 
 
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})[^`\n]*\n")
+
+
 def unfenced(text: str) -> str:
-    """Output that its agent put between fences, without them."""
-    bare = text.strip()
-    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
-        return bare.split("\n", 1)[1].removesuffix("```")
-    return text
+    """Output that its agent put between fences, without them; the last may be cut off."""
+    if not (opened := _FENCE.match(text)):
+        return text
+    fence, body = opened[1], text[opened.end() :]
+    closing = re.search(rf"^ *{fence}{fence[0]}*[ \t]*$", body, re.MULTILINE)
+    if closing is None:
+        return body
+    return text if body[closing.end() :].strip() else body[: closing.start()]
+
+
+def as_output(block: Block, text: str) -> str | None:
+    """A text of a call's content that is to be shown as it is: what a command printed, or what was
+    read; None: it is Markdown."""
+    kind, bare = block.get("kind"), unfenced(text)
+    reads = kind in ("read", "search") and (bare != text or "```" not in text)
+    return bare if kind == "execute" or reads else None
 
 
 # --- thoughts ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from rookery.core.blocks import parts
 from rookery.core.json import Json, lenient
 from rookery.core.policy import go_asks
 from rookery.core.tools import terminals
-from rookery.core.tools.calls import block_of, steps
+from rookery.core.tools.calls import CANCELLED, LEFT, REJECTED, block_of, steps
 from rookery.core.tools.names import MCP, is_bare, is_codex_mcp, name_of, readable
 from rookery.core.units import duration
 from rookery.core.vendors.profiles import Profile
@@ -17,6 +17,7 @@ from rookery.core.vendors.profiles import Profile
 LONGEST_TITLE = 500
 
 STATUS = {"pending": "pending", "in_progress": "running", "completed": "done", "failed": "failed"}
+STATUS |= dict.fromkeys(CANCELLED, LEFT[True]) | dict.fromkeys(REJECTED, REJECTED[0])
 
 
 def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:

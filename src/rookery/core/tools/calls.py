@@ -14,6 +14,9 @@ LONGEST_KEY = 1000
 ENDED = terminals.ENDED
 LEFT = ("unfinished", "interrupted")
 """What a turn's end makes of a call that did not end; a later update may still revive it."""
+CANCELLED = ("cancelled", "canceled", "aborted", "interrupted")
+REJECTED = ("rejected", "denied", "declined", "refused")
+"""How some agents say that a call did not run to its end: the protocol has only `failed`."""
 
 
 def block_id(header: Json, event: Event) -> str:
@@ -52,6 +55,14 @@ def asked_of(header: Json, ask: Json) -> str:
     return next((key for key in told if key in tools and in_turn(header, tools[key][0])), own)
 
 
+def all_asked_of(header: Json, ask: Json) -> list[str]:
+    """The same, and the others of the turn that were announced: one ask may be about several."""
+    tools, own = header["_tools"], asked_of(header, ask)
+    told = [key for key in lenient.texts(ask, "announced") if key in tools]
+    found = dict.fromkeys([own, *(key for key in told if in_turn(header, tools[key][0]))])
+    return [key for key in found if key in tools]
+
+
 def steps(value: Json, key: str, most: int) -> list[Json]:
     """Of a plan, or a list of what is to do: each with its words and how far it is."""
     return [
@@ -82,6 +93,7 @@ def upsert(header: Json, event: Event, call: Json) -> Json:
     """
     key, tools = key_of(call), header["_tools"]
     status = lenient.text(call, "status")
+    status = "failed" if status in (*CANCELLED, *REJECTED) else status
     known = tools.get(key)
     told_anew = kind_of(event.update) == "tool_call" or event.update.get("again") is True
     again = told_anew and known and not in_turn(header, known[0])

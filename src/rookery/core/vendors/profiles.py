@@ -77,6 +77,8 @@ class Profile(NamedTuple):
     and is made where it is missing."""
     keeps_key: bool = False
     """It takes an API key with `authenticate`, and saves it."""
+    system_prompt: str = ""
+    """What the thought begins with that is no thought, but the prompt of its own system."""
     approves_with: str = ""
     """What must be in its environment before it takes the mode that approves all."""
 
@@ -165,7 +167,12 @@ _TABLE = {
         keeps=("~/.qwen/",),
     ),
     "vibe": Profile(confirms=(("every", "ask"),), keeps=("~/.vibe/",)),
-    "openhands": Profile(confirms=_OPENHANDS_CONFIRMS, own_tmux=True, keeps=("~/.openhands/",)),
+    "openhands": Profile(
+        confirms=_OPENHANDS_CONFIRMS,
+        own_tmux=True,
+        keeps=("~/.openhands/",),
+        system_prompt="System Prompt:\n",
+    ),
     "crow": Profile(
         never_asks=True, clear=("clear",), own_servers=(("crow-mcp", "crow-cli", "mcp"),)
     ),

@@ -29,7 +29,16 @@ from rookery.core.blocks.document import append, block_of_event, change, put
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import terminals
-from rookery.core.tools.calls import ENDED, LEFT, asked_of, block_id, block_of, in_turn, key_of
+from rookery.core.tools.calls import (
+    ENDED,
+    LEFT,
+    all_asked_of,
+    asked_of,
+    block_id,
+    block_of,
+    in_turn,
+    key_of,
+)
 from rookery.core.turn import retries as turn_retries
 from rookery.core.turn import rewinding
 from rookery.core.vendors.profiles import profile_for
@@ -90,8 +99,8 @@ _ROLE = {
 
 def _chunk(before: Json, after: Json, event: Event) -> list[Op]:
     content = event.update.get("content")
-    if turn_retries.is_own(event.update):
-        return []  # a state, which has a block of its own
+    if turn_retries.is_own(event.update) or message_blocks.is_system_prompt(before, event.update):
+        return []  # the first is a state, which has a block of its own
     role = _ROLE[event.update["sessionUpdate"]]
     if not isinstance(content, dict) or content.get("type") != "text":
         shown = parts.fit([parts.from_block(content)])
@@ -180,12 +189,15 @@ def _own_terminals(before: Json, header: Json, call: Json, owner: str) -> list[O
 
 
 CUT = LEFT[True]
+SIGNALLED = (-1, -2, -9, -15, 130, 137, 143)
+"""Exit codes of a command that was ended: by SIGINT, SIGKILL, SIGTERM."""
 
 
 def _is_cut(header: Json, status: object, code: int | None) -> bool:
-    """Whether a call did not come to its end, since its turn stops for a budget: agents call that
-    a failure. One that ends with a code did."""
-    return status == "failed" and code is None and bool(lenient.text(header, "stopping"))
+    """Whether a call did not come to its end, since its turn stops for a budget or is cancelled:
+    agents call that a failure. One that ends with a code did, unless a signal is behind it."""
+    stops = bool(lenient.text(header, "stopping")) or header.get("_cancelling") is True
+    return status == "failed" and stops and (code is None or code in SIGNALLED)
 
 
 def _went_well(news: terminals.Told, call: Json) -> bool:
@@ -201,10 +213,10 @@ def _went_well(news: terminals.Told, call: Json) -> bool:
 def _closed(before: Json, after: Json, event: Event, ask: Json) -> list[Op]:
     """How it ended; its call has not run so far, and does not if it was rejected."""
     ops = change(ask["block"], **ask_actions.outcome(event.update, event.by, ask))
-    call = after["_tools"].get(asked_of(before, ask))
-    if call is not None:
-        rejected = {"rejected": True} if ask_actions.is_rejected(event.update, ask) else {}
-        ops += change(call[0], since=call[2], **rejected)
+    rejected = ask_actions.is_rejected(event.update, ask)
+    for key in all_asked_of(before, ask):
+        if (call := after["_tools"].get(key)) is not None:
+            ops += change(call[0], since=call[2], rejected=rejected)
     return ops
 
 
@@ -249,7 +261,8 @@ def _kind(update: Json) -> str:
 def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
     """A rule's decision about a call without an ask, shown as an ask that it answered."""
     call, ruled = lenient.mapping(event.update, "toolCall"), lenient.text(event.update, "ruled")
-    why = lenient.text(event.update, "reason")
+    why, denied = lenient.text(event.update, "reason"), event.update.get("verdict") == "deny"
+    parent = block_of(after, key_of(call))
     block = make_block(
         block_id(after, event) + "?",
         "ask",
@@ -258,11 +271,11 @@ def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
         status="answered",
         ruled=ruled,
         text=ask_actions.sentence(f"{ruled}: {why}" if why else ruled)[:500],
-        verdict=ask_actions.REJECT if event.update.get("verdict") == "deny" else ask_actions.ALLOW,
-        parent=block_of(after, key_of(call)),
+        verdict=ask_actions.REJECT if denied else ask_actions.ALLOW,
+        parent=parent,
         agent=asks.asker(event.update, after),
     )
-    return put(block)
+    return put(block) + (change(parent, rejected=True) if denied and parent else [])
 
 
 # --- turns ---------------------------------------------------------------------------------------

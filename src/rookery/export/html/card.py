@@ -82,8 +82,9 @@ def details(block: Block, terminals: Sequence[Block], view: View) -> str:
         if kind == "diff" and several:
             path = captions.short_path(lenient.text(each, "path"), view.cwd)
             found += tag("p", esc_line(path), "path")
-        if kind == "markdown" and _is_output(block, text):
-            found += part.output(captions.unfenced(text), command)
+        output = captions.as_output(block, text) if kind == "markdown" else None
+        if output is not None:
+            found += part.output(output, command)
             command = ""
         elif kind != "terminal" or text:
             found += part.rendered(each, view)
@@ -99,12 +100,6 @@ def details(block: Block, terminals: Sequence[Block], view: View) -> str:
 def _command(block: Block) -> str:
     """The line that was run, whole and with its line breaks; "": it is no command."""
     return esc(captions.command_of(block)[:20_000]) if captions.is_command(block) else ""
-
-
-def _is_output(block: Block, text: str) -> bool:
-    """Whether to keep its lines as they are: also a file that was read, unless fenced."""
-    kind = block.get("kind")
-    return kind == "execute" or (kind in ("read", "search") and "```" not in text)
 
 
 def _arguments(block: Block) -> str:

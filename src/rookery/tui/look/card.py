@@ -148,19 +148,14 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
         kind, text = lenient.text(each, "type"), lenient.text(each, "text")
         if kind == "diff" and several:
             found.append(_path(each, view))
-        if kind == "markdown" and _is_output(block, text):
-            found += part.output(captions.unfenced(text), view, part.most(view), tail=False)
+        output = captions.as_output(block, text) if kind == "markdown" else None
+        if output is not None:
+            found += part.output(output, view, part.most(view), tail=False)
         elif kind != "terminal" or text:
             found += part.rendered(each, view)
     for terminal in terminals:
         found += part.output(terminal["text"], view, part.most(view))
     return found or _arguments(block, view)
-
-
-def _is_output(block: Block, text: str) -> bool:
-    """Whether to keep its lines as they are: also a file that was read, unless fenced."""
-    kind = block.get("kind")
-    return kind == "execute" or (kind in ("read", "search") and "```" not in text)
 
 
 def _arguments(block: Block, view: View) -> list[Line]:

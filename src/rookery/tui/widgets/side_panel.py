@@ -83,7 +83,8 @@ class ChangedFiles:
     def _take(self, block: Block) -> bool:
         before = self._of.get(block["id"])
         found: list[Change] = []
-        if block["role"] == "tool" and captions.is_over(block) and block["status"] not in REJECTED:
+        over = block["role"] == "tool" and captions.is_over(block)
+        if over and captions.status_of(block) not in REJECTED:
             for part in captions.diffs(block):
                 plus, minus = changed(part)
                 path = lenient.text(part, "path")

@@ -10,6 +10,7 @@ from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.plans import Plans
 from rookery.acp.bridge.updates.terminals import Screens
+from rookery.core.agent.message_blocks import is_system_prompt
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
 from rookery.core.blocks.notices import meets_others, verdict
@@ -65,7 +66,7 @@ class Sharing:
         update = event.update
         match kind_of(update):
             case "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk":
-                return shapes.chunk(update)
+                return [] if is_system_prompt(before, update) else shapes.chunk(update)
             case "tool_call" | "tool_call_update":
                 return self._call(before, update)
             case "plan" | "plan_update" | "plan_removed":
