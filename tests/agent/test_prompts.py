@@ -194,6 +194,19 @@ async def test_G8_title_and_usage(agent: Agent, tmp_path: Path) -> None:
     assert usage["cost"]["amount"] == pytest.approx(0.28)
 
 
+async def test_a_providers_quotas_come_with_the_usage(agent: Agent, tmp_path: Path) -> None:
+    session = await agent.new(str(tmp_path))
+    counted = {"limit": "100", "remaining": "12", "reset": "6m0s"}
+    headers = {f"x-ratelimit-{key}-requests": value for key, value in counted.items()}
+    headers |= {"anthropic-ratelimit-unified-5h-utilization": "0.82"}
+    await agent.turn(session, [{"text": "hi", "headers": headers}])
+    usage = [u for u in agent.news(session) if u["sessionUpdate"] == "usage_update"][-1]
+    told = {each["window"]: each for each in usage["_meta"]["rookery"]["limits"]}
+    assert told["requests"]["used"] == 0.88
+    assert "resetsAt" in told["requests"]
+    assert told["5 h"] == {"window": "5 h", "used": 0.82}
+
+
 async def test_I10_13_tokens_of_a_model_that_no_list_knows(
     agent: Agent, agent_home: Path, model: ScriptedModel, tmp_path: Path
 ) -> None:

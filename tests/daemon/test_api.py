@@ -467,6 +467,10 @@ def test_I14_what_was_used_is_told(served: Served, by: str) -> None:
     assert found["total"]["name"] == "total"
 
 
+def test_quotas_are_told(served: Served) -> None:
+    assert isinstance(served.ask("GET", "/api/limits").json()["limits"], list)
+
+
 @pytest.mark.parametrize("confirm", modes.VALUES)
 def test_I14_a_session_asks_as_much_as_it_was_made_to(served: Served, confirm: str) -> None:
     session = served.create(confirm=confirm)

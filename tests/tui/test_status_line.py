@@ -70,6 +70,16 @@ async def test_I13_7_what_is_done_now(
     await compare(Still(gallery.opened(updates)), snapshot, tmp_path, looks=[SMALL, LARGE])
 
 
+def test_a_quota_is_told_only_where_it_is_nearly_used_up() -> None:
+    def quota(share: float) -> Json:
+        told = {"status": "allowed", "rateLimitType": "five_hour", "utilization": share}
+        return {**USAGE, "_meta": {"_claude/rateLimit": told}}
+
+    assert "5 h" not in words([*BEGUN, quota(0.7)], 110)
+    for width in (80, 110):
+        assert "5 h 76 %" in words([*BEGUN, quota(0.76)], width)
+
+
 def test_I13_7_all_of_it_where_there_is_room() -> None:
     shown = words(SCENES["running"][0], 160)
     for each in ("◐ running · 4", "claude · big · ask always · ⎇ fix-login"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +299,39 @@ def test_I14_the_command_without_anything_to_show(home: Path) -> None:
     assert (none.code, none.out) == (0, "")
     assert "No usage in this period." in none.err
     assert rookery("usage", "--by", "moon").code == 2
+
+
+def quota(kind: str, share: float, resets: int) -> Json:
+    told = {"status": "allowed", "rateLimitType": kind, "utilization": share, "resetsAt": resets}
+    return {"update": cost(0.1, _meta={"_claude/rateLimit": told})}
+
+
+def test_quotas_are_listed_by_agent_and_by_session(home: Path) -> None:
+    soon = int(time.time()) + 3600
+    made(quota("five_hour", 0.82, soon), quota("seven_day", 0.4, soon - 7200))
+    shown = rookery("usage", "--limits").out.splitlines()
+    assert [line.split()[:4] for line in shown[1:]] == [
+        ["demo", "5", "h", "82"],
+        ["demo", "weekly", "reset", "at"],
+    ]
+    told = json.loads(rookery("usage", "--limits", "--json").out)["limits"]
+    assert [(each["window"], each["used"]) for each in told] == [("5 h", 0.82), ("weekly", 0.4)]
+    assert told[0]["resets"] == soon * 1000
+    wide = rookery("ps", "--wide").out
+    assert "5 h 82 %" in wide
+    assert "weekly" not in wide, "it was reset since"
+    assert json.loads(rookery("usage", "--limits", "--agent", "x", "--json").out) == {"limits": []}
+
+
+def test_a_limited_session_can_be_told_to_continue_then(home: Path) -> None:
+    one = made({"rate_limit": int(time.time()) + 3600, "message": "slow"})
+    shown = rookery("show", one).out
+    assert f"Continue then: rookery retry {one} --at-reset" in shown
+    assert "rate_limit_auto_resume" in shown
+    assert "sent again at" in rookery("retry", one, "--at-reset").err
+    assert "continues by itself" in rookery("show", one).out
+    assert rookery("retry", one, "--not-at-reset").code == 0
+    unknown = made({"rate_limit": None, "message": "slow"})
+    refused = rookery("retry", unknown, "--at-reset")
+    assert (refused.code, "did not say when" in refused.err) == (1, True)
+    assert rookery("usage", "--limits").out.count("rate limit") == 1

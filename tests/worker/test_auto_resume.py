@@ -98,3 +98,30 @@ def limited(bird: Bird) -> None:
     finally:
         writer.close()
     assert bird.header()["since"] == LONG_AGO
+
+
+async def test_a_sleeping_session_continues_then_where_the_user_says_so(aviary: Aviary) -> None:
+    """Without the setting: the order is logged, and wakes it once; given twice, it is one."""
+    bird = aviary.hatch()
+    limited(bird)
+    for _ in range(2):
+        await bird.send("resume")
+    await resumed(bird)
+    assert bird.header()["turn"] == 2
+
+
+async def test_an_order_that_is_taken_back_wakes_nothing(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    await bird.turn([{"rate_limit": "2099-01-01T00:00:00Z"}])
+    await bird.send("resume")
+    assert bird.header()["resumes"]
+    await bird.send("resume", off=True)
+    assert not bird.header()["resumes"]
+    await bird.send("stop")
+
+
+async def test_where_nothing_met_a_limit_there_is_nothing_to_continue(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    outcome = await bird.send("resume")
+    assert outcome.update["sessionUpdate"] == "_done"
+    assert not bird.header()["resumes"]

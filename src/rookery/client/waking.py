@@ -77,7 +77,7 @@ def resumption(home: str, session: str) -> float | None:
         if not ledger.stands(home, header, found):
             return 0.0
         return ledger.midnight() if budgets.scope_of(ask) == "day" else None
-    if kept_asks.away(header) or not found.policy.rate_limit_auto_resume:
+    if kept_asks.away(header):
         return None
     return rate_limit.resume_at(header, found.policy, time.time() * 1000)
 

@@ -11,7 +11,7 @@ from rookery.core.critic.state import CHOICES
 from rookery.core.empty_header import EMPTY
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import approvals, modes, unattended
-from rookery.core.turn import clearing, rewinding
+from rookery.core.turn import clearing, rate_limit, rewinding
 
 LONGEST_TITLE = 200
 
@@ -127,6 +127,14 @@ def _pin(_header: Json, command: Json) -> Json:
     return {"sessionUpdate": "_session", "pinned": command["do"] == "pin"}
 
 
+def _resume(header: Json, command: Json) -> Json:
+    """Send the prompt that met a rate limit again when the limit is lifted, or no more."""
+    wanted = command.get("off") is not True
+    if wanted and not rate_limit.can_wait(header):
+        return _moot(header, command)
+    return {"sessionUpdate": "_session", "resumes": wanted}
+
+
 def _set(_header: Json, command: Json) -> Json | None:
     command = meant(command)
     option, value = command["option"], command["value"]
@@ -227,6 +235,7 @@ COMMANDS = {
     "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, True),
     "set": Command("set_option", _check_set, _set, None, _loosens),
     "rename": Command("record", _requires("title", NO_TITLE), _rename),
+    "resume": Command(offline=_resume),
     "start": Command("start"),
     "stop": Command("stop", offline=_moot, takes=_ends),
     "restart": Command("restart", takes=True),

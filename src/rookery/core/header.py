@@ -18,7 +18,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import modes, planning, unattended
 from rookery.core.settings import held
 from rookery.core.tools import calls, plans, terminals
-from rookery.core.turn import clearing, retries, rewinding
+from rookery.core.turn import clearing, quota, rate_limit, retries, rewinding
 from rookery.core.turn.queue import listed
 from rookery.core.vendors import detection
 from rookery.core.vendors.options import confirmed, offered, value_of
@@ -28,7 +28,7 @@ def advance(header: Json, event: Event) -> Json:
     """The top-level fields of `header` that `event` changes. Pure and total: any JSON is taken."""
     changes = _STEPS.get(kind_of(event.update), _ends_message)(header, event)
     changes |= detection.after(header, changes) | retries.after(header, event)
-    changes |= spending.after(header, event)
+    changes |= spending.after(header, event) | quota.after(header, event)
     if not changes.keys().isdisjoint(("vendor", "options", "wanted", "_confirm")):
         changes |= modes.shown({**header, **changes})
     if "options" in changes:
@@ -42,7 +42,7 @@ def advance(header: Json, event: Event) -> Json:
 
 _GIVEN = {
     **dict.fromkeys(("id", "cwd", "agent", "race"), str),
-    **dict.fromkeys(("archived", "pinned"), bool),
+    **dict.fromkeys(("archived", "pinned", "resumes"), bool),
 }
 
 
@@ -116,6 +116,8 @@ def _prompt(header: Json, event: Event) -> Json:
     sent, steered = set(lenient.texts(event.update, "queued")), event.update.get("steered") is True
     changes: Json = {"_open": None, "_ran": steered}
     changes |= _brought_back(header, event.update)
+    if event.update.get("origin") != rate_limit.ORIGIN:  # an order to resume outlasts a resend
+        changes["resumes"] = False
     if not steered:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools, "_compaction": None}
@@ -287,9 +289,9 @@ def _is_fork(header: Json) -> bool:
     return "before" in lenient.mapping(header, "agentSession")
 
 
-def _rate_limit(_header: Json, event: Event) -> Json:
+def _rate_limit(header: Json, event: Event) -> Json:
     limit = {key: value for key, value in event.update.items() if key != "sessionUpdate"}
-    return {"rateLimit": limit, "_open": None}
+    return {"rateLimit": limit | {"block": calls.block_id(header, event)}, "_open": None}
 
 
 # --- what the agent does -----------------------------------------------------------------------

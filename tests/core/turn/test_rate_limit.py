@@ -1,5 +1,6 @@
 """Rate limits: reset times as agents give them, and when a prompt is sent again (row T11)."""
 
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 
 from rookery.core.empty_header import EMPTY
 from rookery.core.limits import Policy
+from rookery.core.turn import rate_limit
 from rookery.core.turn.messages import Answered, Prompted
 from rookery.core.turn.rate_limit import ORIGIN, epoch_of, is_limit, limit_of, resume_at
 from tests.core.hostile import foreign_json
@@ -136,3 +138,44 @@ def test_I11_8_a_429_in_an_agents_own_words_is_a_limit_t11(error: Json) -> None:
 @pytest.mark.parametrize("words", ["line 429", "Error code: 4290", "429 files", "HTTP 500", ""])
 def test_I11_8_another_number_is_no_limit_t11(words: str) -> None:
     assert not is_limit({"message": "Internal error", "data": {"error": words}})
+
+
+CODEX = {"codexErrorInfo": "usageLimitExceeded"}
+CLOCK = datetime(2026, 11, 18, 11, 43, tzinfo=timezone(timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("words", "at"),
+    [
+        ("You've hit your usage limit. Visit x or try again at 12:32 PM.", "18T12:32:00+01:00"),
+        ("try again at 9:05 AM.", "19T09:05:00+01:00"),
+        ("try again at 12:10 am", "19T00:10:00+01:00"),
+        ("try again at 23:10", "18T23:10:00+01:00"),
+        ("try again at Nov 20th, 2026 3:05 PM.", "20T15:05:00+01:00"),
+        ("Try again in 2 hours 5 minutes.", "18T13:48:00+01:00"),
+        ("try again in 1 day, 2 hours and 3 minutes", "19T13:46:00+01:00"),
+        ("Please retry in 90s", "18T11:44:30+01:00"),
+        ("You've hit your 5-hour limit · resets 12:47pm (UTC)", "18T12:47:00+00:00"),
+        ("You've hit your limit · resets 3pm (Europe/Berlin)", "18T15:00:00+01:00"),
+        ("weekly limit · resets Nov 20, 3pm (Europe/Berlin)", "20T15:00:00+01:00"),
+        ("resets 5 times", ""),
+        ("try again at Feb 31st, 2026 3:05 PM.", ""),
+        ("try again at 27:61 PM", ""),
+        ("try again in 999999 days", ""),
+        ("try again later", ""),
+    ],
+)
+def test_a_reset_in_words_is_read_by_the_agents_clock(words: str, at: str) -> None:
+    error = {"message": "Internal error", "data": {"message": words, **CODEX}}
+    assert rate_limit.is_limit(error)
+    limit = rate_limit.limit_of(rate_limit.dated(error, CLOCK), (), 0)
+    assert limit.get("resetsAt", "") == (f"2026-11-{at}" if at else "")
+
+
+def test_a_time_that_is_told_as_such_counts_and_another_error_has_none() -> None:
+    told: Json = {"message": "try again in 5 s", "data": {"resetsAt": 5, **CODEX}}
+    assert rate_limit.dated(told, CLOCK) is told
+    other: Json = {"message": "try again in 5 s"}
+    assert rate_limit.dated(other, CLOCK) is other
+    bare: Json = {"message": "Error code: 429", "data": "try again in 5 s"}
+    assert "resetsAt" in rate_limit.dated(bare, CLOCK)["data"]

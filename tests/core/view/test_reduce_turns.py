@@ -115,7 +115,10 @@ def test_a_turn_is_running_then_quiet_then_running_again_t6() -> None:
 def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
     limit = update("_rate_limit", message="slow")
     ended = play(prompt(), running(), limit, idle("rate_limited", error={"code": 1}))
-    assert (ended.header["rateLimit"], ended.header["error"]) == ({"message": "slow"}, {"code": 1})
+    assert (ended.header["rateLimit"], ended.header["error"]) == (
+        {"message": "slow", "block": "1.3"},
+        {"code": 1},
+    )
     header = play(prompt(), running(), limit, idle("rate_limited"), prompt(), running()).header
     assert (header["rateLimit"], header["error"], header["reason"]) == (None, None, "")
 

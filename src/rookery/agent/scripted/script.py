@@ -68,6 +68,8 @@ class Turn(NamedTuple):
     anonymous: bool = False
     """Without the answer's id, as behind some proxies."""
     times: int = 1
+    headers: tuple[tuple[str, str], ...] = ()
+    """Of the response, besides those of an error."""
 
     @property
     def fails(self) -> bool:
@@ -225,13 +227,16 @@ def failure_of(value: object, place: str) -> Failure:
     raise ScriptError(f"{place} must be a status from 400 to 599, a name, or an object")
 
 
+def _headers(value: object, place: str) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise ScriptError(f"{place} must be an object")
+    return tuple((str(name), str(word)) for name, word in value.items())
+
+
 def _failure(value: Json, place: str) -> Failure:
     given = _object(value, place, ERROR_KEYS)
     failure = failure_of(given.get("status", 500), f"{place}.status")
-    headers = given.get("headers", {})
-    if not isinstance(headers, dict):
-        raise ScriptError(f"{place}.headers must be an object")
-    sent = [(str(name), str(word)) for name, word in headers.items()]
+    sent = list(_headers(given.get("headers", {}), f"{place}.headers"))
     for key, header in (("retry_after", "retry-after"), ("reset", "x-ratelimit-reset-requests")):
         sent += [(header, str(given[key]))] if key in given else []
     texts = ("message", "type", "body")
@@ -302,6 +307,7 @@ TURN: Mapping[str, Read] = {
     "error": failure_of,
     **dict.fromkeys(("every", "delay"), _number),
     **dict.fromkeys(("drop", "hang", "after"), _after),
+    "headers": _headers,
     "chunks": _count,
     "times": lambda value, place: max(1, _count(value, place)),
     "usage": _usage,

@@ -220,7 +220,7 @@ class _Exchange:
         await self.writer.drain()
 
     async def fail(self, failure: Failure, dialect: Dialect | None = None) -> None:
-        headers = tuple(f"{name}: {value}" for name, value in failure.headers)
+        headers = _lines(failure.headers)
         told = dialect.failed(failure) if dialect else error_body(failure)
         await self.send(failure.status, failure.body or told, headers)
 
@@ -243,7 +243,8 @@ class _Exchange:
             return "failed"
         if dialect.stream and turn.drop != 0:
             # Chunked: else the client could not tell an early end from the real one.
-            self.writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
+            more = ("Transfer-Encoding: chunked", *_lines(turn.headers))
+            self.writer.write(_head(200, "text/event-stream", *more))
             if begun := dialect.begin():
                 self.writer.write(_chunk(begun))
             for number, piece in enumerate(dialect.pieces()):
@@ -264,7 +265,7 @@ class _Exchange:
             if await self._left(gone, turn.every * len(list(dialect.pieces()))):
                 return "hung up"
             asked.sent = time.monotonic_ns()
-            await self.send(200, dialect.whole())
+            await self.send(200, dialect.whole(), _lines(turn.headers))
             return "answered"
         last = dialect.broken(turn.failure) if turn.failure else dialect.end()
         self.writer.write(_chunk(last) + _chunk(b""))
@@ -276,6 +277,10 @@ class _Exchange:
         if seconds:
             await asyncio.wait({gone}, timeout=seconds)
         return gone.done()
+
+
+def _lines(headers: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(f"{name}: {value}" for name, value in headers)
 
 
 def _head(status: int, kind: str, *more: str) -> bytes:

@@ -18,12 +18,13 @@ from openhands.sdk.llm import LLMResponse, Message, exceptions
 from pydantic import PrivateAttr
 from tenacity import RetryCallState, retry_if_exception
 
-from rookery.agent.provider import fallback, retries, surrogates, windows
+from rookery.agent.provider import fallback, quotas, retries, surrogates, windows
 from rookery.agent.provider.fallback import StandIn
 from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
 from rookery.agent.sdk_patches.outgoing import Prompts, Uncopied
+from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import subscriptions
 
@@ -53,6 +54,7 @@ class RookeryLLM(LLM):
     _stand_in: StandIn | None = PrivateAttr(default=None)
     """The model that answers for this one until the turn ends."""
     _prompts: Prompts = PrivateAttr(default_factory=Prompts)
+    _quotas: quotas.Quotas = PrivateAttr(default_factory=quotas.Quotas)
 
     def start_over(self) -> None:
         """For another conversation."""
@@ -75,6 +77,11 @@ class RookeryLLM(LLM):
     @override
     def _validate_context_window_size(self) -> None:
         """`windows.check` looks at what is sent: the SDK has one number for all."""
+
+    @property
+    def limits(self) -> list[Json]:
+        """The provider's quotas."""
+        return self._quotas.windows
 
     @property
     def prompts(self) -> Prompts:
@@ -236,11 +243,13 @@ class RookeryLLM(LLM):
 
     @override
     def _transport_call(self, *, on_token: Any = None, **named: Any) -> Any:
-        return super()._transport_call(on_token=_corrected(on_token), **named)
+        heard = self._quotas.heard(_corrected(on_token))
+        return self._quotas.note(super()._transport_call(on_token=heard, **named))
 
     @override
     async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
-        return await super()._atransport_call(on_token=_corrected(on_token), **named)
+        heard = self._quotas.heard(_corrected(on_token))
+        return self._quotas.note(await super()._atransport_call(on_token=heard, **named))
 
     @override
     def _build_completion_result(self, resp: Any) -> LLMResponse:

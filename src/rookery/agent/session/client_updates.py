@@ -290,7 +290,8 @@ class ClientUpdates(Listener):
         cost = self.running.conversation_stats.get_combined_metrics().accumulated_cost
         grown = _tokens(self.running) - self._counted
         spent = grown.total() - grown["thoughtTokens"]
-        [update] = self.translator.usage(used, size, cost or None, spent, self.stand_in())
+        limits = getattr(answering, "limits", None)
+        [update] = self.translator.usage(used, size, cost or None, spent, self.stand_in(), limits)
         if update != self._usage:
             self._usage = update
             self.tell(update)

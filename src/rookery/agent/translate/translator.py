@@ -326,14 +326,22 @@ class Translator:
     # --- the rest -------------------------------------------------------------------------------
 
     def usage(
-        self, used: int, size: int, cost: float | None = None, spent: int = 0, model: str = ""
+        self,
+        used: int,
+        size: int,
+        cost: float | None = None,
+        spent: int = 0,
+        model: str = "",
+        limits: list[Json] | None = None,
     ) -> list[Json]:
         """Tokens in the context, its size, what the session has cost in dollars, the tokens that
-        this turn has used, and which model answered, if not the session's own."""
+        this turn has used, which model answered, if not the session's own, and the quotas of its
+        provider."""
         update: Json = {"sessionUpdate": "usage_update", "used": max(0, used), "size": max(0, size)}
         if cost is not None:
             update["cost"] = {"amount": cost, "currency": "USD"}
         meta: Json = {"turnTokens": spent} if spent > 0 else {}
+        meta |= {"limits": limits} if limits else {}
         if meta := meta | ({"model": model} if model else {}):
             update["_meta"] = {"rookery": meta}
         return [update]

@@ -186,6 +186,9 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery recap {session} --before {seq}")
             case {"label": "Retry now", "command": {"do": "prompt"}}:
                 found.append(f"rookery retry {session}")
+            case {"command": {"do": "resume", **rest}}:
+                then = "--not-at-reset" if rest.get("off") else "--at-reset"
+                found.append(f"rookery retry {session} {then}")
             case {"command": {"do": "settings"}}:
                 found.append(CONFIRM)
             case {"window": "move"}:

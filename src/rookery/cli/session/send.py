@@ -15,6 +15,7 @@ from rookery.cli.output.queue import strip, waits_for_user, why_held
 from rookery.core.asks import kept_asks
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.view import below_asks
+from rookery.render.local_time import clock_time
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
@@ -118,13 +119,15 @@ def tell_resumption(say: Say, session: str) -> None:
     at, head = rookery.resumes_at(session), rookery.head(session)
     if at is None:
         return
-    when = time.strftime("%H:%M", time.localtime(max(at / 1000, time.time())))
+    now = time.time() * 1000
+    when, ordered = clock_time(max(at, now), now), head is not None and head.get("resumes")
     if head is not None and head.get("paused"):
         words = f"The session continues at {when}, when its budget allows."
     else:
-        words = f"The prompt is sent again at {when}, when the rate limit resets "
-        words += "(rate_limit_auto_resume)."
-    say(f"{words} To prevent that: rookery archive {session}")
+        words = f"The prompt is sent again at {when}, when the rate limit resets"
+        words += "." if ordered else " (rate_limit_auto_resume)."
+    stop = f"rookery retry {session} --not-at-reset" if ordered else f"rookery archive {session}"
+    say(f"{words} To prevent that: {stop}")
 
 
 type Work = Callable[..., int | None]

@@ -21,6 +21,7 @@ OF_THE_AGENT = (
         "mode",
     ),
     *("model", "effort", "plan", "usage", "rateLimit", "retrying", "retry", "reason", "error"),
+    *("limits", "resumes"),
     *("_offers", "_tools", "_plan", "_plans", "_open", "_said", "_dropped", "_started"),
 )
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""

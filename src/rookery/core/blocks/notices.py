@@ -98,23 +98,48 @@ def is_own(header: Json) -> bool:
     return bool(header["vendor"] == detection.OWN)
 
 
+CONTINUE: Json = {"label": "Continue then", "command": {"do": "resume"}}
+STAY: Json = {"label": "Don't continue then", "command": {"do": "resume", "off": True}}
+WAITS = (
+    "“Continue then” sends the prompt again at the reset; "
+    "the setting `rate_limit_auto_resume` does so for every session."
+)
+
+
 def rate_limit(_before: Json, after: Json, event: Event) -> list[Op]:
-    update = event.update
-    at = reset_of(update, event.at)
-    given = lenient.text(update, "resetsAt") or lenient.integer(update, "resetsAt")
+    title, status = ENDS["rate_limited"], "rate_limited"
+    block = block_of_event(after, event, "notice", title=title, status=status)
+    return put(block | _limit(after, reset_of(event.update, event.at)))
+
+
+def resumption(before: Json, after: Json) -> list[Op]:
+    """The card of a rate limit, after the user has chosen whether the session continues then."""
+    limit, ordered = after["rateLimit"], after.get("resumes") is True
+    if limit is None or before.get("resumes", False) == ordered or not limit.get("block"):
+        return []
+    return change(limit["block"], **_limit(after, reset_of(limit, after["since"])))
+
+
+def _limit(after: Json, at: float | None) -> Json:
+    """Text and actions of a rate limit's card."""
+    limit, ordered = after["rateLimit"], after.get("resumes") is True
+    given = lenient.text(limit, "resetsAt") or lenient.integer(limit, "resetsAt")
     resets = given or (None if at is None else int(at // 1000))
+    prompt = list(lenient.mappings(limit, "prompt"))
     known = f"Resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
-    text = "\n".join([lenient.text(update, "message"), known, helps]).strip()
-    actions: list[Json] = [{**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}}]
-    if prompt := list(lenient.mappings(update, "prompt")):
-        again = {"label": "Retry now", "command": {"do": "prompt", "prompt": prompt}}
-        actions = [again, *actions]
-    title, status = ENDS["rate_limited"], "rate_limited"
-    block = block_of_event(after, event, "notice", title=title, text=text, status=status)
+    found: list[Json] = []
+    if prompt:
+        found.append({"label": "Retry now", "command": {"do": "prompt", "prompt": prompt}})
+    if prompt and at is not None:
+        found.append(STAY if ordered else CONTINUE)
+        helps = "The session then continues by itself." if ordered else f"{helps}\n{WAITS}"
+    found.append({**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}})
+    text = "\n".join([lenient.text(limit, "message"), known, helps]).strip()
+    card: Json = {"text": text, "actions": parts.whole(found)}
     if at is not None:  # a face shows it by the user's clock
-        block |= {"resets": at, "resetsSaid": f"Resets at {resets}"}
-    return put(block | {"actions": parts.whole(actions)})
+        card |= {"resets": at, "resetsSaid": f"Resets at {resets}"}
+    return card
 
 
 # --- the agent's process and its conversation ----------------------------------------------------

@@ -4,7 +4,7 @@ A reset time is the agent's own or unknown, never invented.
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import Any
 
@@ -28,11 +28,73 @@ _STATUS = re.compile(
 _IN_WORDS = re.compile(r'"resetsAt"\s*:\s*(?:"([^"]{1,40})"|(\d{1,15}))')
 
 
+_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+_SPAN = r"(\d{1,6})\s*(d|h|m|s)(?:ays?|ours?|in(?:ute)?s?|ec(?:ond)?s?)?\b"
+_IN = re.compile(rf"(?:try again|retry|resets?) in ((?:{_SPAN}(?:,|\s|and)*)+)", re.IGNORECASE)
+_AT = re.compile(
+    r"(?:try again at|resets?(?: at)?) (?:(?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    r"(?:,? (?P<year>\d{4}))?,? (?:at )?)?(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?"
+    r" ?(?P<half>[AP]M\b)?(?: \((?P<zone>[\w/+-]+)\))?",
+    re.IGNORECASE,
+)
+"""A reset in words: `in 2 hours 5 minutes`, `at 3:05 PM`, `at Nov 20th, 2026 3:05 PM` (codex);
+`resets 3pm (Europe/Berlin)`, `resets Nov 20, 3pm (UTC)` (claude; the zone is the machine's)."""
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_CODEX = ("usageLimitExceeded", "rateLimitExceeded")
+
+
 def is_limit(error: Json) -> bool:
-    kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
+    data = lenient.mapping(error, "data")
     words = lenient.text(error, "message").replace(" ", "")
-    told = kind == "rate_limit" or '"errorKind":"rate_limit"' in words
+    told = lenient.text(data, "errorKind") == "rate_limit"
+    told = told or '"errorKind":"rate_limit"' in words or data.get("codexErrorInfo") in _CODEX
     return told or _STATUS.search(error_words(error)) is not None
+
+
+def dated(error: Json, now: datetime) -> Json:
+    """An error of a limit whose words alone say when it resets, with that time as a field. `now`:
+    with the zone of the agent's clock."""
+    data = lenient.mapping(error, "data")
+    if "resetsAt" in data or "retryAfter" in data or not is_limit(error):
+        return error
+    words = error_words(error)
+    at = None if _IN_WORDS.search(words) else _said(words, now)
+    if at is None:
+        return error
+    kept = data or ({"message": error["data"]} if isinstance(error.get("data"), str) else {})
+    return {**error, "data": {**kept, "resetsAt": at.isoformat(timespec="seconds")}}
+
+
+def _said(words: str, now: datetime) -> datetime | None:
+    try:
+        if found := _IN.search(words):
+            spans = re.findall(_SPAN, found[1], re.IGNORECASE)
+            wait = sum((_span(*each) for each in spans), timedelta())
+            return now + wait if wait < timedelta(days=366) else None
+        found = _AT.search(words)
+        return _clock_time(found, now) if found and (found["minute"] or found["half"]) else None
+    except (ValueError, OverflowError):  # the 31st of February
+        return None
+
+
+def _clock_time(found: re.Match[str], now: datetime) -> datetime:
+    """Raises ValueError: there is no such time."""
+    if (found["zone"] or "").upper() in ("UTC", "GMT"):
+        now = now.astimezone(UTC)
+    hour = int(found["hour"])
+    if found["half"]:
+        hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
+    at = now.replace(hour=hour, minute=int(found["minute"] or 0), second=0, microsecond=0)
+    if not found["month"]:
+        return at if at >= now - timedelta(minutes=1) else at + timedelta(days=1)
+    month = _MONTHS.index(found["month"].lower()) + 1
+    at = at.replace(year=int(found["year"] or at.year), month=month, day=int(found["day"]))
+    over = not found["year"] and at < now - timedelta(days=1)
+    return at.replace(year=at.year + 1) if over else at
+
+
+def _span(number: str, unit: str) -> timedelta:
+    return timedelta(**{_UNITS[unit.lower()]: int(number)})
 
 
 def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
@@ -49,8 +111,8 @@ def limit_of(error: Json, prompt: tuple[Json, ...], resumed: int) -> Json:
 def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
     """When the prompt that met the limit is sent once more, in milliseconds of the epoch; of one
     that was met by a clock that is ahead of this one, nothing else is known."""
-    limit = header["rateLimit"]
-    if not policy.rate_limit_auto_resume or limit is None or header["state"] != "idle":
+    limit, wanted = header["rateLimit"], policy.rate_limit_auto_resume or is_ordered(header)
+    if not wanted or limit is None or header["state"] != "idle":
         return None
     if header["reason"] != "rate_limited" or not limit.get("prompt"):
         return None
@@ -60,6 +122,20 @@ def resume_at(header: Json, policy: Policy, now: float = inf) -> float | None:
         return None
     soonest = float(since) + policy.rate_limit_least * 1000
     return max(reset + policy.rate_limit_grace * 1000, soonest)
+
+
+def is_ordered(header: Json) -> bool:
+    """Whether the user wants the session to continue when the limit is lifted, whatever the
+    setting."""
+    return header.get("resumes") is True  # unknown to earlier builds
+
+
+def can_wait(header: Json) -> bool:
+    """Whether a session has a prompt to send again, and a time to do so."""
+    limit = header["rateLimit"]
+    if limit is None or header["reason"] != "rate_limited" or not limit.get("prompt"):
+        return False
+    return reset_of(limit, header["since"]) is not None
 
 
 def reset_of(limit: Json, since: int) -> float | None:

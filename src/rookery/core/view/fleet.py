@@ -27,7 +27,7 @@ TIMES = ("at", "since", "created")
 
 LATER = (
     *("waiting", "doing", "sandbox", "worktree", "race", "paused", "hidden", "snoozedAt"),
-    *("asked", "limitedUntil", "agentName", "unloaded"),
+    *("asked", "limitedUntil", "agentName", "unloaded", "limits", "resumes"),
 )
 """Of a head: what workers of earlier builds do not write."""
 
@@ -67,6 +67,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "plan": [sum(entry["status"] == "completed" for entry in plan), len(plan)],
         "rateLimited": header["rateLimit"] is not None,
         "limitedUntil": limited_until(header),
+        "limits": lenient.mapping(header, "limits"),
+        "resumes": header.get("resumes") is True,
         "critic": {key: header["critic"][key] for key in ("state", "iteration", "of", "score")},
         "seq": seq,
         "at": at,

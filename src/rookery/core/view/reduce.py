@@ -305,6 +305,10 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     return ops + notices.ending(after, event)
 
 
+def _session(before: Json, after: Json, event: Event) -> list[Op]:
+    return rewinds.forked(before, after, event) + notices.resumption(before, after)
+
+
 def _raw(_before: Json, after: Json, event: Event) -> list[Op]:
     update = event.update
     if kind_of(update) != "_raw":
@@ -331,7 +335,7 @@ _LOOKS: dict[str, Look] = {
     "_critic": lambda _, after, event: put(notices.verdict(after, event)),
     "_notice": notices.notice,
     rewinding.KIND: rewinds.rewound,
-    "_session": rewinds.forked,
+    "_session": _session,
     "_settings": notices.settings,
     "_rejected": notices.rejected,
     **dict.fromkeys(_ROLE, _chunk),

@@ -42,6 +42,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         "GET /api/agents",
         "GET /api/docs",
         "GET /api/events",
+        "GET /api/limits",
         "GET /api/openapi.json",
         "HEAD /api/openapi.json",
         "GET /api/push/key",

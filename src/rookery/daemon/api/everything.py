@@ -9,6 +9,8 @@ from fastapi.responses import Response
 
 from rookery import usage
 from rookery.core.json import Json
+from rookery.core.turn import quota
+from rookery.core.vendors.detection import OWN
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads
 from rookery.daemon.state import Daemon
@@ -83,3 +85,10 @@ async def read_usage(
         return {"by": by, "groups": groups, "total": usage.total(rows).to_json()}
 
     return Masked(await asyncio.to_thread(read))
+
+
+@router.get("/api/limits", responses=reads(shapes.Limits))
+async def read_limits(daemon: Daemon) -> shapes.Limits:
+    """The quotas that agents report: the newest report on each window, by agent."""
+    found = [report.as_json() for report in quota.newest(daemon.fleet.heads, OWN)]
+    return shapes.Limits(limits=[shapes.Limit(**each) for each in found])

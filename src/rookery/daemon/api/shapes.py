@@ -59,6 +59,8 @@ class Session(Open):
         alias="limitedUntil",
         description=f"When a rate limit is lifted; 0: there is none, or it is unknown. {WHEN}",
     )
+    resumes: bool = Field(False, description="Whether it continues when the limit is lifted.")
+    limits: dict[str, Any] = Field({}, description="Its agent's quotas by window, see /api/limits.")
     agent_name: str = Field(
         "", alias="agentName", description="What an agent that `--cmd` started calls itself."
     )
@@ -336,3 +338,20 @@ class Usages(BaseModel):
     by: Literal["day", "agent", "model", "session"]
     groups: list[UsageGroup]
     total: UsageGroup
+
+
+class Limit(BaseModel):
+    """What an agent said last of one of its quotas."""
+
+    agent: str
+    account: str = Field(description="Of Rookery's own agent, the model; else empty.")
+    window: str = Field(examples=["5 h", "weekly"])
+    used: float | None = Field(description="From 0 to 1; null: it did not say.")
+    resets: int | None = Field(description=f"Null: it did not say. {WHEN}")
+    limited: bool = Field(description="Whether it is used up: requests are refused.")
+    at: int = Field(description=f"When it was reported. {WHEN}")
+    session: str
+
+
+class Limits(BaseModel):
+    limits: list[Limit]

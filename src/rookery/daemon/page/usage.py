@@ -1,6 +1,7 @@
 """What was used: by day, agent, model and session."""
 
 import asyncio
+import time
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Literal, NamedTuple
@@ -10,12 +11,15 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from rookery import usage
-from rookery.agents.registry import AGENTS
+from rookery.agents.registry import AGENTS, title_of
 from rookery.core import units
+from rookery.core.turn import quota
+from rookery.core.vendors.detection import OWN
 from rookery.daemon.drawing import charts
 from rookery.daemon.page import shell
 from rookery.daemon.state import Daemon, State
 from rookery.export.html.text import esc_line, tag
+from rookery.render.local_time import ago, clock_time
 
 router = APIRouter(include_in_schema=False)
 
@@ -68,13 +72,48 @@ async def used(
     known = [name for name, _ in sorted(total.cost, key=lambda each: -each[1])]
     currency = currency if currency in known else (known[0] if known else DOLLARS)
     view = View(days, show or ("cost" if total.cost else "tokens"), currency)
-    inner = _filters(view, known)
+    inner = _limits(quota.newest(daemon.fleet.heads, OWN), time.time() * 1000)
+    inner += _filters(view, known)
     if not rows:
         inner += '<div class="empty"><p>Nothing was used in this time.</p></div>'
     else:
         inner += _total(total) + await asyncio.to_thread(_charts, daemon, view, rows, first, today)
     main = f'<div class="screen usage"><h1>Usage</h1>{inner}</div>'
     return shell.page(daemon, title="Usage", main=main, here="usage", styles=("settings.css",))
+
+
+def _limits(found: Sequence[quota.Report], now: float) -> str:
+    """The quotas that hold; what is nearly used up is marked."""
+    rows = ""
+    for report in found:
+        window = report.window
+        if not quota.holds(window, now):
+            continue
+        share = "" if window.used is None else f"{round(window.used * 100)} %"
+        when = clock_time(window.resets, now) if window.resets is not None else ""
+        agent = f"{title_of(report.agent)} {report.account}".strip()
+        rows += tag(
+            "tr",
+            "".join(
+                (
+                    tag("th", esc_line(agent, 80)),
+                    tag("td", esc_line(window.name)),
+                    tag(
+                        "td",
+                        "used up" if window.limited else share,
+                        "failed" * quota.is_pressing(window, now),
+                    ),
+                    tag("td", esc_line(when)),
+                    tag("td", esc_line(ago(window.at, now))),
+                )
+            ),
+        )
+    if not rows:
+        return ""
+    names = ("Agent", "Window", "Used", "Resets", "Reported")
+    head = tag("thead", tag("tr", "".join(tag("th", name) for name in names)))
+    table = tag("table", head + tag("tbody", rows), "bars")
+    return tag("h2", "Limits") + tag("div", table, "wide limits")
 
 
 def _filters(view: View, currencies: Sequence[str]) -> str:

@@ -9,9 +9,11 @@ from rookery.core import units, worktree
 from rookery.core.blocks.agent_names import own_name
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals, modes
+from rookery.core.turn import quota
 from rookery.core.view import below_asks
 from rookery.export.html.text import esc_line, tag
 from rookery.home.paths import with_tilde
+from rookery.render.local_time import clock_time
 from rookery.render.session_state import Said, said
 from rookery.render.signs import SIGNS
 
@@ -60,7 +62,7 @@ def rendered(
         for key, value in facts.items()
         if value
     )
-    chips = _chips(header, read_only)
+    chips = _chips(header, read_only, now)
     inner = (
         _title(header, read_only) + _state(found, 0 if still else now) + chips + _buttons(read_only)
     )
@@ -122,7 +124,7 @@ def elapsed(milliseconds: float) -> str:
 # --- what it runs with -------------------------------------------------------------------------
 
 
-def _chips(header: Json, read_only: bool) -> str:
+def _chips(header: Json, read_only: bool, now: int) -> str:
     name = esc_line(agent_title(header), 40)
     found = [_chip("agent", "Agent", tag("b", name), read_only)]
     listed = sorted(header["options"], key=_rank)
@@ -147,7 +149,7 @@ def _chips(header: Json, read_only: bool) -> str:
     if not read_only:  # where there is no room for its own button
         kind = 'class="chip only-narrow"'
         found.append(f'<button type="button" {kind} data-do="more">More actions</button>')
-    return tag("div", "".join(found) + _figures(header), "chips")
+    return tag("div", "".join(found) + _figures(header) + _quota(header, now), "chips")
 
 
 def _rank(option: Json) -> int:
@@ -214,6 +216,16 @@ def _figures(header: Json) -> str:
         shown = units.money(amount) if currency in ("", "USD") else f"{amount:.2f} {currency}"
         found += f'<span class="chip" title="Cost so far">{esc_line(shown, 30)}</span>'
     return found
+
+
+def _quota(header: Json, now: int) -> str:
+    """Only where it is nearly used up."""
+    window = quota.pressing(header, now)
+    if window is None:
+        return ""
+    when = clock_time(window.resets, now) if window.resets is not None else ""
+    tip = esc_line(f"Quota of the agent; resets {when}" if when else "Quota of the agent", 100)
+    return f'<span class="chip context full" title="{tip}">{esc_line(window.words, 60)}</span>'
 
 
 def _buttons(read_only: bool) -> str:

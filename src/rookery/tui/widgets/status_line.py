@@ -14,6 +14,7 @@ from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes
+from rookery.core.turn import quota
 from rookery.core.view import states
 from rookery.render import session_state
 from rookery.tui.look.palette import Look
@@ -96,7 +97,7 @@ def line(header: Json, about: About, look: Look, at: int, width: int) -> Line:
     doing = IDLE if about.hung or unanswered(header) else about.doing
     left = [*_who(header, width), Field(5, about.place.words(width)), *_others(about.others)]
     keys = _keys(about, busy=header["state"] != "idle" or bool(unanswered(header)))
-    return laid_out(state, doing, Sides(left, _figures(header), keys), look, width)
+    return laid_out(state, doing, Sides(left, _figures(header, at), keys), look, width)
 
 
 def _others(number: int) -> list[Field]:
@@ -254,8 +255,11 @@ def _tokens(number: float) -> str:
     return units.tokens(number).replace(".0", "")
 
 
-def _figures(header: Json) -> list[Field]:
+def _figures(header: Json, at: int) -> list[Field]:
+    """A quota only where it is nearly used up."""
     usage, found = header["usage"], list[Field]()
+    if window := quota.pressing(header, at):
+        found.append(Field(2, window.words))
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     if used is not None:
         found.append(Field(5, f"{_tokens(used)}/{_tokens(size)}" if size else _tokens(used)))

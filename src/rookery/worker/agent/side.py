@@ -2,6 +2,7 @@
 
 import os
 from base64 import b64encode
+from datetime import datetime
 from functools import partial
 
 from rookery.agents import registry
@@ -17,7 +18,7 @@ from rookery.core.policy import auto_answer, hook_asks
 from rookery.core.settings.sandbox import CONTAINER, NONE
 from rookery.core.tools import edit_lines
 from rookery.core.turn import messages as turns
-from rookery.core.turn import retries
+from rookery.core.turn import rate_limit, retries
 from rookery.core.turn.calls import TurnCalls
 from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
@@ -150,7 +151,8 @@ class AgentSide:
             self._refuse_halted()
             self._log_in.turn_ended(error)
             if error is not None:
-                error = logins.told(error, agent.logins)
+                now = datetime.now().astimezone()
+                error = rate_limit.dated(logins.told(error, agent.logins), now)
             self._surviving.turn_ended()
             self._session.feed_turn(turns.Answered(result, error, n))
 

@@ -14,6 +14,7 @@ from rookery.core.clock_slip import is_snoozed
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import confinement, modes
 from rookery.core.settings.sandbox import NONE
+from rookery.core.turn import quota
 from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.home import paths
@@ -36,6 +37,7 @@ MORE = (
     table.Column("TURN", right=True),
     table.Column("QUEUED", right=True),
     table.Column("MODEL"),
+    table.Column("LIMITS"),
 )
 WIDTHS = ((140, (*BASE, *PLACE, DOING)), (100, (*BASE, *PLACE)), (0, BASE))
 """The columns, by those of the terminal: they do not depend on what is listed, so that an eye finds
@@ -166,6 +168,7 @@ def _cells(screen: Screen, head: Json, now: float) -> dict[str, str]:
         "TURN": str(head["turn"]),
         "QUEUED": str(head["queue"] or ""),
         "MODEL": clean_line(head["model"] or ""),
+        "LIMITS": ", ".join(window.words for window in quota.current(head, now)),
         "DOING": clean_line(head.get("doing") or head["last"]),
     }
 

@@ -14,7 +14,10 @@ from rookery.cli.output.skipped import note_skipped
 from rookery.cli.output.units import AGE
 from rookery.core import units
 from rookery.core.json.events import Json, dumps
+from rookery.core.turn import quota
+from rookery.core.vendors.detection import OWN
 from rookery.home import paths
+from rookery.render.local_time import ago, clock_time
 from rookery.usage import Group
 
 WIDEST = 24
@@ -39,18 +42,34 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
     metavar="DIR",
     help="Only sessions in this directory.",
 )
+@click.option("--limits", is_flag=True, help="Print the quotas that agents report instead.")
 @flags.as_json("Print JSON.")
-def usage(by: str, since: float, everything: bool, agent: str, within: str, as_json: bool) -> None:
+def usage(
+    by: str,
+    since: float,
+    everything: bool,
+    agent: str,
+    within: str,
+    limits: bool,
+    as_json: bool,
+) -> None:
     """Print tokens, cost and turns of your sessions, as their agents report them.
 
     Days are yours, not UTC. Agents report different things: some no cost, some no tokens. What a
     deleted session used is no longer counted.
 
+    --limits prints what each agent said last of its quotas: the window, the share used, when it
+    resets, and how old the report is. Agents that report none are not listed.
+
     \b
     rookery usage
     rookery usage --by model --since 7d
     rookery usage --by session --in ~/shop --all
+    rookery usage --limits
     """
+    if limits:
+        _limits(agent, as_json=as_json)
+        return
     begin = 0.0 if everything else (time.time() - since) * 1000
     skipped: list[str] = []
     if door := target.door():
@@ -70,6 +89,40 @@ def usage(by: str, since: float, everything: bool, agent: str, within: str, as_j
     else:
         _chart(screen, by, groups, whole, titles)
     note_skipped(screen, "Not counted", skipped)
+
+
+def _limits(agent: str, *, as_json: bool) -> None:
+    screen, now = standard(), time.time() * 1000
+    if door := target.door():
+        found = [quota.report_of(each) for each in door.json("GET", "/api/limits")["limits"]]
+    else:
+        found = quota.newest(target.rookery().heads(), OWN)
+    found = [each for each in found if agent in ("", each.agent)]
+    if as_json:
+        screen.line(dumps({"limits": [each.as_json() for each in found]}))
+        return
+    if not found:
+        screen.note("No agent has reported a quota.")
+        return
+    names = ("agent", "window", "used", "resets", "reported")
+    columns = [table.Column(name, right=name == "used") for name in names]
+    rows = [[clean_line(each.who), *_limit(each.window, now)] for each in found]
+
+    def look(row: int, heading: str, text: str) -> str:
+        near = quota.is_pressing(found[row].window, now)
+        return screen.paint.in_("warn", text) if near and heading == "used" else text
+
+    table.write(screen, columns, rows, look)
+
+
+def _limit(window: quota.Window, now: float) -> list[str]:
+    """One that was reset since says nothing of what is used."""
+    share = "" if window.used is None else f"{round(window.used * 100)} %"
+    share = "used up" if window.limited else share
+    when = clock_time(window.resets, now) if window.resets is not None else ""
+    if window.resets is not None and window.resets <= now:
+        share, when = "", f"reset at {when}" if ":" in when[:3] else f"reset {when}"
+    return [clean_line(window.name), share, when, ago(window.at, now)]
 
 
 def _group(said: Json) -> Group:

@@ -3,24 +3,45 @@
 import click
 
 from rookery.cli import exits
-from rookery.cli.session.send import Say, for_each, header_of, send, tell_queued
+from rookery.cli.session.send import Say, for_each, header_of, send, tell_queued, tell_resumption
 from rookery.core.json import kind_of, lenient
+from rookery.core.turn import rate_limit
 
 
 @click.command()
+@click.option(
+    "--at-reset/--not-at-reset",
+    default=None,
+    help="Send it when the limit is lifted, even if the session is asleep then; or no more.",
+)
 @for_each
-def retry(session: str, say: Say) -> int:
-    """Send a prompt again that hit a rate limit, without waiting for the reset. If the limit still
-    applies, the agent says so.
+def retry(session: str, say: Say, at_reset: bool | None) -> int:
+    """Send a prompt again that hit a rate limit: now, or when the limit is lifted. If the limit
+    still applies, the agent says so.
+
+    The setting rate_limit_auto_resume sends such prompts at the reset in every session.
 
     \b
     rookery retry 3f2a
+    rookery retry 3f2a --at-reset
     """
-    blocks = list(lenient.mappings(header_of(session)["rateLimit"], "prompt"))
+    header = header_of(session)
+    blocks = list(lenient.mappings(header["rateLimit"], "prompt"))
+    if at_reset is False:
+        send(session, {"do": "resume", "off": True})
+        say("Not sent again by itself.")
+        return exits.DONE
     if not blocks:
         raise click.ClickException(
             f"No prompt of this session hit a rate limit. To send one: rookery prompt {session}"
         )
+    if at_reset:
+        if not rate_limit.can_wait(header):
+            now = f"rookery retry {session}"
+            raise click.ClickException(f"The agent did not say when the limit resets. Try: {now}")
+        send(session, {"do": "resume"})
+        tell_resumption(say, session)
+        return exits.DONE
     outcome = send(session, {"do": "prompt", "prompt": blocks})
     if kind_of(outcome.update) == "_queue" and outcome.update.get("placeless") is not True:
         return tell_queued(say, session)

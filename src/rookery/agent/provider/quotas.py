@@ -1,0 +1,81 @@
+"""What a provider's response headers tell of its quotas, as Rookery's clients take it
+(core/turn/quota): the window, the share used, when it resets."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from rookery.agent.provider.retries import duration, seconds
+from rookery.core.json import Json
+
+_COUNTED = re.compile(
+    r"anthropic-ratelimit-(?P<anthropic>[a-z-]+)-limit|x-ratelimit-limit-(?P<openai>[a-z-]+)"
+)
+_SHARED = re.compile(r"anthropic-ratelimit-unified-(?P<window>[0-9a-z_]+)-utilization")
+NAMES = {"5h": "5 h", "7d": "weekly"}
+
+type OnToken = Callable[[Any], Any]
+
+
+class Quotas:
+    """Of one model, as its provider's last response told them."""
+
+    def __init__(self) -> None:
+        self.windows: list[Json] = []
+
+    def note[Answer](self, answer: Answer) -> Answer:
+        if found := of_response(getattr(answer, "_hidden_params", None)):
+            self.windows = found
+        return answer
+
+    def heard(self, on_token: OnToken | None) -> OnToken | None:
+        """Each piece of a streamed answer has the headers of its response; the whole has none."""
+        if on_token is None:
+            return None
+        first = iter((True,))
+
+        def heard(chunk: Any) -> Any:
+            return on_token(self.note(chunk) if next(first, False) else chunk)
+
+        return heard
+
+
+def of_response(hidden: object) -> list[Json]:
+    """From what LiteLLM keeps of a response, or of a piece of one."""
+    headers = hidden.get("additional_headers") if isinstance(hidden, dict) else None
+    if not isinstance(headers, Mapping):
+        return []
+    named = {str(key).lower().removeprefix("llm_provider-"): str(headers[key]) for key in headers}
+    return of_headers(named, datetime.now(UTC))
+
+
+def of_headers(headers: Mapping[str, str], now: datetime) -> list[Json]:
+    """`headers`: by their names in lower case."""
+    found: list[Json] = []
+    for name, value in headers.items():
+        if (match := _COUNTED.fullmatch(name)) and (kind := match["anthropic"] or match["openai"]):
+            shape = "anthropic-ratelimit-{0}-{1}" if match["anthropic"] else "x-ratelimit-{1}-{0}"
+            left, reset = (headers.get(shape.format(kind, of)) for of in ("remaining", "reset"))
+            most, rest = seconds(value), seconds(left)
+            if most and rest is not None:
+                used = round(max(0.0, 1 - rest / most), 2)
+                found.append(_window(kind.replace("-", " "), used, reset, now))
+        elif match := _SHARED.fullmatch(name):
+            used_share, window = seconds(value), match["window"]
+            if used_share is not None:
+                reset = headers.get(f"anthropic-ratelimit-unified-{window}-reset")
+                found.append(_window(NAMES.get(window, window), used_share, reset, now))
+    return found
+
+
+def _window(name: str, used: float, reset: str | None, now: datetime) -> Json:
+    told: Json = {"window": name, "used": used}
+    if reset is None:
+        return told
+    # A time of ISO 8601, seconds of the epoch, or how long it takes: `6m0s`.
+    wait = duration(reset) if not re.match(r"\d{4}-", reset) else None
+    at = (
+        (now + timedelta(seconds=wait)).isoformat(timespec="seconds") if wait is not None else reset
+    )
+    return told | {"resetsAt": at}
