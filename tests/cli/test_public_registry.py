@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rookery.agents.downloads import this_platform
 from rookery.home import config
 from tests.cli.driving import rookery
 
@@ -29,7 +30,7 @@ REGISTRY = {
             "id": "goose",
             "name": "goose",
             "repository": "https://example.org/goose",
-            "distribution": {"binary": {"linux-x86_64": {"archive": "https://x", "cmd": "./g"}}},
+            "distribution": {"binary": {this_platform(): {"archive": "https://x", "cmd": "./g"}}},
         },
         {"id": "../evil", "name": "x", "distribution": {"npx": {"package": "x"}}},
         {"id": "flag", "distribution": {"npx": {"package": "--eval=1"}}},
@@ -57,7 +58,7 @@ def test_I16_packages_are_added_and_everything_else_is_said(home: Path, file: Pa
         "snake runs uvx snake==2.0",
     ]
     assert "rookery agents install claude" in dry.err
-    assert "Skipping goose: install it yourself: https://example.org/goose" in dry.err
+    assert "To install goose: rookery agents install goose" in dry.err
     assert agents(home) == {}
     done = rookery("agents", "import", "--yes", str(file))
     assert done.code == 0, done.err

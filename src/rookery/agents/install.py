@@ -1,8 +1,9 @@
-"""Agents that are npm or PyPI packages, installed into a folder of Rookery's home: nothing of it is
-global, and all of it goes with the folder.
+"""Agents that are npm or PyPI packages, or programs of the public registry, installed into a folder
+of Rookery's home: nothing of it is global, and all of it goes with the folder.
 
     $ROOKERY_HOME/agents/NAME/bin           links to the programs; made last, so a half is not found
     $ROOKERY_HOME/agents/NAME/node_modules  or: environment, a virtual environment of Python
+    $ROOKERY_HOME/agents/NAME/DIGEST        or: an unpacked archive; `bin` is a link into it
 """
 
 import json
@@ -12,19 +13,24 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.agents import programs
+from rookery.agents import archives, downloads, programs
+from rookery.agents.downloads import Download
 from rookery.agents.registry import AGENTS, Entry, lacks_module, resolve
 
 NPM = "npm"
 PYPI = "PyPI"
+REGISTRY = "ACP registry"
 BIN = "bin"
 MODULES = "node_modules"
 ENVIRONMENT = "environment"
+NEW = ".new-"
+"""What an installation that was killed left: the next one removes it."""
 
 
 class InstallError(Exception):
@@ -47,6 +53,8 @@ class Plan(NamedTuple):
     commands: list[list[str]]
     tool: str
     """The npm, uv or Python that installs it."""
+    download: Download | None = None
+    """What is downloaded instead."""
 
 
 class Cancelled(InstallError):
@@ -57,7 +65,7 @@ class Watch:
     """Gets the output of the commands, line by line, and can end them from another thread."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
-        self._tell = tell
+        self.tell = tell
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._cancelled = False
@@ -71,7 +79,7 @@ class Watch:
         """The exit code. Raises Cancelled, OSError."""
         environment = {"npm_config_loglevel": "http", **environment}  # else npm says nothing
         with self._lock:
-            self._check()
+            self.check()
             self._process = subprocess.Popen(
                 line,
                 cwd=place,
@@ -86,11 +94,12 @@ class Watch:
         with self._process as process:
             assert process.stdout is not None
             for each in process.stdout:
-                self._tell(each)
-        self._check()
+                self.tell(each)
+        self.check()
         return process.returncode
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raises Cancelled."""
         if self._cancelled:
             raise Cancelled("Nothing was installed: you cancelled it.")
 
@@ -118,7 +127,22 @@ def recipe(entry: Entry) -> Recipe | None:
 
 
 def can_install(name: str) -> bool:
+    """Whether it is a package that Rookery knows."""
     return name in AGENTS and recipe(AGENTS[name]) is not None
+
+
+def is_installable(home: str, name: str) -> bool:
+    """Whether `plan` knows how: it is a package, or the registry offers it."""
+    return can_install(name) or downloads.offered(home, name) is not None
+
+
+def program_of(home: str, name: str) -> str:
+    """The program that an installation brings; "": Rookery cannot install it."""
+    if can_install(name):
+        return AGENTS[name].argv[0]
+    if downloads.offered(home, name) is None:
+        return ""
+    return AGENTS[name].argv[0] if name in AGENTS else downloads.link_of(name)
 
 
 def folder(home: str, name: str) -> str:
@@ -127,12 +151,16 @@ def folder(home: str, name: str) -> str:
 
 def is_ours(home: str, name: str) -> bool:
     """Whether there is something of it, complete or not."""
-    return name in AGENTS and os.path.isdir(folder(home, name))
+    known = name in AGENTS or downloads.offered(home, name) is not None
+    return known and os.path.isdir(folder(home, name))
 
 
 def plan(home: str, name: str, environment: Mapping[str, str], node_path: str = "") -> Plan:
     """Raises InstallError."""
-    found = recipe(AGENTS[name])
+    found = recipe(AGENTS[name]) if name in AGENTS else None
+    if found is None and (download := downloads.offered(home, name)) is not None:
+        given = Recipe(REGISTRY, (download.archive,), program_of(home, name))
+        return Plan(folder(home, name), given, [], "", download)
     if found is None:
         agent = resolve(name, {})
         ours = agent.argv[0] == sys.executable and not lacks_module(agent)
@@ -173,6 +201,9 @@ def _python_plan(name: str, place: str, found: Recipe, environment: Mapping[str,
 def install(wanted: Plan, environment: Mapping[str, str], watch: Watch | None = None) -> None:
     """Run the commands, their output on stderr or watched, and link the programs. What fails leaves
     nothing, unless there was an agent to update. Raises InstallError, OSError."""
+    if wanted.download is not None:
+        _install_download(wanted, wanted.download, watch)
+        return
     place = wanted.place
     known = os.path.isdir(os.path.join(place, BIN))
     done = False
@@ -189,6 +220,71 @@ def install(wanted: Plan, environment: Mapping[str, str], watch: Watch | None = 
         if not done and not known:
             with suppress(OSError):
                 _delete(place)
+
+
+def _install_download(wanted: Plan, download: Download, watch: Watch | None) -> None:
+    """It is unpacked beside what is there, which a link replaces at the end."""
+    place, name = wanted.place, os.path.basename(wanted.place)
+    home = os.path.dirname(os.path.dirname(place))
+    os.makedirs(place, mode=0o700, exist_ok=True)
+    stage = tempfile.mkdtemp(prefix=NEW, dir=place)
+    try:
+        digest = _fetched(download, os.path.join(stage, "archive"), watch)
+        downloads.check_digest(home, name, download, digest)
+        files = os.path.join(stage, "files")
+        os.mkdir(files, 0o700)
+        program = archives.unpack(os.path.join(stage, "archive"), files, download.program)
+        os.unlink(os.path.join(stage, "archive"))
+        os.mkdir(os.path.join(stage, BIN), 0o700)
+        target = os.path.join("..", os.path.relpath(program, stage))
+        os.symlink(target, os.path.join(stage, BIN, wanted.recipe.program))
+        if watch is not None:
+            watch.check()
+        downloads.keep_digest(home, name, download, digest)
+        _put_in_place(place, stage, digest[:16])
+    except (downloads.DownloadError, archives.BadArchive) as error:
+        raise InstallError(f"Nothing was installed: {error}") from None
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        with suppress(OSError):  # the agent is there
+            os.rmdir(place)
+
+
+def _fetched(download: Download, path: str, watch: Watch | None) -> str:
+    """Its digest. It is told every few MiB."""
+
+    def told(size: int, total: int) -> None:
+        if watch is not None:
+            watch.check()
+            of = f" of {total / 1e6:,.0f}" if total else ""
+            watch.tell(f"{size / 1e6:,.0f}{of} MB\n")
+
+    with open(path, "xb") as file:
+        digest = downloads.fetch(download.archive, file, told)
+    if watch is not None:
+        watch.tell(f"sha256:{digest}\n")
+    return digest
+
+
+def _put_in_place(place: str, stage: str, name: str) -> None:
+    final, link = os.path.join(place, name), os.path.join(place, BIN)
+    again = os.path.exists(final) and os.path.realpath(link).startswith(final + os.sep)
+    if os.path.exists(final):
+        name = f"{name}-{os.path.basename(stage).removeprefix(NEW)}" if again else name
+        final = os.path.join(place, name)
+        shutil.rmtree(final, ignore_errors=True)
+    os.rename(stage, final)
+    os.symlink(os.path.join(name, BIN), f"{final}.link")
+    if os.path.isdir(link) and not os.path.islink(link):  # of a package that it was before
+        shutil.rmtree(link)
+    os.replace(f"{final}.link", link)
+    for each in os.listdir(place):
+        if each not in (name, BIN):
+            old = os.path.join(place, each)
+            if os.path.isdir(old) and not os.path.islink(old):
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                os.unlink(old)
 
 
 def remove(home: str, name: str) -> None:

@@ -69,7 +69,8 @@ def own_places() -> Iterator[str]:
     except OSError:
         return
     for name in names:
-        yield os.path.join(root, name, "bin")
+        if not name.startswith("."):
+            yield os.path.join(root, name, "bin")
 
 
 FRESH = 24 * 3600.0

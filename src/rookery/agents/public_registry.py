@@ -2,13 +2,15 @@
 
 {"version": "1.0.0", "agents": [{"id", "name", "version", "distribution": {
     "npx" | "uvx": {"package", "args", "env"},
-    "binary": {"linux-x86_64": {"archive", "cmd", "args", "env"}}}}]}
+    "binary": {"linux-x86_64": {"archive", "cmd", "args", "env", "sha256"}}}}]}
 """
 
 import re
 from typing import NamedTuple
 
-from rookery.agents.install import recipe
+from rookery.agents.downloads import Download, link_of, this_platform
+from rookery.agents.downloads import fault_of as fault_of_download
+from rookery.agents.install import can_install, recipe
 from rookery.agents.registry import AGENTS
 from rookery.core.json import Json, lenient
 from rookery.core.json.files import Unusable, parse
@@ -20,15 +22,34 @@ PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w.-]+(?:\[[\w,.-]+\])?(?:(?:@|==)[\w.+-]+
 RUNNERS = {"npx": ["npx", "-y"], "uvx": ["uvx"]}
 
 
+IDS = {
+    "claude-acp": "claude",
+    "claude-code-acp": "claude",
+    "codex-acp": "codex",
+    "crow-cli": "crow",
+    "gemini-cli": "gemini",
+    "github-copilot": "copilot",
+    "github-copilot-cli": "copilot",
+    "hermes-agent": "hermes",
+    "kimi-cli": "kimi",
+    "mistral-vibe": "vibe",
+    "pi-acp": "pi",
+    "qwen-code": "qwen",
+}
+"""The agents of ours that the registry knows by another id."""
+
+
 class Offer(NamedTuple):
     """What becomes of an agent of the file."""
 
     name: str
     title: str
     table: Json
-    """For [agents.NAME]; empty: it cannot be run from here."""
+    """For [agents.NAME]; empty: it cannot be run from here, or is built in."""
     why: str = ""
     """Why not."""
+    download: Download | None = None
+    """Its program for this platform, which `rookery agents install` installs."""
 
 
 def read(data: bytes, place: str) -> list[Offer]:
@@ -51,34 +72,46 @@ def _offer(agent: Json) -> Offer:
     offer = Offer(name, title or name, {})
     if not NAME.fullmatch(name):
         return offer._replace(why="its id is not a name: lower-case letters, digits, - and _")
+    known = IDS.get(name, name if name in AGENTS else "")
+    if known and can_install(known):
+        return offer._replace(why=f"Rookery has it: rookery agents install {known}")
     ways = lenient.mapping(agent, "distribution")
     for way, runner in RUNNERS.items():
-        if not (given := lenient.mapping(ways, way)):
+        if known or not (given := lenient.mapping(ways, way)):
             continue
         package = lenient.text(given, "package")
-        if known := _built_in(package):
-            return offer._replace(why=f"Rookery has it: rookery agents install {known}")
+        if same := _built_in(package):
+            return offer._replace(why=f"Rookery has it: rookery agents install {same}")
         if not PACKAGE.fullmatch(package):
             return offer._replace(why=f"{package[:80]!r} is not a package")
-        table: Json = {"command": [*runner, package, *lenient.texts(given, "args")]}
-        if env := lenient.mapping(given, "env"):
-            table["env"] = env
-        if (fault := fault_of(table)) is not None:
-            return offer._replace(why=f"its {fault.key} {fault.why}")
-        return offer._replace(table=table)
-    archives = {lenient.text(each, "archive") for each in _targets(ways)} - {""}
-    if archives:
-        return offer._replace(why=f"install it yourself: {_page(agent) or min(archives)}")
-    return offer._replace(why="it is no npm or PyPI package, and no program")
+        return _tabled(offer, [*runner, package], given)
+    return _program(offer._replace(name=known or name), agent, ways)
 
 
-def _targets(ways: Json) -> list[Json]:
-    binary = lenient.mapping(ways, "binary")
-    return [each for each in binary.values() if isinstance(each, dict)]
+def _tabled(offer: Offer, command: list[str], given: Json) -> Offer:
+    table: Json = {"command": [*command, *lenient.texts(given, "args")]}
+    if env := lenient.mapping(given, "env"):
+        table["env"] = env
+    if (fault := fault_of(table)) is not None:
+        return offer._replace(why=f"its {fault.key} {fault.why}")
+    return offer._replace(table=table)
 
 
-def _page(agent: Json) -> str:
-    return lenient.text(agent, "repository") or lenient.text(agent, "website")
+def _program(offer: Offer, agent: Json, ways: Json) -> Offer:
+    """One that is downloaded. A built-in agent needs no table."""
+    binary, here = lenient.mapping(ways, "binary"), this_platform()
+    if not binary:
+        return offer._replace(why="it is no npm or PyPI package, and no program")
+    if not (given := lenient.mapping(binary, here)):
+        there = ", ".join(sorted(binary))
+        return offer._replace(why=f"it has no program for {here}, only for {there}")
+    archive, program = (lenient.text(given, key) for key in ("archive", "cmd"))
+    checksum = lenient.text(given, "sha256").removeprefix("sha256:")
+    download = Download(lenient.text(agent, "version"), archive, program, checksum)
+    if why := fault_of_download(download):
+        return offer._replace(why=why)
+    offer = offer._replace(download=download)
+    return offer if offer.name in AGENTS else _tabled(offer, [link_of(offer.name)], given)
 
 
 def _built_in(package: str) -> str:

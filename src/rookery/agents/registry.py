@@ -16,6 +16,7 @@ from rookery.core.asks.asks import Refusal
 from rookery.core.json import Json, lenient
 from rookery.core.settings import sandbox as kinds
 from rookery.core.vendors import demo
+from rookery.installation.home import home
 
 OWN = "rookery"
 """Rookery's own agent: the default where a model is set up."""
@@ -246,13 +247,26 @@ def check_successor(
     return None if installed else Refusal("not_installed", str(NotInstalled(agent)))
 
 
+def install_hint(name: str) -> str:
+    """How to install an agent, whatever its command; "": it is included, or unknown."""
+    from rookery.agents import downloads
+
+    entry = AGENTS.get(name)
+    known = entry.install if entry else ""
+    is_package = known and not known.startswith("see ")
+    offered = not is_package and downloads.offered(home(), name) is not None
+    return f"rookery agents install {name}" if offered else known
+
+
 def install_line(name: str, argv: Sequence[str]) -> str:
     """How to install the program that an agent's command runs; "": unknown."""
     entry = AGENTS.get(name)
-    if entry is None or (entry.module and sys.flags.no_site):
+    if entry is None:
+        return install_hint(name)
+    if entry.module and sys.flags.no_site:
         return ""  # a worker sees nothing that is installed: `rookery doctor` does
     program = sys.executable if entry.argv[0] == PYTHON else entry.argv[0]
-    return entry.install if list(argv[:1]) == [program] else ""
+    return install_hint(name) if list(argv[:1]) == [program] else ""
 
 
 COLD = frozenset({"npx", "uvx", "bunx", "pnpx"})

@@ -221,7 +221,8 @@ def install_here(agent: str) -> str:
     """How to install an agent for Rookery alone; "": Rookery cannot."""
     from rookery.agents.install import can_install
 
-    return f"Only for Rookery: rookery agents install {agent}" if can_install(agent) else ""
+    words = f"Only for Rookery: rookery agents install {agent}"
+    return words if can_install(agent) else ""  # what the registry offers is named already
 
 
 def _unknown_session(name: str) -> str:

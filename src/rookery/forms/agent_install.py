@@ -13,7 +13,8 @@ from rookery.home import paths
 def prepare(home: str, name: str, node_path: str) -> installing.Plan:
     """Raises FromAgent, UnknownAgent, InstallError."""
     require_person(home, "install agents")
-    if name not in registry.AGENTS:  # those of config.toml are the user's own programs
+    if name not in registry.AGENTS and not installing.is_installable(home, name):
+        # those of config.toml are the user's own programs
         raise registry.UnknownAgent(name, list(registry.AGENTS))
     _refuse_other(home, name, node_path)
     return installing.plan(home, name, os.environ, node_path)
@@ -21,9 +22,10 @@ def prepare(home: str, name: str, node_path: str) -> installing.Plan:
 
 def _refuse_other(home: str, name: str, node_path: str) -> None:
     """What is installed elsewhere is updated by what installed it."""
-    found = programs.find(registry.AGENTS[name].argv[0], os.environ, node_path=node_path)
+    program = installing.program_of(home, name)
+    found = programs.find(program, os.environ, node_path=node_path) if program else None
     ours = installing.folder(home, name) + os.sep
-    if found and not found.startswith(ours) and installing.can_install(name):
+    if found and not found.startswith(ours):
         place = paths.with_tilde(clean_line(found))
         raise installing.InstallError(f"{name} is already installed: {place}.")
 
@@ -33,6 +35,10 @@ def described(plan: installing.Plan) -> list[str]:
     packages = " and ".join(plan.recipe.packages)
     verb = "Updates" if os.path.isdir(plan.place) else "Installs"
     head = f"{verb} {packages} ({plan.recipe.source}) in {paths.with_tilde(plan.place)}:"
+    if plan.download is not None:
+        checked = "the registry's checksum" if plan.download.sha256 else "none; its digest is kept"
+        about = f"  version {plan.download.version or 'unknown'}, checksum: {checked}"
+        return [clean_line(head), clean_line(about)]
     return [head, *(f"  {clean_line(shlex.join(line))}" for line in plan.commands)]
 
 
@@ -43,5 +49,5 @@ def run(home: str, plan: installing.Plan, watch: installing.Watch | None = None)
 
 
 def login_hint(name: str) -> str:
-    variables = registry.AGENTS[name].environment
+    variables = registry.AGENTS[name].environment if name in registry.AGENTS else ()
     return f"It needs a login, or {' or '.join(variables)} in the environment." if variables else ""

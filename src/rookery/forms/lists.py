@@ -79,7 +79,8 @@ def agents(home: str, cwd: str) -> list[Known]:
     for name in registry.names(settings.agents):
         agent = registry.resolve(name, settings.agents)
         own = name in settings.agents
-        entry = registry.Entry(name, name, ()) if own else registry.AGENTS[name]
+        given = registry.Entry(name, name, ()) if own else registry.AGENTS[name]
+        entry = given if given.module else given._replace(package=registry.install_hint(name))
         installed = registry.is_installed(agent, os.environ, cwd, settings.node_path)
         bare = name == registry.OWN and not own and not has_model(home)
         found.append(Known(entry, installed, name == default, bare, own))

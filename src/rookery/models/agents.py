@@ -38,7 +38,7 @@ def listed(home: str, settings: config.Config, cwd: str) -> list[Json]:
                 "installedHere": _is_below(home, place),
                 "onPath": place is not None and on_path,
                 "version": rookery.__version__ if ours else None,
-                "install": entry.install if entry else "",
+                "install": registry.install_hint(name),
                 "environment": list(entry.environment) if entry else [],
                 "needs": "rookery setup" if bare else "",
             }

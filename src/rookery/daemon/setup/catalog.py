@@ -145,8 +145,7 @@ def own_agents(home: str) -> frozenset[str]:
 
 
 def install_line(name: str) -> str:
-    entry = registry.AGENTS.get(name)
-    return entry.install if entry else ""
+    return registry.install_hint(name)
 
 
 def loosens(home: str, kind: str, name: str, do: str) -> list[str]:

@@ -3,8 +3,8 @@ over the session that is shown."""
 
 from functools import partial
 
-from rookery.agents import registry
-from rookery.agents.install import Plan, can_install
+from rookery.agents import downloads, registry
+from rookery.agents.install import Plan, is_installable
 from rookery.client.config import edit
 from rookery.core.json import Json
 from rookery.forms import agent_install
@@ -52,7 +52,7 @@ class AgentsScreen(RowsScreen[str]):
 
     def choose(self, row: Row) -> None:
         agent = self._agents[row.name]
-        if not agent.installed and not agent.own and can_install(row.name):
+        if not agent.installed and self._is_installable(agent):
             opened = partial(self._offer, row.name)
             self.fetch(partial(prepared, self.home, row.name), opened)
         elif not agent.installed:
@@ -63,6 +63,11 @@ class AgentsScreen(RowsScreen[str]):
             self.tell(f"{row.name} is already this session's agent.")
         else:
             self.dismiss(row.name)
+
+    def _is_installable(self, agent: Known) -> bool:
+        if agent.own:  # only a program of the registry: another is the user's
+            return downloads.offered(self.home, agent.entry.name) is not None
+        return is_installable(self.home, agent.entry.name)
 
     def _offer(self, name: str, found: tuple[Plan | None, str]) -> None:
         plan, why = found

@@ -7,8 +7,9 @@ from typing import BinaryIO
 import click
 from click.shell_completion import CompletionItem
 
+from rookery.agents import downloads, programs, public_registry, registry
 from rookery.agents import install as installing
-from rookery.agents import programs, public_registry, registry
+from rookery.agents.public_registry import Offer
 from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.checkup.agent_list import listed, with_versions, write_table
@@ -77,7 +78,8 @@ def list_(as_json: bool) -> None:
 @name_argument
 @flags.yes
 def install(name: str, yes: bool) -> int:
-    """Install an agent that is an npm or PyPI package, or update it.
+    """Install an agent, or update it: an npm or PyPI package, or a program that the public registry
+    has for this machine (see `rookery agents import`).
 
     It goes into a folder of its own in Rookery's home (agents/NAME), never into a global one, and
     `rookery agents remove` deletes that folder. A terminal asks first; a script has to pass --yes.
@@ -93,7 +95,11 @@ def install(name: str, yes: bool) -> int:
         screen.note(line)
     if not yes:
         flags.confirm(screen, "Go ahead?", "install it")
-    agent_install.run(home, plan)
+    watch = installing.Watch(lambda line: screen.status(line.strip())) if plan.download else None
+    agent_install.run(home, plan, watch)
+    screen.status("")
+    if plan.download is not None:
+        screen.note(f"sha256:{downloads.digest_of(home, name, plan.download)}")
     place = paths.with_tilde(plan.place)
     screen.note(f"{name} is installed in {place}. To test it: rookery doctor {name}")
     if hint := agent_install.login_hint(name):
@@ -112,13 +118,13 @@ def remove(name: str, yes: bool) -> int:
     """
     screen, home = standard(), paths.home()
     require_person(home, "remove agents")
-    if name not in registry.AGENTS:
+    if name not in registry.AGENTS and not installing.is_installable(home, name):
         raise registry.UnknownAgent(name, list(registry.AGENTS))
     if not installing.is_ours(home, name):
         folder = paths.with_tilde(os.path.join(home, programs.FOLDER))
         raise click.ClickException(f"{name} is not installed in {folder}.")
     place = installing.folder(home, name)
-    program = programs.find(registry.AGENTS[name].argv[0], os.environ) or ""
+    program = programs.find(installing.program_of(home, name), os.environ) or ""
     awake = [head["id"] for head in heads(home) if head["awake"] and head["agent"] == name]
     if awake and program.startswith(place + os.sep):
         words = f"{name} is in use. First: rookery stop {' '.join(awake)}, then try again."
@@ -230,10 +236,9 @@ def image(names: tuple[str, ...], base: str, tag: str, shown: bool, folder: str,
 def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
     """Add the agents of the public ACP registry's JSON to your config.toml.
 
-    npm and PyPI packages run by npx and uvx, which fetch them when a session starts. Agents that
-    Rookery knows are installed with `rookery agents install`; programs that are neither are listed
-    with their address. An agent of yours that has the same name stays as it is, unless you pass
-    --replace.
+    npm and PyPI packages run by npx and uvx, which fetch them when a session starts. Programs for
+    this machine, and agents that Rookery knows, are installed with `rookery agents install`. An
+    agent of yours that has the same name stays as it is, unless you pass --replace.
 
     \b
     rookery agents import registry.json --dry-run
@@ -242,13 +247,16 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
     screen, home = standard(), paths.home()
     offers = public_registry.read(file.read(public_registry.LARGEST + 1), file.name)
     mine = settings.load().agents
-    added = []
+    added, for_here = list[Offer](), list[Offer]()
     for offer in offers:
         name = clean_line(offer.name)
-        if not offer.table:
+        if offer.why:
             screen.note(clean_line(f"Skipping {name}: {offer.why}"))
+        elif not offer.table:
+            for_here.append(offer)
         elif list(mine.get(offer.name, [])) == offer.table["command"]:
             screen.note(f"{name} is there already.")
+            for_here += [offer] if offer.download else []
         elif offer.name in mine and not replace:
             words = clean_line(shlex.join(mine[offer.name]))
             screen.note(f"Skipping {name}: you have one that runs {words} (--replace)")
@@ -256,13 +264,20 @@ def import_(file: BinaryIO, dry_run: bool, replace: bool, yes: bool) -> int:
             added.append(offer)
             verb = "replaces yours and runs" if offer.name in mine else "runs"
             screen.line(clean_line(f"{name} {verb} {shlex.join(offer.table['command'])}"))
-    if not added or dry_run:
+            for_here += [offer] if offer.download else []
+    for offer in for_here:
+        screen.note(f"To install {offer.name}: rookery agents install {offer.name}")
+    news = [each for each in for_here if downloads.offered(home, each.name) != each.download]
+    if not (added or news) or dry_run:
         screen.note(f"{len(added)} to add." if dry_run else "Nothing to add.")
         return exits.DONE
     require_person(home, "add agents")
-    if not yes:
+    if added and not yes:
         flags.confirm(screen, f"Add {len(added)}?", "add them")
+    paths.ensure_home(home)
+    downloads.keep_offers(home, {each.name: each.download for each in news if each.download})
     for offer in added:
         own_agents.put(home, offer.name, offer.table)
-    screen.note(f"Added {len(added)}. To test one: rookery doctor {added[0].name}")
+    if added:
+        screen.note(f"Added {len(added)}. To test one: rookery doctor {added[0].name}")
     return exits.DONE
