@@ -207,8 +207,6 @@ class Rookery(Focus, TranscriptTools):
         self.surroundings.tell_pages()
         self.asking.opened()
         self.seeking.look()
-        if "unloaded" in (message.header.get("agentSession") or ()):
-            self.send({"do": "start"})
 
     async def on_event(self, event: Event) -> None:
         if self._early is not None and isinstance(event, Key | Paste):

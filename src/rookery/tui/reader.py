@@ -313,6 +313,8 @@ class ReaderThread:
             while True:  # a rewind shows other turns: it is opened again
                 document, seq, pages = await self._read(lambda: last_pages(client.log))
                 self._tell(Opened(session, told(document), pages))
+                if "unloaded" in (document.header["agentSession"] or ()):
+                    self.send(session, {"do": "start"})  # its agent has the history
                 await self._stream(client, document, seq)
         except (LogError, Refused, RemoteError) as error:
             self._tell(Trouble(str(error), session))
