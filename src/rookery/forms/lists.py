@@ -1,15 +1,18 @@
 """What is saved, as rows: models, MCP servers, agents, rules."""
 
 import os
+import time
 from typing import NamedTuple
 
 from rookery.agents import registry
 from rookery.client.config.rules import key_of
+from rookery.client.login import status
 from rookery.core.policy.rules import Rule, described
 from rookery.forms.servers import values
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.models.choice import default_agent, has_model
+from rookery.render.local_time import login_words
 
 SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
 
@@ -69,6 +72,7 @@ class Known(NamedTuple):
     """Rookery's own, without a model."""
     own: bool = False
     """The user's."""
+    login: status.Known = status.Known()
 
 
 def agents(home: str, cwd: str) -> list[Known]:
@@ -83,7 +87,8 @@ def agents(home: str, cwd: str) -> list[Known]:
         entry = given if given.module else given._replace(package=registry.install_hint(name))
         installed = registry.is_installed(agent, os.environ, cwd, settings.node_path)
         bare = name == registry.OWN and not own and not has_model(home)
-        found.append(Known(entry, installed, name == default, bare, own))
+        login = status.read(home, *agent)
+        found.append(Known(entry, installed, name == default, bare, own, login))
     return sorted(found, key=lambda each: not each.installed)
 
 
@@ -92,6 +97,7 @@ def agent_row(each: Known, current: str = "", bare: str = "no model yet") -> Row
     name, title = each.entry[:2]
     tags = ["current"] * (name == current) + ["default"] * each.default
     title = name if title.lower() == name else f"{name} · {title}"
-    ready = bare if each.bare else "installed"
+    words = login_words(*each.login[:3], time.time() * 1000) if name != registry.OWN else ""
+    ready = bare if each.bare else " · ".join(filter(None, ("installed", words)))
     sign, more = ("on", ready) if each.installed else ("off", "not installed")
     return Row(name, title, more, sign, ", ".join(tags))

@@ -4,6 +4,7 @@ import os
 
 import rookery
 from rookery.agents import programs, registry
+from rookery.client.login import status
 from rookery.core.agent.addresses import address_of
 from rookery.core.json import Json
 from rookery.home import config
@@ -41,9 +42,16 @@ def listed(home: str, settings: config.Config, cwd: str) -> list[Json]:
                 "install": registry.install_hint(name),
                 "environment": list(entry.environment) if entry else [],
                 "needs": "rookery setup" if bare else "",
+                "login": _login(home, agent),
             }
         )
     return found
+
+
+def _login(home: str, agent: registry.Agent) -> Json:
+    """As it was learnt when the agent last ran; nothing is started for it."""
+    known = status.read(home, *agent)
+    return {"state": known.state, "account": known.account, "at": known.at}
 
 
 def _is_below(home: str, place: str | None) -> bool:

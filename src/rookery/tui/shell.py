@@ -171,6 +171,15 @@ class Shell(App[str]):
         self.refresh()
         return edited
 
+    def log_in(self, agent: str) -> str:
+        """Let the user log in to an agent in this terminal; what came of it."""
+        from rookery.tui.system import external_programs
+
+        with self.suspend():
+            done = external_programs.log_in(agent)
+        self.refresh()
+        return f"Logged in to {agent}." if done else f"Not logged in to {agent}."
+
     def branch_of(self, cwd: str) -> str:
         """Reads files: for the reader's thread."""
         from rookery.tui.system import git_branch

@@ -69,6 +69,8 @@ class SetUp(NamedTuple):
     """What cannot be used."""
     broken: str = ""
     """What is wrong with an MCP server."""
+    is_out: bool = False
+    """The agent was not logged in when it last ran."""
     taste: Interface | None = None
     keys: tuple[tuple[str, str], ...] = ()
     """The user's own."""
@@ -143,6 +145,11 @@ def _missing(found: SetUp, key: Names) -> list[Block]:
         action = {"label": f"Set up a model ({key('settings')}, Enter)", "window": "model"}
         block = make_block("0.model", "notice", status="info", title="No model set up", text=text)
         blocks.append(block | {"actions": [action]})
+    if found.is_out:
+        title, text = f"{found.agent} is not logged in", "So it said when it last ran."
+        action = {"label": "Log in", "window": "login", "agent": found.agent}
+        block = make_block("0.login", "notice", status="warn", title=title, text=text)
+        blocks.append(block | {"actions": [action]})
     broken = f"{found.broken} {key('servers')} opens the servers." if found.broken else ""
     for number, words in enumerate([found.problem, *found.troubles, broken]):
         if words:
@@ -190,6 +197,7 @@ def look_around(home: str, cwd: str, agent: str) -> SetUp:
         servers=_passed(servers, settings, name),
         troubles=tuple(words for words in (broken_models, trouble, *waits) if words),
         broken=broken,
+        is_out=_is_out(home, settings, name),
         taste=taste,
         keys=tuple(settings.keys.items()),
     )
@@ -226,6 +234,18 @@ def _installed(settings: "Config", name: str, cwd: str) -> tuple[str, ...]:
 
     found = registry.installed(settings.agents, cwd, settings.node_path)
     return tuple(each for each in found if each not in (name, registry.DEMO, registry.OWN))
+
+
+def _is_out(home: str, settings: "Config", name: str) -> bool:
+    from rookery.agents import registry
+    from rookery.client.login import status
+
+    if name == registry.OWN:  # what it lacks is a model
+        return False
+    try:
+        return status.read(home, *registry.resolve(name, settings.agents)).is_out
+    except registry.UnknownAgent:
+        return False
 
 
 def _passed(servers: tuple[str, ...], settings: "Config", agent: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import time
 from collections.abc import Mapping
 
 from rookery.agents import registry
@@ -10,8 +11,11 @@ from rookery.cli.checkup import address_probe
 from rookery.cli.checkup.agent_versions import Told, learn
 from rookery.cli.output import Screen, clean_line, columns, cut, pad
 from rookery.core.json import Json, lenient
+from rookery.core.turn.remedies import LOG_IN
+from rookery.core.vendors.logins import OUT
 from rookery.home import config, paths
 from rookery.models import agents
+from rookery.render.local_time import login_words
 
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"
@@ -82,10 +86,20 @@ def _words(each: Json) -> str:
         return "included with Rookery" + (f"; no model yet: {needs}" if needs else "")
     if each["address"]:
         where, fault = clean_line(each["address"]), cut(clean_line(each.get("fault", "")), 240)
-        return f"does not respond: {fault}" if fault else where
-    place = paths.with_tilde(clean_line(each["program"]))
+        return f"does not respond: {fault}" if fault else where + _login(each)
+    place = paths.with_tilde(clean_line(each["program"])) + _login(each)
     if each.get("fault"):
+        place = paths.with_tilde(clean_line(each["program"]))
         return f"{place} does not start: {cut(clean_line(each['fault']), 160)}"
     if each["installedHere"]:
         return f"{place} (installed by Rookery)"
     return place if each["onPath"] else f"{place} (not on PATH)"
+
+
+def _login(each: Json) -> str:
+    known = each["login"]
+    words = clean_line(
+        login_words(known["state"], known["account"], known["at"], time.time() * 1000)
+    )
+    helps = f": {LOG_IN} {clean_line(each['name'])}" if known["state"] == OUT else ""
+    return f" · {words}{helps}" if words else ""

@@ -183,8 +183,8 @@ def _chosen(screen: Screen, name: str, methods: list[Method], wanted: str) -> Me
         raise click.UsageError(f"{name} has several ways to log in. Pass one of:\n{ids}")
     screen.note(f"How do you want to log in to {name}?")
     for number, method in enumerate(methods, 1):
-        about = "" if method.about in ("", method.name) else f"  {method.about}"
-        screen.note(clean_line(f"  {number}  {method.name}{about}"))
+        about = "" if method.about in ("", method.name) else f": {method.about}"
+        screen.note(clean_line(f"{number}. {method.name}{about}"))
     number = click.prompt("Number", type=click.IntRange(1, len(methods)), default=1, err=True)
     return methods[number - 1]
 

@@ -49,8 +49,9 @@ def agent_of(home: str, name: str) -> Agent | None:
     return None
 
 
-async def send(home: str, session: str, client: str = "cli") -> bool:
-    """Start the agent again and send it the prompt; whether there was one to send.
+async def send(home: str, session: str, client: str = "cli", *, terminal: bool = True) -> bool:
+    """Start the agent again and send it the prompt; whether there was one to send. `terminal`: the
+    session gets this process's environment.
 
     Raises what `SessionClient.send` does.
     """
@@ -60,7 +61,8 @@ async def send(home: str, session: str, client: str = "cli") -> bool:
             return False
         turn = header["turn"]
         command: Json = {"do": "prompt", "prompt": prompt, "id": f"login-{turn}-prompt"}
-        await link.renew(command)
+        if terminal:
+            await link.renew(command)
         await link.send({"do": "restart", "id": f"login-{turn}-restart"})
         await link.send(command)
     return True

@@ -59,7 +59,7 @@ models: models.edit=enter models.new=n models.default=d models.test=t models.rem
 choice: choice.take=enter
 preview: preview.pageup=pageup preview.pagedown=pagedown
 settings: settings.open=enter
-agents: agents.take=enter agents.default=d agents.copy=c
+agents: agents.take=enter agents.default=d agents.copy=c agents.login=l
 install: install.run=enter,y install.cancel=ctrl+c
 servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x
 rules: rules.edit=enter rules.new=n rules.earlier=K,shift+up rules.later=J,shift+down

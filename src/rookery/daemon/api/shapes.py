@@ -236,6 +236,12 @@ class RewindPreview(BaseModel):
     words: RewindWords
 
 
+class AgentLogin(BaseModel):
+    state: Literal["authenticated", "unauthenticated", "not_required", "unknown"]
+    account: str = Field(description="What the agent calls it; may be empty.")
+    at: int = Field(description="When that was learnt, in milliseconds of the epoch; 0: never.")
+
+
 class Agent(Open):
     name: str = Field(examples=["demo"])
     title: str
@@ -247,6 +253,7 @@ class Agent(Open):
     environment: list[str] = Field(description="Variables that it needs, unless it is logged in.")
     needs: str = Field(description="What is still missing although it is installed; may be empty.")
     version: str | None = None
+    login: AgentLogin = Field(description="As the agent said when it last ran.")
 
 
 class Agents(BaseModel):

@@ -216,6 +216,7 @@ when("action", async (button) => {
   if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
   if (opens === "move") return (await import("./branch.js")).move(session, $("#bar .bar")?.dataset.running);
   if (opens === "log") return void open(`/api${here}/logs/agent`, "_blank", "noopener");
+  if (opens === "login") return location.assign(`/settings/agents/login?${new URLSearchParams({ name: action.agent, session })}`);
   if (opens) return location.assign(`/settings/${opens === "agents" ? "agents" : "models"}`);
   if (compose?.recap) return recap(compose.recap);
   if (action.danger && !button.dataset.sure) {

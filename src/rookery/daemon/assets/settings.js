@@ -71,6 +71,13 @@ function tell(form, words, kind = "") {
   told.textContent = words;
 }
 
+/** A page to open is a link. */
+function linked(place, words) {
+  place.className = "outcome";
+  const parts = words.split(/(https?:\/\/\S+)/);
+  place.replaceChildren(...parts.map((part, n) => n % 2 ? element("a", { href: part, target: "_blank", rel: "noopener noreferrer" }, part) : part));
+}
+
 /** What would then happen without asking; resolves to whether that is meant. */
 export function sure(heading, lines, label, { danger = false } = {}) {
   return new Promise((resolve) => {
@@ -99,13 +106,15 @@ async function save(form, more = {}) {
   const body = { values: values(form), ...more };
   if (!Object.keys(body.values).length && !("new" in form.dataset)) return tell(form, "Nothing was changed.");
   const tests = $("[data-do=test-form]", form) && !more.untested;
-  tell(form, tests ? "Testing the model …" : "Saving …");
+  const { busy } = form.dataset;
+  tell(form, tests ? "Testing the model …" : busy ?? "Saving …");
   const outcome = await send("PATCH", form.dataset.send, body).catch((error) => { tell(form, ""); throw error; });
   if (!outcome) return tell(form, "Not saved.");
   mark(form, outcome.wrong);
   if (!outcome.done) {
     const named = Object.keys(outcome.wrong).length;
-    tell(form, named ? "" : `✗ ${outcome.words} Not saved.`, "failed");
+    if (busy) linked($(".outcome", form), outcome.words);
+    else tell(form, named ? "" : `✗ ${outcome.words} Not saved.`, "failed");
     say(Object.values(outcome.wrong)[0] ?? outcome.words, { now: true });
     if (!named && tests) $(".outcome", form).append(" ", element("button", { type: "button", "data-do": "keep-form" }, "Save untested"));
     return;

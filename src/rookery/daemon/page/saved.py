@@ -5,10 +5,12 @@ import asyncio
 import time
 from collections.abc import Container
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from rookery.agents.registry import DEMO, OWN
 from rookery.core.json.secrets import masked
 from rookery.daemon.access.addresses import for_links, is_here, why_only_here
 from rookery.daemon.access.devices import Device
@@ -123,12 +125,32 @@ def _deeds(kind: str, row: Row, own: bool, idle: Container[str]) -> str:
         found.append(("remove", "Remove"))
     send = esc_line(named(f"/api/setup/lists/{kind}", row.name))
     name = esc_line(row.title, 100)
-    return "".join(
+    login = esc_line(named("/settings/agents/login", row.name))
+    has_login = kind == "agents" and row.sign == "on" and row.name not in (OWN, DEMO)
+    link = f'<a class="button quiet" href="{login}" aria-label="Log in: {name}">Log in</a>'
+    return (link if has_login else "") + "".join(
         f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-send="{send}" '
         f'data-name="{name}" aria-label="{words}: {name}">{words}</button>'
         for do, words in found
         if do not in idle
     )
+
+
+@router.get("/settings/agents/login")
+async def log_in(daemon: Daemon, name: Name = "", session: Name = "") -> HTMLResponse:
+    """`session`: where the login was missed, and where the user goes on."""
+    back = f"/sessions/{quote(session, safe='')}" if session else "/settings/agents"
+    form = await asyncio.to_thread(catalog.form_of, daemon.home, "login", name)
+    drawn = forms.form(
+        form.schema,
+        form.values,
+        send=named("/api/setup/forms/login", name),
+        buttons=buttons(daemon, form.save_label, back=back),
+        new=True,
+        back=back,
+        busy="Logging in …",
+    )
+    return frame(daemon, "agents", form.title, drawn)
 
 
 @router.get("/settings/{kind}/new")

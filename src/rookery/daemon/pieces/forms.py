@@ -19,11 +19,19 @@ def fields(schema: Json, values: Json) -> str:
 
 
 def form(
-    schema: Json, values: Json, *, send: str, buttons: str, new: bool = False, back: str = ""
+    schema: Json,
+    values: Json,
+    *,
+    send: str,
+    buttons: str,
+    new: bool = False,
+    back: str = "",
+    busy: str = "",
 ) -> str:
     """`send`: the address that saves it; `buttons` and `fields` are HTML; `back`: where to go when
-    it was saved."""
+    it was saved. `busy`: what is said meanwhile, of a form that does something else than save."""
     flags = " data-new" if new else ""
+    flags += f' data-busy="{esc_line(busy)}"' if busy else ""
     return (
         f'<form class="setup" data-do="save-form" data-send="{esc_line(send)}"'
         f' data-back="{esc_line(back)}"{flags} novalidate autocomplete="off">'

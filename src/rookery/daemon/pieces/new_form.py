@@ -7,6 +7,7 @@ from rookery.agents import registry
 from rookery.core.json import Json
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
+from rookery.core.vendors.logins import OUT
 from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
@@ -105,7 +106,8 @@ def _agents(chosen: str, ready: Sequence[Json]) -> str:
 
 def _agent_words(agent: Json) -> str:
     needs = f" (needs: {agent['needs']})" if agent["needs"] else ""
-    return esc_line(f"{agent['title']}{needs}", 200)
+    out = " (not logged in)" if agent["login"]["state"] == OUT and not needs else ""
+    return esc_line(f"{agent['title']}{needs}{out}", 200)
 
 
 def _confirm(chosen: str) -> str:

@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 from rookery.agents import registry
 from rookery.client.config import edit, in_force
+from rookery.client.login.agent import LoginFailed
 from rookery.core.json import Json
+from rookery.core.turn.remedies import LOG_IN
 from rookery.daemon.errors import Problem
-from rookery.forms import agents, models, rules, servers
+from rookery.forms import agents, login, models, rules, servers
 from rookery.forms import lists as forms_lists
 from rookery.forms.form import Form, Saved, is_secret, typed
 from rookery.forms.lists import Row
@@ -30,6 +32,7 @@ type FormName = Literal[
     "models",
     "servers",
     "agents",
+    "login",
     "rules",
 ]
 type ListName = Literal["models", "servers", "agents", "rules"]
@@ -79,6 +82,8 @@ def _form(home: str, kind: str, name: str) -> Form:
             if name and name not in config.load(home).agents:
                 raise _missing(f"There is no agent {name!r} of your own.")
             return agents.AgentForm(home, name)
+        case "login":
+            return _login(home, name)
         case _ if kind in PLACES:
             return SettingsForm(*PLACES[kind], config.load(home))
     raise _missing("Not found.")
@@ -88,6 +93,15 @@ def _model(saved: profiles.Settings, name: str) -> Form:
     if name and name not in saved.profiles:
         raise _missing(f"There is no saved model {name!r}.")
     return models.ModelForm(saved, name)
+
+
+def _login(home: str, name: str) -> Form:
+    try:
+        return login.LoginForm(home, name)
+    except registry.UnknownAgent as error:
+        raise _missing(str(error)) from None
+    except LoginFailed as error:
+        raise Problem(409, "no_login", str(error), f"{LOG_IN} {name}") from None
 
 
 def _rule(home: str, name: str) -> Form:

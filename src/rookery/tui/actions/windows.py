@@ -292,6 +292,10 @@ class Windows(Parts):
                 from rookery.tui.actions import racing
 
                 racing.move(self)
+            case {"window": "login", "agent": str(agent)}:
+                if not self.is_elsewhere(f"The login of {agent}"):
+                    self.notify(self.log_in(agent), markup=False)
+                    self.look_around()
             case {"window": "agents"}:
                 self.action_agents()
             case _:

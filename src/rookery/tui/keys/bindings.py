@@ -211,6 +211,7 @@ SETTINGS: list[BindingType] = [key("settings.open", "choose", "open")]
 AGENTS: list[BindingType] = [
     key("agents.take", "choose", "use or install"),
     key("agents.default", "default", "make default"),
+    key("agents.login", "log_in", "log in"),
     key("agents.copy", "copy", "copy command"),
 ]
 INSTALL: list[BindingType] = [

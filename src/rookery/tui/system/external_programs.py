@@ -1,4 +1,4 @@
-"""Other programs: the user's editor, and an image viewer."""
+"""Other programs: the user's editor, an image viewer, the login of an agent."""
 
 import os
 import shlex
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from threading import Thread
 
 
@@ -32,6 +33,17 @@ def edit(text: str, ending: str = ".md") -> str | None:
             return None
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
+
+
+def log_in(agent: str) -> bool:
+    """`rookery agents login`, in this terminal; what went wrong stays until it was read."""
+    print(f"Logging in to {agent}", flush=True)
+    line = [sys.executable, "-P", "-m", "rookery", "agents", "login", agent]
+    done = subprocess.run(line, check=False).returncode == 0
+    if not done:
+        with suppress(EOFError, KeyboardInterrupt):
+            input("\nEnter returns to Rookery. ")
+    return done
 
 
 def show(data: bytes, mime: str) -> str:

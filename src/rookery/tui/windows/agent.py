@@ -48,7 +48,9 @@ class AgentsScreen(RowsScreen[str]):
             words = f"{self._fresh} is installed. {agent_install.login_hint(self._fresh)}"
             self.tell(f"{words} {label(self.app, 'agents.take')} uses it here.")
         else:
-            self.tell(agent.entry.install if agent and not agent.installed else "")
+            key = label(self.app, "agents.login")
+            out = f"{key} logs in to it." if agent and agent.login.is_out else ""
+            self.tell(agent.entry.install if agent and not agent.installed else out)
 
     def choose(self, row: Row) -> None:
         agent = self._agents[row.name]
@@ -85,6 +87,19 @@ class AgentsScreen(RowsScreen[str]):
         if self.current and (line := self._agents[self.current.name].entry.install):
             self.app.copy_to_clipboard(line)
             self.tell(f"Copied: {line}")
+
+    def action_log_in(self) -> None:
+        """Of the agent under the cursor."""
+        agent = self._agents[self.current.name] if self.current else None
+        if agent is None or not agent.installed:
+            self.tell("Install it first." if agent else "")
+        elif agent.entry.name == registry.OWN:
+            self.tell(f"Rookery's own agent needs a model: {label(self.app, 'settings')}")
+        else:
+            self.tell(self.shell.log_in(agent.entry.name))
+            self.then = agent.entry.name
+            self.reload()
+            self.shell.look_around()
 
     def action_default(self) -> None:
         if row := self.current:
