@@ -86,19 +86,20 @@ async def test_an_agent_that_does_not_start_is_not_chosen(bridge: Door) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "code", "words"),
     [
-        ({"start": {"crash": 3, "stderr": "boom"}}, "boom"),
-        ({"start": {"new_error": {"code": -32000, "message": "Locked"}}}, "Log in to python"),
+        ({"start": {"crash": 3, "stderr": "boom"}}, -32603, "boom"),
+        ({"start": {"new_error": {"code": -32000, "message": "Locked"}}}, -32000, "Log in to"),
     ],
     ids=["dies", "wants a login"],
 )
-async def test_a_start_that_fails_leaves_nothing(bridge: Door, script: Json, words: str) -> None:
-    """The agent's own words, and no session. Not -32000: there is no method to log in by
-    (acp-I8)."""
+async def test_a_start_that_fails_leaves_nothing(
+    bridge: Door, script: Json, code: int, words: str
+) -> None:
+    """The agent's own words, and no session."""
     agent = await bridge.open(script)
     answer = await agent.answer(agent.ask("session/new", **HERE))
-    assert answer["error"]["code"] == -32603
+    assert answer["error"]["code"] == code
     assert words in answer["error"]["message"]
     assert await agent.call("session/list") == {"sessions": []}
     assert not bridge.workers()

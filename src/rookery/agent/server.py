@@ -33,7 +33,9 @@ SERVER_KEYS = "agent_servers.json"
 class Server(reception.Reception):
     name = greeting.NAME
     capabilities = greeting.CAPABILITIES
-    methods = reception.METHODS | {"authenticate", "session/fork", "_session/steering"}
+    methods = reception.METHODS | {
+        *("authenticate", "auth/status", "session/fork", "_session/steering"),
+    }
 
     def __init__(self, arguments: Arguments, group: asyncio.TaskGroup, begun: "Begun") -> None:
         super().__init__(group, read=begun.read, greeted=begun.greeted)

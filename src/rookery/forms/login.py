@@ -10,7 +10,6 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import ClassVar, override
 
-from rookery.agents import registry
 from rookery.client.config import in_force
 from rookery.client.guard import require_person
 from rookery.client.login import held_prompts, status
@@ -37,7 +36,7 @@ class LoginForm(Form):
         ConfigError."""
         self.title = f"Log in to {name}"
         self._config = in_force.load(home)
-        self._agent = registry.resolve(name, self._config.agents)
+        self._agent, self._named = held_prompts.resolve(home, self._config, name)
         known = status.read(home, *self._agent).methods() or asyncio.run(self._learn(home))
         if not known:
             raise LoginFailed(f"{name} lists no way to log in. Use its own command in a terminal.")
@@ -92,7 +91,7 @@ class LoginForm(Form):
             async with LoginAgent(home, self._agent, self._config, show) as agent:
                 await agent.authenticate(method, key)
             said.put(Saved(True, f"Logged in to {name}.", name=name))
-            for session in held_prompts.waiting(home, self._agent, named=True):
+            for session in held_prompts.waiting(home, self._agent, named=self._named):
                 with suppress(*UNSENT):  # the session itself says why
                     await held_prompts.send(home, session, "web", terminal=False)
 

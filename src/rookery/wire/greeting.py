@@ -4,6 +4,9 @@ that it can be given while the rest is loaded."""
 import rookery
 from rookery.wire.params import Json, version
 
+LOGIN, TERMINAL_LOGIN = "rookery", "rookery-login"
+"""The door's methods of authentication: as this machine is set up, and in a terminal."""
+
 SESSIONS: Json = {"list": {}, "delete": {}, "resume": {}, "close": {}, "additionalDirectories": {}}
 CAPABILITIES: Json = {
     "loadSession": True,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from rookery.core import argv
 from rookery.core.vendors.environment import OVERRIDE
+from rookery.wire import greeting
 from rookery.wire.jsonrpc import Incoming
 from rookery.wire.params import Json, offers
-from rookery.wire.reception import Reception, serve
+from rookery.wire.reception import METHODS, Reception, serve
 
 if TYPE_CHECKING:
     from rookery.acp.bridge.sessions import Sessions
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 class Bridge(Reception):
     name = "rookery"
+    capabilities = greeting.CAPABILITIES | {"auth": {"status": {}}}
+    methods = METHODS | {"authenticate", "auth/status"}
 
     def __init__(
         self,
@@ -40,8 +43,15 @@ class Bridge(Reception):
         self._sessions: Sessions | None = None
 
     def welcome(self) -> Json:
-        wanted = offers(self.client or {}, "_meta", "rookery", "turns")
-        return super().welcome() | ({"_meta": {"rookery": {"turns": True}}} if wanted else {})
+        about = "Use the agents and logins of this machine."
+        listed: list[Json] = [{"id": greeting.LOGIN, "name": "Rookery", "description": about}]
+        client = self.client or {}
+        if offers(client, "auth", "terminal") and not self._is_remote:
+            more = {"type": "terminal", "args": ["--login"]}
+            listed.append({"id": greeting.TERMINAL_LOGIN, "name": "Log in to the agent", **more})
+        wanted = offers(client, "_meta", "rookery", "turns")
+        meta = {"_meta": {"rookery": {"turns": True}}} if wanted else {}
+        return {"authMethods": listed} | meta
 
     async def carry_out(self, request: Incoming, params: Json) -> None:
         await self._known_sessions().serve(request, params)
@@ -89,6 +99,8 @@ def main(words: list[str]) -> int:
     except argv.Misused as error:
         print(f"rookery: {error}\n{USAGE}", file=sys.stderr)
         return 2
+    if "login" in given:
+        return _log_in(given)
     if "url" in given:
         from rookery.acp.bridge import relay
 
@@ -101,10 +113,25 @@ def main(words: list[str]) -> int:
         os._exit(0)
 
 
+def _log_in(given: dict[str, str]) -> int:
+    from rookery.acp.bridge import login
+    from rookery.acp.bridge.sessions import chosen, settings_of
+    from rookery.home import paths
+    from rookery.wire.failures import RpcError
+
+    try:
+        home = paths.home()
+        return login.run(given, chosen(home, settings_of(home), given, os.getcwd()))
+    except RpcError as error:
+        print(f"rookery: {error.message}", file=sys.stderr)
+        return 1
+
+
 USAGE = (
     'Usage: rookery acp [--agent NAME | --cmd "…" | --remote URL | --cloud]\n'
     "                   [--resume ID | --last] [--override-with-envs]\n"
     f"                   {argv.APPROVING_USAGE}\n"
+    "       rookery acp [--agent NAME] --login [--method ID]\n"
     "       rookery acp --url wss://HOST/acp [--token-file FILE] [--header-env NAME=VARIABLE]\n"
     "                   [--ca FILE | --fingerprint sha256:…]"
 )
@@ -119,8 +146,8 @@ def parse(words: list[str]) -> dict[str, str]:
     """Raises argv.Misused."""
     return argv.read(
         words,
-        values=("agent", "cmd", "remote", "resume", "url", *OF_URL),
-        flags=("cloud", "last", "override-with-envs", *argv.APPROVING),
+        values=("agent", "cmd", "remote", "resume", "url", "method", *OF_URL),
+        flags=("cloud", "last", "login", "override-with-envs", *argv.APPROVING),
         either=[
             *(("agent", "cmd"), ("resume", "last"), ("ca", "fingerprint")),
             *((one, other) for one in ("remote", "cloud") for other in ("agent", "cmd")),

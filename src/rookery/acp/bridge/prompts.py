@@ -9,6 +9,7 @@ from rookery.core.critic.state import ORIGIN
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.turn.remedies import remedy_for
+from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 
 LEAST, GREATEST = -32700, -32001
@@ -226,6 +227,7 @@ def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
     if reason == "rate_limited":
         told["errorKind"] = "rate_limit"
     code = lenient.integer(error, "code") or INTERNAL_ERROR
+    code = logins.UNAUTHENTICATED if logins.wanted(error) else code
     if not LEAST <= code <= GREATEST:
         code = INTERNAL_ERROR
     remedy = remedy_for(reason, error, agent)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from rookery.acp.bridge import prompts
+from rookery.acp.bridge import login, prompts
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.agents import registry
@@ -28,6 +28,7 @@ from rookery.core.agent.imported import is_unloaded
 from rookery.core.json import Draft, lenient
 from rookery.core.policy import modes
 from rookery.core.turn.remedies import remedy_for
+from rookery.core.vendors import logins
 from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, state_of
 from rookery.home import config, paths
@@ -37,7 +38,17 @@ from rookery.models.choice import chosen_agent
 from rookery.render import signs
 from rookery.wire import listing
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
-from rookery.wire.params import Json, blocks, invalid, known, no_session, place, servers, session_id
+from rookery.wire.params import (
+    AUTH_REQUIRED,
+    Json,
+    blocks,
+    invalid,
+    known,
+    no_session,
+    place,
+    servers,
+    session_id,
+)
 
 
 class Sessions:
@@ -52,6 +63,8 @@ class Sessions:
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """By session: it is attached and detached by one request at a time."""
         self._methods: dict[str, Callable[[Incoming, Json], Awaitable[None]]] = {
+            "authenticate": self.authenticate,
+            "auth/status": self.status,
             "session/new": self.new,
             "session/load": self.reopen,
             "session/resume": self.reopen,
@@ -70,6 +83,18 @@ class Sessions:
             await self._methods[request.method](request, params)
         except (LogError, OSError, TooLarge, paths.PathError, fleet.StillAlive, FromAgent) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from error
+
+    # --- logins --------------------------------------------------------------------------------
+
+    async def authenticate(self, request: Incoming, params: Json) -> None:
+        settings = self._settings()
+        agent = self._agent(settings, "/")
+        await login.authenticate(self._editor.home, agent, settings, params.get("methodId"))
+        request.reply({})
+
+    async def status(self, request: Incoming, _params: Json) -> None:
+        agent = self._agent(self._settings(), "/")
+        request.reply(login.state(self._editor.home, agent))
 
     # --- created and reopened --------------------------------------------------------------------
 
@@ -167,27 +192,10 @@ class Sessions:
         return bool({"cmd", "remote", "cloud"} & self._given.keys())
 
     def _settings(self) -> config.Config:
-        try:
-            return in_force.load(self._editor.home)
-        except config.ConfigError as error:
-            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        return settings_of(self._editor.home)
 
     def _agent(self, settings: config.Config, cwd: str, name: str = "") -> registry.Agent:
-        """As the command line says, else the configuration. Raises RpcError."""
-        given = self._given
-        try:
-            if not name and (own := own_agent(given.get("remote"), cloud="cloud" in given)):
-                registry.check_installed(own, os.environ, cwd, settings.node_path)
-                return own
-            line = "" if name else given.get("cmd", "")
-            name = name or self._given.get("agent", "")
-            return chosen_agent(self._editor.home, settings, cwd, name, line)
-        except ValueError as error:
-            raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
-        except registry.UnknownAgent as error:
-            raise invalid(str(error)) from None
-        except registry.NotInstalled as error:
-            raise RpcError(INTERNAL_ERROR, str(error)) from None
+        return chosen(self._editor.home, settings, self._given, cwd, name)
 
     def _attach(self, session: str, settings: config.Config) -> Attached:
         agents = registry.installed(settings.agents, "/", settings.node_path)
@@ -209,9 +217,21 @@ class Sessions:
             if error:
                 helps = remedy_for("failed", error, attached.logged()["agent"])
                 words = f"{prompts.sentence(words)} {helps}".strip()
+            if logins.wanted(error):
+                raise RpcError(AUTH_REQUIRED, words, self._offered(attached, error)) from None
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
         except (StartError, Refused, Trouble, LogError, OSError) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+    def _offered(self, attached: Attached, error: Json) -> Json:
+        """The data of an error that asks for a login."""
+        header, home = attached.logged(), self._editor.home
+        with suppress(registry.UnknownAgent, RpcError):
+            agents = self._settings().agents
+            agent = registry.Agent(header["agent"], header["argv"]) if header["argv"] else None
+            agent = agent or registry.resolve(header["agent"], agents)
+            return lenient.mapping(error, "data") | login.offered(home, agent)
+        return lenient.mapping(error, "data")
 
     async def _discard(self, attached: Attached) -> None:
         """Delete a session whose agent never started."""
@@ -351,3 +371,29 @@ class Sessions:
                 pass
         del self._opening[session]
         request.reply({})
+
+
+def settings_of(home: str) -> config.Config:
+    """Raises RpcError."""
+    try:
+        return in_force.load(home)
+    except config.ConfigError as error:
+        raise RpcError(INTERNAL_ERROR, str(error)) from None
+
+
+def chosen(
+    home: str, settings: config.Config, given: dict[str, str], cwd: str, name: str = ""
+) -> registry.Agent:
+    """As the command line says, else the configuration. Raises RpcError."""
+    try:
+        if not name and (own := own_agent(given.get("remote"), cloud="cloud" in given)):
+            registry.check_installed(own, os.environ, cwd, settings.node_path)
+            return own
+        line = "" if name else given.get("cmd", "")
+        return chosen_agent(home, settings, cwd, name or given.get("agent", ""), line)
+    except ValueError as error:
+        raise RpcError(INTERNAL_ERROR, f"--cmd: {error}") from None
+    except registry.UnknownAgent as error:
+        raise invalid(str(error)) from None
+    except registry.NotInstalled as error:
+        raise RpcError(INTERNAL_ERROR, str(error)) from None

@@ -10,7 +10,10 @@ from rookery.wire import greeting
 from rookery.wire.params import Json, offers
 
 NAME = "rookery-agent"
-CAPABILITIES = greeting.CAPABILITIES | {"sessionCapabilities": greeting.SESSIONS | {"fork": {}}}
+CAPABILITIES = greeting.CAPABILITIES | {
+    "sessionCapabilities": greeting.SESSIONS | {"fork": {}},
+    "auth": {"status": {}},
+}
 TERMINAL_SETUP = "rookery-setup-terminal"
 
 PIECE = 64 * 1024

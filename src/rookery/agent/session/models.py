@@ -4,6 +4,8 @@ where that is wanted. Read each time, since the user may be setting one up just 
 from collections.abc import Iterator, Mapping
 
 from rookery.agent.conversation.choices import EFFORT_IDS
+from rookery.core.json import Json
+from rookery.core.vendors import logins
 from rookery.core.vendors.environment import overriding
 from rookery.models import credentials, profiles, subscriptions
 from rookery.models.profiles import Missing, Profile, Settings
@@ -14,6 +16,13 @@ __all__ = ["Missing", "Models", "Profile"]
 
 
 GONE = "it is not saved. Choose another fallback: rookery setup"
+
+
+def status_of(found: Profile | Missing) -> Json:
+    """The answer to `auth/status`: what it needs is a model."""
+    if isinstance(found, Missing):
+        return {"state": logins.OUT}
+    return {"state": logins.IN, "accounts": [{"label": found.model, "active": True}]}
 
 
 class Models:

@@ -10,7 +10,7 @@ from rookery.agent.process import shutdown
 from rookery.agent.process.arguments import SETUP, Arguments
 from rookery.agent.process.client import Client
 from rookery.agent.process.sdk_import import Sdk
-from rookery.agent.session.models import Missing, Models
+from rookery.agent.session.models import Missing, Models, status_of
 from rookery.agent.session.prompt import parts_of
 from rookery.agent.storage import store
 from rookery.core.json import Json, lenient
@@ -89,6 +89,8 @@ class Sessions:
                 if params.get("methodId") != SETUP:
                     raise invalid("unknown authentication method")
                 self._check_model()
+            case "auth/status":
+                return status_of(self._models.chosen(""))
             case "session/list":
                 return await self._list(params)
             case "session/close":

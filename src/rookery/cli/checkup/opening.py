@@ -7,6 +7,9 @@ from rookery.cli.checkup.card import NOT_OK, OK, UNAUTHENTICATED, Card
 from rookery.cli.checkup.subject import Subject
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
+from rookery.core.turn.remedies import LOG_IN
+from rookery.core.vendors import logins
+from rookery.render.local_time import login_words
 from rookery.wire.dialect import DRAFT
 
 
@@ -40,6 +43,12 @@ async def initialize(card: Card, agent: Subject, within: float) -> bool:
     )
     card.facts["capabilities"] = lenient.mapping(found, "agentCapabilities")
     _judge_logins(card, list(lenient.mappings(found, "authMethods")))
+    if logins.has_status(card.facts["capabilities"]):
+        reply = await agent.ask(logins.STATUS, {}, within)
+        told = logins.status_of(reply.result)
+        card.facts["login"] = told.state
+        words = login_words(*told, 0, 0).partition(" (")[0] or told.state
+        card.judge("auth/status", reply.good, words, f"not answered: {reply.words}")
     return True
 
 
@@ -74,7 +83,7 @@ async def new_session(card: Card, agent: Subject, cwd: str, within: float) -> st
 
 def _judge_refusal(card: Card, code: int | None, words: str) -> None:
     if code == UNAUTHENTICATED:
-        card.say("acp-I10", OK, f"needs a login first: {words}")
+        card.say("acp-I10", OK, f"needs a login first ({LOG_IN} {card.name}): {words}")
         if not card.facts["authMethods"]:
             card.say("acp-I8", NOT_OK, "needs a login but offers no login method")
         return

@@ -29,10 +29,12 @@ class Subject(NamedTuple):
     config: Config
 
 
-def log_in(name: str, method: str, *, key_stdin: bool, key_env: str) -> int:
+def log_in(name: str, line: str | None, method: str, *, key_stdin: bool, key_env: str) -> int:
+    """`line`: the command of an agent without a name."""
     screen, home = standard(), paths.home()
     require_person(home, "log in to agents")
-    subject = _subject(home, name)
+    subject = _subject(home, name, line)
+    name = subject.agent.name
     if registry.is_own(subject.agent.argv):
         return _set_up(screen, name)
     try:
@@ -90,16 +92,13 @@ def complete_methods(
     return [item for item in items if item.value.startswith(incomplete)]
 
 
-def _subject(home: str, name: str) -> Subject:
+def _subject(home: str, name: str, line: str | None = None) -> Subject:
     """Raises UnknownAgent, NotInstalled, ConfigError."""
-    config, named = settings.load(), True
-    try:
-        agent = registry.resolve(name, config.agents)
-    except registry.UnknownAgent:
-        found = held_prompts.agent_of(home, name)
-        if found is None:
-            raise
-        agent, named = found, False
+    config = settings.load()
+    if line is not None:
+        agent, named = flags.agent_of_command(line, os.environ, config.node_path), False
+    else:
+        agent, named = held_prompts.resolve(home, config, name)
     registry.check_installed(agent, os.environ, os.getcwd(), config.node_path)
     return Subject(agent, named, config)
 
@@ -136,7 +135,7 @@ async def _log_in(
     async with LoginAgent(home, subject.agent, subject.config, show) as agent:
         known = await agent.learn()
         screen.status("")
-        if known.state in (logins.IN, logins.NOT_NEEDED) and not wanted and _by_its_word(known):
+        if known.state in (logins.IN, logins.NOT_NEEDED) and not wanted and known.tells:
             account = f": {clean_line(known.account)}" if known.account else ""
             screen.note(f"{name} is logged in{account}. To use another account, pass --method.")
             return True
@@ -159,10 +158,6 @@ async def _log_in(
             screen.status("")
         screen.note(f"Logged in to {name}.")
         return True
-
-
-def _by_its_word(known: Known) -> bool:
-    return logins.has_status(known.capabilities) or logins.pushes_status(known.capabilities)
 
 
 def _chosen(screen: Screen, name: str, methods: list[Method], wanted: str) -> Method:

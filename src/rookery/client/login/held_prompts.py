@@ -7,6 +7,7 @@ carries no command out twice.
 import time
 from contextlib import suppress
 
+from rookery.agents import registry
 from rookery.agents.registry import Agent
 from rookery.client.fleet import heads
 from rookery.client.session import SessionClient
@@ -14,6 +15,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.turn.remedies import wants_login
 from rookery.core.view.fleet import is_hidden
 from rookery.home import paths
+from rookery.home.config import Config
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 
@@ -35,18 +37,22 @@ def waiting(home: str, agent: Agent, *, named: bool) -> list[str]:
     return found
 
 
-def agent_of(home: str, name: str) -> Agent | None:
-    """One that has no name in the settings, as the newest session that was made with its command
-    has it."""
-    for head in heads(home):
-        if head["agent"] == name and not head.get("damaged"):
+def resolve(home: str, config: Config, name: str) -> tuple[Agent, bool]:
+    """An agent, and whether the settings know its name; if they do not, as the newest session has
+    it that was made with its command. Raises UnknownAgent."""
+    try:
+        return registry.resolve(name, config.agents), True
+    except registry.UnknownAgent:
+        for head in heads(home):
+            if head["agent"] != name or head.get("damaged"):
+                continue
             with (
                 suppress(LogError, OSError),
                 Reader.open(paths.session_dir(home, head["id"])) as log,
             ):
                 if argv := log.header()["argv"]:
-                    return Agent(name, list(argv))
-    return None
+                    return Agent(name, list(argv)), False
+        raise
 
 
 async def send(home: str, session: str, client: str = "cli", *, terminal: bool = True) -> bool:

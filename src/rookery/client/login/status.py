@@ -34,6 +34,11 @@ class Known(NamedTuple):
         return self.state == logins.OUT
 
     @property
+    def tells(self) -> bool:
+        """Whether the agent says by itself how it stands."""
+        return logins.has_status(self.capabilities) or logins.pushes_status(self.capabilities)
+
+    @property
     def capabilities(self) -> Json:
         return lenient.mapping(self.result, "agentCapabilities")
 

@@ -23,6 +23,8 @@ from rookery.cli import flags
     metavar="NAME=VARIABLE",
     help="A header for --url, from the environment. Repeatable.",
 )
+@click.option("--login", is_flag=True, help="Log in to the agent, like `rookery agents login`.")
+@click.option("--method", metavar="ID", help="How, for --login.")
 @click.option("--ca", metavar="FILE", help="Certificates to trust at --url.")
 @click.option("--fingerprint", metavar="SHA256", help="The only certificate to trust at --url.")
 def acp(

@@ -140,11 +140,12 @@ def remove(name: str, yes: bool) -> int:
 
 
 @agents.command()
-@name_argument
+@click.argument("name", required=False, default="", shell_complete=flags.complete_agents)
+@flags.line
 @click.option("--method", default="", metavar="ID", shell_complete=_methods, help="How to log in.")
 @click.option("--key-stdin", is_flag=True, help="Read an API key from stdin.")
 @click.option("--key-env", default="", metavar="VARIABLE", help="Read it from this variable.")
-def login(name: str, method: str, key_stdin: bool, key_env: str) -> int:
+def login(name: str, line: str | None, method: str, key_stdin: bool, key_env: str) -> int:
     """Log in to an agent. Prompts that waited for it are sent again.
 
     The agent is started and lists its methods; a terminal lets you choose, a script has to pass
@@ -157,7 +158,9 @@ def login(name: str, method: str, key_stdin: bool, key_env: str) -> int:
     """
     from rookery.cli.setup.agent_login import log_in
 
-    return log_in(name, method, key_stdin=key_stdin, key_env=key_env)
+    if bool(name) == (line is not None):
+        raise click.UsageError("Pass an agent's NAME, or --cmd.")
+    return log_in(name, line, method, key_stdin=key_stdin, key_env=key_env)
 
 
 @agents.command()

@@ -1,0 +1,86 @@
+"""Logging in through the door: which methods an editor is offered, and what they do.
+
+The logins are those of the agents on this machine. `rookery` says that they are to be used as they
+are; each method of an agent that has been started is offered as AGENT/METHOD with the error that
+asks for it; a terminal runs `rookery agents login`.
+"""
+
+import os
+import sys
+
+from rookery.agents import registry
+from rookery.client.guard import require_person
+from rookery.client.login import status
+from rookery.client.login.agent import LoginAgent, LoginFailed
+from rookery.core.turn.remedies import LOG_IN
+from rookery.core.vendors import logins
+from rookery.home.config import Config
+from rookery.models.choice import has_model
+from rookery.wire.greeting import LOGIN
+from rookery.wire.jsonrpc import RpcError
+from rookery.wire.params import AUTH_REQUIRED, Json, invalid
+
+
+async def authenticate(home: str, agent: registry.Agent, config: Config, wanted: object) -> None:
+    """`agent`: what new sessions get. Raises RpcError, FromAgent."""
+    name, _, method = str(wanted).partition("/")
+    try:
+        if wanted == LOGIN:
+            await _check(home, agent, config)
+            return
+        agent = agent if agent.name == name else registry.resolve(name, config.agents)
+        require_person(home, "log in to agents")
+        async with LoginAgent(home, agent, config) as running:
+            known = {each.id: each for each in running.methods if each.kind == logins.AGENT}
+            if method not in known:
+                raise invalid("unknown authentication method")
+            await running.authenticate(known[method])
+    except registry.UnknownAgent:
+        raise invalid("unknown authentication method") from None
+    except LoginFailed as error:
+        raise RpcError(AUTH_REQUIRED, str(error), offered(home, agent)) from None
+
+
+async def _check(home: str, agent: registry.Agent, config: Config) -> None:
+    """Raises RpcError if a login is missing by the agent's own word, LoginFailed."""
+    if state(home, agent)["state"] != logins.OUT:
+        return
+    if agent.name == registry.OWN:
+        raise RpcError(AUTH_REQUIRED, "Rookery's own agent needs a model: rookery setup")
+    async with LoginAgent(home, agent, config) as running:
+        known = await running.learn()
+    if known.is_out and known.tells:
+        words = f"{agent.name} is not logged in. To log in: {LOG_IN} {agent.name}"
+        raise RpcError(AUTH_REQUIRED, words, offered(home, agent))
+
+
+def state(home: str, agent: registry.Agent) -> Json:
+    """The answer to `auth/status`."""
+    if agent.name == registry.OWN:
+        return {"state": logins.IN if has_model(home) else logins.OUT}
+    if agent.name == registry.DEMO:
+        return {"state": logins.NOT_NEEDED}
+    known = status.read(home, *agent)
+    accounts = [{"label": known.account, "active": True}] if known.account else []
+    return {"state": known.state} | ({"accounts": accounts} if accounts else {})
+
+
+def offered(home: str, agent: registry.Agent) -> Json:
+    """The data of an error that asks for a login: the agent's own methods, through the door."""
+    listed = []
+    for method in status.read(home, *agent).methods():
+        about: Json = {"id": f"{agent.name}/{method.id}", "name": f"{agent.name}: {method.name}"}
+        about |= {"description": method.about} if method.about else {}
+        if method.kind == logins.TERMINAL:
+            listed.append(about | {"type": "terminal", "args": ["--login", "--method", method.id]})
+        elif method.kind == logins.AGENT:
+            listed.append(about)
+    return {"authMethods": listed} if listed else {}
+
+
+def run(given: dict[str, str], agent: registry.Agent) -> int:
+    """`rookery acp --login`, in a terminal: becomes `rookery agents login`."""
+    method = ["--method", given["method"]] if given.get("method") else []
+    which = ["--cmd", given["cmd"]] if given.get("cmd") else [agent.name]
+    line = [sys.executable, "-P", "-m", "rookery", "agents", "login", *which, *method]
+    os.execv(sys.executable, line)
