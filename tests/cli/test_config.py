@@ -72,6 +72,7 @@ def test_numbers_are_clamped_where_they_are_read(tmp_path: Path, written: str, r
     ("text", "words"),
     [
         ("default_agent = 3", ["line 1", "default_agent", "in quotes"]),
+        ("[session]\nconfirm = 'plan'", ["line 2", "session.confirm", "run --plan"]),
         ("[worker]\ncancel_grace = 'soon'", ["line 2", "must be a number"]),
         ("[worker]\ncancel_grace = true", ["line 2", "must be a number"]),
         ("[worker]\ncancel_grace = nan", ["line 2", "must be a number"]),

@@ -285,7 +285,9 @@ def _typed(setting: Setting, value: str) -> str | float | int | bool:
         for kind in (int, float):
             with suppress(ValueError):
                 return kind(value)
-    return (setting.meant and setting.meant(value)) or value
+    with suppress(ValueError):  # the file is checked as a whole, and the error said then
+        return (setting.meant and setting.meant(value)) or value
+    return value
 
 
 @config.command()
