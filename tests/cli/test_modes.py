@@ -28,7 +28,7 @@ def test_I9_7_where_a_session_is_made_its_mode_is_shown(home: Path) -> None:
     assert "Approve all: approves everything except" in told(rookery("new").err)
     done = rookery("run", "--approve", "ask", play(LS))
     assert (done.code, "<ran>" in done.out) == (0, True)
-    assert "Approve all: approves everything except" in told(done.err)
+    assert "Approve all, except destructive commands" in told(done.err)
 
 
 def test_I9_7_one_choice_is_no_default(home: Path) -> None:
@@ -108,7 +108,7 @@ def claude(home: Path, tmp_path: Path) -> Path:
 def test_I9_2_every_face_says_that_claude_decides_by_itself(claude: Path) -> None:
     rest = "your rules apply only to what it asks"
     done = rookery("run", "--agent", "claude", "--llm-approve", "--title", "C", play({"text": "x"}))
-    assert f"claude decides on its own; {rest}" in told(done.err)  # before it began
+    assert "claude decides on its own · " in told(done.err)  # before it began
     session = json.loads(rookery("ps", "--json").out)["id"]
     assert "ask when risky" in rookery("ps").out
     assert f"claude decides on its own in its mode auto; {rest}" in told(rookery("show", "C").err)

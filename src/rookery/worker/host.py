@@ -9,6 +9,7 @@ from contextlib import suppress
 from rookery.client.config.in_force import InForce
 from rookery.core.agent import imported, messages
 from rookery.core.asks import kept_asks
+from rookery.core.tools import calls
 from rookery.core.turn import idle as turn_idle
 from rookery.core.turn import messages as turns
 from rookery.home import paths, scratch
@@ -165,7 +166,8 @@ class Host:
         if not session.journal.writer.stands():
             return  # the session was deleted: nothing is made in its place
         header = session.header
-        quiet = session.turn.phase == "idle" or kept_asks.unanswered(header)
+        idle = session.turn.phase == "idle"
+        quiet = idle or kept_asks.unanswered(header) or calls.unfinished(header)  # it may ask yet
         for told in self._neighbours.look(0 if quiet else header["turn"]):
             session.append(told)
         with suppress(OSError):

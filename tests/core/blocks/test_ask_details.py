@@ -48,6 +48,11 @@ def test_what_is_shown_is_judged(spoof: Spoof) -> None:
     assert any(EVIL in line for line in plain)
 
 
+def test_the_words_of_a_line_are_not_listed_once_more() -> None:
+    given = call(title="make all", rawInput={"command": ["bash", "-lc", "make all"]})
+    assert [item["text"] for item in ask_details.of([given], "/w", [], "/home/me")] == ["make all"]
+
+
 @pytest.mark.parametrize(
     ("raw", "lines"),
     [

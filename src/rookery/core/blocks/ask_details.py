@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rookery.core.blocks.parts import diffs
+from rookery.core.command_line.words import line_of
 from rookery.core.json import Json, lenient, safe_text
 from rookery.core.json.events import dumps_short
 from rookery.core.policy import call_input, danger, go_asks
@@ -107,6 +108,10 @@ def _rest(call: Json, said: list[str], roots: tuple[str, ...], quiet: frozenset[
     return "\n".join(found)
 
 
+def _line(words: list[Any]) -> str:
+    return line_of([word for word in words if isinstance(word, str)])
+
+
 class _Seen:
     """What of an input can be read elsewhere in the ask: in what is `said`, or in a change."""
 
@@ -125,6 +130,8 @@ class _Seen:
                 return self._is_text_said(key, value)
             case dict():
                 return bool(value) and all(self.is_said(*pair) for pair in value.items())
+            case list() if call_input.is_command(key) and _line(value) in self._said:
+                return True
             case list():
                 return bool(value) and all(self.is_said(key, each) for each in value)
         return False

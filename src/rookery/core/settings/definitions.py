@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from rookery.core import budgets, limits
 from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, written
 from rookery.core.policy import approvals
-from rookery.core.policy.modes import EVERY, VALUES, value_of
+from rookery.core.policy.modes import EVERY, VALUES
+from rookery.core.policy.modes import value_of as approval_of
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
 from rookery.core.settings.devices import DEVICES, DevicesPolicy
@@ -30,7 +31,7 @@ def _approval(given: str) -> str | None:
         listed = " or ".join(f'"{each}"' for each in VALUES)
         how = "rookery run --plan, rookery set SESSION confirm plan, or F9"
         raise limits.BadValue(f"must be {listed}. To plan in one session: {how}")
-    return value_of(given)
+    return approval_of(given)
 
 
 def _budget(scope: str, of: str) -> str:
