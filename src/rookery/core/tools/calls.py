@@ -28,12 +28,6 @@ def in_turn(header: Json, block: str) -> bool:
     return block.startswith(f"{header['turn']}.")
 
 
-def unfinished(header: Json) -> bool:
-    """Whether a call of this turn runs, or waits to run."""
-    known = header["_tools"].values()
-    return any(status not in ENDED and in_turn(header, block) for block, status, _ in known)
-
-
 def key_of(call: Json) -> str:
     """A tool call's id, also where an agent sends a number or nothing, or no end of one."""
     value = call.get("toolCallId")
