@@ -34,7 +34,7 @@ def test_V2_the_bar_says_what_a_session_runs_with() -> None:
     bar = session_bar.rendered(shown, None, 253_000, False)
     said = texts(bar)
     named = ("Fix it", "/srv/shop", "Claude", "Opus 5")
-    for words in (*named, "running", "4:12", "38 %", "$0.42"):
+    for words in (*named, "running", "4 min 12 s", "38 %", "$0.42"):
         assert words in said, words
     assert 'data-running="1"' in bar
 
@@ -43,7 +43,7 @@ def test_V2_a_session_that_waits_never_looks_busy() -> None:
     asks = {"a": {"id": "a", "at": 10_000}}
     bar = session_bar.rendered(header(state="running", asks=asks), None, 51_000, False)
     assert 'data-state="needs-you"' in bar
-    assert "needs you 0:41" in texts(bar)
+    assert "needs you 41 s" in texts(bar)
     assert "running" not in texts(bar)
 
 

@@ -150,7 +150,7 @@ def test_I13_4_I13_6_the_queue_is_entered_on_purpose_and_gives_the_focus_back(ho
         screen.press("C-c")
         screen.wait_without("│ hello")
         screen.press("C-t")
-        screen.wait_for("s send")
+        screen.wait_for("e edit")
         go.touch()
         screen.wait_without("1 queued")
         screen.type("see")

@@ -202,8 +202,8 @@ def test_U4_an_ask_is_remembered_for_good_by_its_own_action(home: Path, tmp_path
     with Tmux(home, cwd=tmp_path) as screen:
         screen.ready()
         screen.say("go")
-        screen.wait_for("a  always allow …", "▌ ┃")
-        screen.press_until("a", "Allow from now on")
+        screen.wait_for("a  always allow editing exactly this file in this project", "▌ ┃")
+        screen.press_until("a", "to always allow this")
         screen.press_until("y", "That was a turn")
         screen.wait_for("That was a turn", "● idle")
     assert 'do = "allow"' in (home / "config.toml").read_text()

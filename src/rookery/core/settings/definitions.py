@@ -10,9 +10,9 @@ from rookery.core import budgets, limits
 from rookery.core.limits import CRITICS, INTERFACES, NUMBERS, Setting, setting, written
 from rookery.core.policy import approvals
 from rookery.core.policy.modes import EVERY, VALUES
-from rookery.core.policy.modes import value_of as approval_of
 from rookery.core.policy.rules import Rule
 from rookery.core.settings.agent_tables import Extras
+from rookery.core.settings.default_approval import default_approval
 from rookery.core.settings.devices import DEVICES, DevicesPolicy
 from rookery.core.settings.notify import NOTIFY, Notify
 from rookery.core.settings.sandbox import KINDS, SANDBOX, Sandbox
@@ -23,15 +23,6 @@ FORMAT = 1
 
 
 _CONFIRMS = ", ".join(f'"{each}" ({approvals.WORDS[each]})' for each in VALUES)
-
-
-def _approval(given: str) -> str | None:
-    """Raises BadValue: a plan is asked for one session, of an agent that has such a mode."""
-    if approvals.id_of(given) == approvals.PLAN:
-        listed = " or ".join(f'"{each}"' for each in VALUES)
-        how = "rookery run --plan, rookery set SESSION confirm plan, or F9"
-        raise limits.BadValue(f"must be {listed}. To plan in one session: {how}")
-    return approval_of(given)
 
 
 def _budget(scope: str, of: str) -> str:
@@ -82,7 +73,7 @@ class Config(NamedTuple):
         more="Existing sessions keep theirs; for one session: `rookery set SESSION confirm`.",
         effect="at once, for sessions started from then on",
         strict_first=VALUES,
-        meant=_approval,
+        meant=default_approval,
         older="approve_all",
         key="session.confirm",
     )

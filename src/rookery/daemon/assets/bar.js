@@ -15,13 +15,16 @@ export const readHeader = async () => (await api("GET", `${path}/header`)).heade
 
 const began = Number($("#transcript")?.dataset.now ?? 0);
 const skew = began ? Date.now() - began : 0; // of the two clocks
-const two = (number) => String(number).padStart(2, "0");
+const SIZES = [[86400, "d", 3600, "h"], [3600, "h", 60, "min"], [60, "min", 1, "s"]];
 
+/** `48 s`, `3 min 5 s`, `2 h`: as in every other face (core/units.py). */
 export function elapsed(milliseconds) {
   const all = Math.max(0, Math.floor(milliseconds / 1000));
-  const hours = Math.floor(all / 3600);
-  const minutes = Math.floor(all / 60) % 60;
-  return hours ? `${hours}:${two(minutes)}:${two(all % 60)}` : `${minutes}:${two(all % 60)}`;
+  const found = SIZES.find(([size]) => all >= size);
+  if (!found) return `${all} s`;
+  const [size, unit, part, smaller] = found;
+  const rest = Math.floor((all % size) / part);
+  return `${Math.floor(all / size)} ${unit}${rest ? ` ${rest} ${smaller}` : ""}`;
 }
 
 function tick() {

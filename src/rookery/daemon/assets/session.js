@@ -150,7 +150,7 @@ addEventListener("hashchange", () => show(decodeURIComponent(location.hash.slice
 function tick() {
   for (const own of $$(".own[data-since]", list)) {
     const seconds = Math.max(0, Math.round((Date.now() - ahead - own.dataset.since) / 1000));
-    const shown = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const shown = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
     const place = $(".extras", own);
     if (place) place.dataset.tick = shown;
   }

@@ -140,7 +140,7 @@ def _button(action: Json, key: str, digit: str, *, plain: bool = False) -> str:
     if kind == "rule":
         reaches = lenient.text(action, "reach")
         if reaches:
-            words = tag("span", coded(clean_line(_short(label, RULE))), "rule")
+            words = tag("span", coded(clean_line(_short(label, RULE))), "lasting")
         else:
             shown = esc_line(_short(rule.replace("`", ""), 40))
             words = f"<span>Always allow</span> {tag('code', shown)}"

@@ -109,16 +109,8 @@ def _clock(found: Said, now: int) -> str:
         return f'<time data-until="{found.until}" aria-live="off">{shown}</time>'
     if found.since is None:
         return ""
-    shown = elapsed(now - found.since) if now else ""
+    shown = units.duration(max(0, now - found.since) // 1000) if now else ""
     return f'<time data-since="{found.since}" aria-live="off">{shown}</time>'
-
-
-def elapsed(milliseconds: float) -> str:
-    """`0:41`, `4:12`, `1:02:09`."""
-    seconds = max(0, int(milliseconds) // 1000)
-    hours, rest = divmod(seconds, 3600)
-    minutes, seconds = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 # --- what it runs with -------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def _block(node: Node) -> str:
 def code_block(text: str, language: str = "") -> str:
     """Of a diagram, what it says, and its source below."""
     if language == "mermaid" and (said := diagrams.readable(text)):
-        source = tag("details", tag("summary", "Source") + code_block(text))
+        source = tag("details", tag("summary", "Source") + code_block(text), "source")
         return f"{code_block(said)}{source}"
     label = f'<span class="language">{esc_line(language, 40)}</span>' if language else ""
     code = tag("code", highlighted(text, language))
