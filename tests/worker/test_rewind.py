@@ -252,6 +252,37 @@ async def test_after_a_rewind_the_next_prompt_brings_what_the_agent_lost(aviary:
     assert "word1" not in said
 
 
+async def test_a_recap_that_is_due_outlives_a_killed_worker(aviary: Aviary) -> None:
+    """It is sent and said once, also where the agent cannot load what it began."""
+    able = {"loadSession": False, "sessionCapabilities": {"resume": None, "fork": None}}
+    bird = aviary.hatch({"agent": {"capabilities": able}})
+    await turn(bird, "word1", 1)
+    await turn(bird, "word2", 2)
+    await bird.send("rewind", turn=1, files=False)
+    worker = bird.worker
+    tree.kill([worker])
+    await bird.gone(worker)
+    found = await bird.turn("go on")
+    said = text_of(found)
+    assert is_recapped(found)
+    assert ("word1" in said, "word2" in said) == (True, False)
+    assert not is_recapped(await bird.turn("again"))
+
+
+async def test_a_recap_that_was_sent_is_not_sent_again_after_a_kill(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    await turn(bird, "word1", 1)
+    await turn(bird, "word2", 2)
+    await bird.send("rewind", turn=1, files=False)
+    begun = await bird.prompt([{"text": "begun"}, {"until": "cancel"}])
+    await bird.until(lambda event: is_text(event, "begun"), begun.seq)
+    worker = bird.worker
+    tree.kill([worker])
+    await bird.gone(worker)
+    await bird.turn("go on")
+    assert sum(is_recapped([event]) for event in bird.events()) == 1
+
+
 async def test_an_agent_without_memory_reads_the_recap_and_not_what_was_hidden(
     aviary: Aviary,
 ) -> None:

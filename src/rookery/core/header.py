@@ -278,7 +278,8 @@ def _context(header: Json, event: Event) -> Json:
     if state in ("reset", "cleared"):
         changes |= {"usage": {}, "plan": [], "_plan": None, "_plans": {}}
         changes |= {"recap": event.seq, "_dropped": False}
-        changes["recapDue"] = event.seq if state == "reset" and _is_fork(header) else 0
+        lost = state == "reset" and (_is_fork(header) or header["recapDue"])
+        changes["recapDue"] = event.seq if lost else 0
     if state == "cleared":
         changes |= clearing.after(header, event.update, event.seq)
     return changes
