@@ -278,16 +278,15 @@ def _context(header: Json, event: Event) -> Json:
     if state in ("reset", "cleared"):
         changes |= {"usage": {}, "plan": [], "_plan": None, "_plans": {}}
         changes |= {"recap": event.seq, "_dropped": False}
-        lost = state == "reset" and (_is_fork(header) or header["recapDue"])
-        changes["recapDue"] = event.seq if lost else 0
+        changes["recapDue"] = event.seq if state == "reset" and _is_behind(header) else 0
     if state == "cleared":
         changes |= clearing.after(header, event.update, event.seq)
     return changes
 
 
-def _is_fork(header: Json) -> bool:
-    """Whether the agent's session was to be a fork of another one."""
-    return "before" in lenient.mapping(header, "agentSession")
+def _is_behind(header: Json) -> bool:
+    """Whether the agent's session was to be a fork of another one, or a recap is still due."""
+    return "before" in lenient.mapping(header, "agentSession") or bool(header["recapDue"])
 
 
 def _rate_limit(header: Json, event: Event) -> Json:
