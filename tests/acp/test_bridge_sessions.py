@@ -14,7 +14,9 @@ from rookery.processes import tree
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Agent, Json, texts
 from tests.acp.whole_session import HERE
-from tests.cli.driving import made
+from tests.cli.driving import made, play, rookery
+from tests.client.test_import import elsewhere
+from tests.rigs.player import player
 
 BARE = [sys.executable, "-m", "rookery", "acp"]
 
@@ -156,6 +158,18 @@ async def test_sessions_of_the_terminal_are_listed_and_loaded(bridge: Door, home
     await agent.call("session/load", sessionId=session, **HERE)
     assert not bridge.workers()
     assert "result" in await agent.turn(session, "hi")
+
+
+async def test_a_session_that_is_imported_has_its_history_when_an_editor_loads_it(
+    bridge: Door, tmp_path: Path
+) -> None:
+    words = player("demo", "--state", str(tmp_path / "theirs"))
+    configure(bridge, mine=words)
+    elsewhere(words, tmp_path, play({"text": "a kingfisher"}))
+    session = rookery("import", "--agent", "mine", str(tmp_path)).out.strip()
+    agent = await bridge.open()
+    await agent.call("session/load", sessionId=session, **HERE)
+    assert "a kingfisher" in texts(agent.news(session))
 
 
 async def test_close_frees_what_a_session_holds(bridge: Door, home: Path) -> None:

@@ -54,8 +54,7 @@ async def test_I16_import_of_a_session_begun_without_rookery(
             bird.patience = 180.0
             aviary.birds.append(bird)
             assert bird.header()["turn"] == 0
-            with bird.client() as client:
-                await client.send({"do": "start"})
+            await bird.send("start")
             text = text_of(bird.events())
             assert "heron" in text
             assert "osprey" in text
