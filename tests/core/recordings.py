@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rookery.core.agent import ingest
-from rookery.core.agent.chunks import Chunks
+from rookery.core.agent.chunks import Lanes
 from rookery.core.agent.repeats import PastTurn, Repeats
 from rookery.core.asks import asks
 from rookery.core.json.events import Draft, Event, kind_of
@@ -42,8 +42,10 @@ def lines(name: str, direction: str) -> list[Line]:
 
 def sessions(name: str) -> list[str]:
     found = [line.message.get("params") for line in lines(name, "recv")]
-    names = [params.get("sessionId") for params in found if isinstance(params, dict)]
-    return list(dict.fromkeys(each for each in names if isinstance(each, str)))
+    given = [params for params in found if isinstance(params, dict)]
+    names = [params.get("sessionId") for params in given]
+    children = {ingest.announced(params.get("update") or {}) for params in given}
+    return [each for each in dict.fromkeys(names) if isinstance(each, str) and each not in children]
 
 
 def play(name: str, session: str) -> Played:
@@ -68,12 +70,13 @@ def in_order(name: str) -> list[tuple[Line, str]]:
 class _Player:
     def __init__(self, session: str) -> None:
         self.session = session
-        self.chunks = Chunks(WINDOW)
+        self.chunks = Lanes(WINDOW)
         self.came: list[Json] = []
         self.again: list[Json] = []
         self.restoring: Any = None
         self.repeats = Repeats(self.past, self.page)
         self.drafts: list[Draft] = []
+        self.children: set[str] = set()
         self.prompts: set[Any] = set()
         self.open: dict[Any, Json] = {}
         self.calls = TurnCalls()
@@ -115,6 +118,9 @@ class _Player:
         if self.restoring is not None and ingest.is_replay(update):
             return True
         return self.repeats.is_repeat(update)
+
+    def is_mine(self, session: str) -> bool:
+        return session == self.session or session in self.children
 
     def said(self, line: Line) -> None:
         """What the client of the recording sent: prompts, and answers to asks."""
@@ -163,16 +169,19 @@ class _Player:
                 self.log(idle, line.at)
         elif "id" in message:
             ask = asks.asked(f"a{self.processes}-{message['id']}", "nonce", method, params)
-            if ask is not None and params["sessionId"] == self.session:
+            if ask is not None and self.is_mine(params["sessionId"]):
+                if params["sessionId"] in self.children:
+                    ask["session"] = params["sessionId"]
                 self.open[message["id"]] = ask
                 if ask["kind"] == "permission":
                     about = self.calls.stands_for(ask.get("toolCall") or {})
                     ask |= self.calls.asked(ask, about)
                 self.log(ask, line.at)
-        elif method != "session/update" or params["sessionId"] == self.session:
-            if method == "session/update":
-                self.came.append(params["update"])
-            for update in ingest.from_notification(method, params, self.session):
+        elif method != "session/update" or self.is_mine(params["sessionId"]):
+            for update in ingest.from_notification(method, params, self.session, self.children):
+                self.children.add(ingest.announced(update))
+                if method == "session/update":
+                    self.came.append(update)
                 if self.is_repeat(update):
                     self.again.append(update)
                 else:

@@ -28,7 +28,7 @@ EMPTY: Json = {
     **_each("forkedFrom rewound rewinding", None),
     **_each("roots mcpServers argv commands options plan queue hidden _said _started _here", []),
     **_each("wanted titles capabilities info usage asks retry budget granted snapshot limits", {}),
-    **_each("_spent _offers _tools _terminals _plans _links", {}),
+    **_each("_spent _offers _tools _terminals _plans _links _children _messages", {}),
     "state": "idle",
     "process": {"state": "absent"},
     "confirm": "every",

@@ -7,9 +7,9 @@ Fields that begin with `_` are the fold's own memory: no client is sent them, no
 from collections.abc import Callable
 
 from rookery.core import budgets, spending, worktree
-from rookery.core.agent import imported, message_blocks, switching
-from rookery.core.agent.chunks import CHUNK_KINDS
-from rookery.core.agent.ingest import is_aside
+from rookery.core.agent import children, imported, message_blocks, switching
+from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
+from rookery.core.agent.ingest import is_aside, parent_call
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks, links, together
 from rookery.core.critic import state
@@ -121,7 +121,7 @@ def _prompt(header: Json, event: Event) -> Json:
     if not steered:
         tools = {key: tool for key, tool in header["_tools"].items() if tool[1] not in calls.ENDED}
         changes |= {"turn": header["turn"] + 1, "_plan": None, "_tools": tools, "_compaction": None}
-        changes["_here"] = []
+        changes |= {"_here": [], **children.turn_begins(header)}
         changes["_terminals"] = terminals.running(header["_terminals"])
     changes |= kept_asks.sent_again(header, event.update)
     if sent:
@@ -161,7 +161,8 @@ def _turn(header: Json, event: Event) -> Json:
                 "last": lenient.text(update, "last") or header["last"],
                 "_open": None,
                 "_links": {},
-                "_tools": calls.left(header["_tools"], calls.LEFT[reason != "end_turn"]),
+                "_tools": calls.left(header["_tools"], left := calls.LEFT[reason != "end_turn"]),
+                **children.turn_over(header, left),
             } | kept_asks.turn_over(header, update)
     return {}
 
@@ -298,7 +299,14 @@ def _rate_limit(header: Json, event: Event) -> Json:
 
 
 def _tool(header: Json, event: Event) -> Json:
-    return calls.upsert(header, event, event.update)
+    changes, above = calls.upsert(header, event, event.update), parent_call(event.update)
+    if above in header["_tools"] and len(changes.get("_tools", ())) > len(header["_tools"]):
+        changes |= children.counted({**header, **changes}, event, above)
+    return changes
+
+
+def _child(header: Json, event: Event) -> Json:
+    return children.after(header, event, _STEPS)
 
 
 def _compaction(header: Json, event: Event) -> Json:
@@ -322,17 +330,20 @@ def _ask(header: Json, event: Event) -> Json:
         ask = {key: value for key, value in update.items() if key not in kept_asks.NOT_ASKED}
         before = header["asks"].get(name, {})  # the same that stood before is no news
         ask |= {"block": block, "at": before.get("at", event.at)}
-        changes: Json = {"asks": together.numbered(header["asks"], name, ask), "_open": None}
+        changes: Json = {"asks": together.numbered(header["asks"], name, ask)}
         changes |= {} if before else {"news": event.seq}
-        return calls.after_ask(header, event) | changes
+        who = children.asking(header, update)
+        told = calls.after_ask(children.view(header, who), event) | {"_open": None}
+        return children.remember(header, who, told) | changes
     if update.get("state") == "completed":
         return links.after_completion(header, name)
     rest = {key: ask for key, ask in header["asks"].items() if key != name}
     ask = header["asks"].get(name)
     if ask is not None and budgets.is_one(ask):
         return {"asks": rest} | budgets.answered(header, ask, lenient.mapping(update, "outcome"))
-    waited = calls.after_answer(header, ask, event.at) if ask else {}
-    waited |= links.after_answer(header, name, update)
+    who = children.asking(header, ask or {})
+    waited = calls.after_answer(children.view(header, who), ask, event.at) if ask else {}
+    waited = children.remember(header, who, waited) | links.after_answer(header, name, update)
     return {"asks": rest} | waited | kept_asks.closing(header, update)
 
 
@@ -389,6 +400,8 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),
     "tool_call": _tool,
     "tool_call_update": _tool,
+    **dict.fromkeys((CHILD, "subagent_update"), _child),
+    **dict.fromkeys(("session_message", "session_message_chunk"), _child),
     "plan": plans.after,
     "plan_update": plans.after_update,
     "plan_removed": plans.after_removal,

@@ -10,7 +10,8 @@ from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.export.turns import about, turns
 from rookery.log.reader import Reader
-from rookery.render.nesting import families_of
+from rookery.render.call import extras
+from rookery.render.nesting import DEEPEST, Families, families_of, tops
 from rookery.render.plain import clean, clean_line
 
 
@@ -21,14 +22,24 @@ def pieces(log: Reader, first: int, last: int | None) -> Iterator[str]:
     if line := " · ".join(clean_line(each) for each in said if each):
         yield f"\n\n{line}"
     for turn in turns(log, first, last):
-        terminals = families_of(turn.blocks).terminals
-        owned = {each["id"] for found in terminals.values() for each in found}
-        for block in turn.blocks.values():
-            if block["id"] in owned:
-                continue
-            if piece := _piece(block, terminals.get(block["id"], []), header["cwd"]).strip():
+        families = families_of(turn.blocks)
+        for block in tops(turn.blocks):
+            for piece in _pieces(block, families, header["cwd"]):
                 yield f"\n\n{piece}"
     yield "\n"
+
+
+def _pieces(block: Block, families: Families, cwd: str, depth: int = 0) -> Iterator[str]:
+    """A block, and what is nested in it: of a sub-agent quoted, so that nobody takes it for the
+    agent's own words."""
+    if piece := _piece(block, families.terminals.get(block["id"], []), cwd).strip():
+        yield piece
+    below = families.children.get(block["id"], [])
+    inner = [piece for each in below for piece in _pieces(each, families, cwd, depth + 1)]
+    if captions.is_subagent(block) and inner and depth <= DEEPEST:
+        yield _quoted("\n\n".join(inner))
+    else:
+        yield from inner
 
 
 def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
@@ -37,6 +48,9 @@ def _piece(block: Block, terminals: list[Block], cwd: str) -> str:
         case "prompt":
             who = f"## Rookery: {clean_line(block['title'])}" if block["title"] else "## You"
             return "\n\n".join([who, *filter(None, [_quoted(text)]), *_attached(block)])
+        case "message":
+            title = f"*{clean_line(block['title'])}*" if block["title"] else ""
+            return "\n\n".join(filter(None, [title, text, *_attached(block)]))
         case "answer":
             return "\n\n".join(filter(None, [text, *_attached(block)]))
         case "thought":
@@ -61,6 +75,9 @@ def _call(block: Block, terminals: list[Block], text: str, cwd: str) -> str:
     words = " ".join(filter(None, captions.call_words(block, cwd, clean_line)))
     status = captions.status_of(block) or "done"
     found = [f"- **{words}** ({status})"]
+    if captions.is_subagent(block):
+        told = extras(block, terminals, lenient.number(block, "seconds"))
+        found = [f"- **{words}** ({', '.join([status, *(said for said, _ in told)])})"]
     texts = [(text, "")] if text else []
     if captions.is_command(block) and "\n" in (command := captions.command_of(block)):
         texts.insert(0, (clean(command), "sh"))

@@ -16,7 +16,7 @@ COLUMNS = ("seq", "at", "cause", "by", "body")
 """What `event_of` takes, in this order."""
 
 CHUNKS = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
-BULK = (*CHUNKS, "tool_call", "tool_call_update", "_terminal", "_raw")
+BULK = (*CHUNKS, "tool_call", "tool_call_update", "_terminal", "_raw", "_child")
 """What an agent said and did: most of a log, and no part of a later header."""
 
 

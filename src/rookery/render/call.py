@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rookery.core.blocks import Block, captions
+from rookery.core.json import lenient
 from rookery.core.json.safe_text import count
 from rookery.core.units import duration
 from rookery.render.diff import changed
@@ -33,4 +34,8 @@ def extras(
         found.append(("failed", True))
     elif status not in ("done", "pending", "running", "failed"):
         found.append((clean_line(status), False))
+    if captions.is_subagent(block):
+        found.append((count(block["calls"], "call"), False))
+        result = clean_line(lenient.text(block, "result")) if captions.is_over(block) else ""
+        found += [(result, False)] if result else []
     return found

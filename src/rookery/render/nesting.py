@@ -49,6 +49,23 @@ def owner(block: Block, blocks: dict[str, Block]) -> str | None:
     return str(parent)
 
 
+def is_folded(block: Block, children: dict[str, list[Block]], opened: bool | None) -> bool:
+    """Whether what a sub-agent said and did is one line: it is over, or the user folded it. An open
+    ask is always in sight. `opened`: what the user chose."""
+    if not captions.is_subagent(block):
+        return False
+    folded = captions.is_over(block) if opened is None else not opened
+    return folded and not _waits(block, children)
+
+
+def _waits(block: Block, children: dict[str, list[Block]], steps: int = 50) -> bool:
+    below = children.get(block["id"], ())
+    return steps > 0 and any(
+        (each["role"] == "ask" and each["status"] == "asked") or _waits(each, children, steps - 1)
+        for each in below
+    )
+
+
 def rows(blocks: list[Block], children: dict[str, list[Block]]) -> Iterable[list[Block]]:
     """Quiet neighbours together, any other block alone."""
     row: list[Block] = []

@@ -9,12 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rookery.core.agent import message_blocks
+from rookery.core.agent import children, message_blocks
+from rookery.core.agent.chunks import CHILD
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks.asks import reason_of
 from rookery.core.blocks import parts
-from rookery.core.json import Event, Json, lenient
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import key_of
@@ -239,6 +240,23 @@ _CHUNKS = {
 }
 
 
+def _child(update: Json) -> Said | None:
+    """A sub-agent's words are no answer of the agent's."""
+    inner = lenient.mapping(update, "update")
+    found = said_by(inner) if kind_of(inner) in children.FOLDED else None
+    if found is None:
+        return None
+    key = (f"{children.key_of(update)} {found.key[0]}", found.key[1])
+    return found._replace(key=key, role="tool" if found.role == "tool" else "other")
+
+
+def _message(update: Json) -> Said | None:
+    content = update.get("content")
+    text = words_of(content if isinstance(content, list) else [content])
+    key = (update["sessionUpdate"], lenient.text(update, "messageId"))
+    return Said(key, "other", text, flows="chunk" in key[0]) if text else None
+
+
 def _prompt(update: Json) -> Said:
     given = lenient.sequence(update, "prompt")
     rest = [each for each in given if lenient.text(each, "type") != "text"]
@@ -307,6 +325,9 @@ _KINDS: dict[Any, Callable[[Json], Said | None]] = {
     "tool_call_update": _tool,
     "_terminal": _terminal,
     "_ask": _ask,
+    CHILD: _child,
+    "subagent_update": _words("title", "description"),
+    **dict.fromkeys(("session_message", "session_message_chunk"), _message),
     "_raw": _raw,
     "_session": _words("title"),
     "session_info_update": _words("title"),

@@ -14,11 +14,12 @@ MOST = 100
 class Asks:
     """Pairs each `_ask` of the header with the request that it answers."""
 
-    def __init__(self, calls: TurnCalls) -> None:
-        self._calls = calls
+    def __init__(self) -> None:
         self._open: dict[str, Incoming] = {}
+        self._calls: dict[str, TurnCalls] = {}
+        """Of each: the calls of who asks, the agent or one of its sub-agents."""
 
-    def take(self, incoming: Incoming, danger: str) -> tuple[str, Json] | None:
+    def take(self, incoming: Incoming, danger: str, calls: TurnCalls) -> tuple[str, Json] | None:
         """The `_ask` to log, by its id; None when the request was answered with an error. Raises
         links.BadLink."""
         if incoming.method not in ("session/request_permission", "elicitation/create"):
@@ -32,18 +33,18 @@ class Asks:
         if ask is None:
             incoming.fail(INVALID_PARAMS, "the user cannot answer anything in this request")
             return None
-        self._open[name] = incoming
+        self._open[name], self._calls[name] = incoming, calls
         return name, ask
 
     def reply(self, name: str, result: Json) -> None:
         """Tell the agent, once the outcome is committed (law 3)."""
-        self._calls.answered(name, result)
+        self._answered(name, result)
         if incoming := self._open.pop(name, None):
             incoming.reply(result)
 
     def withdraw(self, name: str) -> None:
         """The agent took its request back; it still gets an answer."""
-        self._calls.answered(name, None)
+        self._answered(name, None)
         if incoming := self._open.pop(name, None):
             incoming.fail(REQUEST_CANCELLED, "Request cancelled")
 
@@ -53,10 +54,16 @@ class Asks:
     def rename(self, name: str, known: str) -> None:
         """It is one that stood before."""
         self._open[known] = self._open.pop(name)
+        self._calls[known] = self._calls.pop(name)
 
     def forget(self) -> None:
         """The agent is gone: none of them can be answered."""
         self._open.clear()
+        self._calls.clear()
+
+    def _answered(self, name: str, result: Json | None) -> None:
+        if calls := self._calls.pop(name, None):
+            calls.answered(name, result)
 
 
 def closings(header: Json, reason: str, *, kept: bool) -> list[tuple[str, Draft, Json]]:

@@ -4,6 +4,7 @@ begins. What is reached, and what an answer does, is decided in `core/budgets`."
 import os
 
 from rookery.core import budgets, spending
+from rookery.core.agent.chunks import text_of
 from rookery.core.asks import asks
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, kind_of, lenient, notice
@@ -65,9 +66,8 @@ class BudgetWatch:
                 case "_prompt" if event.update.get("steered") is not True:
                     self._letters = 0
                     self._continued = budgets.is_own(event.update)
-                case "agent_message_chunk" | "agent_thought_chunk":
-                    content = lenient.mapping(event.update, "content")
-                    self._letters += len(lenient.text(content, "text"))
+                case "agent_message_chunk" | "agent_thought_chunk" | "_child":
+                    self._letters += len(text_of(event.update) or "")
                 case "_agent" if limits and event.update.get("state") == "ready":
                     self._tell_unmeasured(limits, session.profile().reports)
                 case "_turn" if event.update.get("state") == "idle":

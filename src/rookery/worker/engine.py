@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 
 from rookery.core import ask_timeout
-from rookery.core.agent import messages
+from rookery.core.agent import children, messages
 from rookery.core.asks import kept_asks
 from rookery.core.critic import loop as critic_loop
 from rookery.core.json import Draft, Event, kind_of, lenient, notice
@@ -211,7 +211,7 @@ class Engine:
         header = self._session.header
         tools = any(tool[1] in OPEN for tool in header["_tools"].values())
         waits = self._side.terminals.waited_for() or self._side.link.is_away()
-        return tools or bool(kept_asks.live(header)) or waits
+        return tools or children.are_busy(header) or bool(kept_asks.live(header)) or waits
 
     def _sync_asks(self) -> None:
         session = self._session

@@ -26,7 +26,7 @@ from rookery.core import budgets, spending
 from rookery.core.agent import imported, ingest, messages
 from rookery.core.agent import machine as agent_machine
 from rookery.core.agent.addresses import address_of
-from rookery.core.agent.chunks import Chunks
+from rookery.core.agent.chunks import Lanes
 from rookery.core.agent.opening import chosen_with
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
@@ -66,7 +66,7 @@ class Session:
         self.home = os.path.dirname(os.path.dirname(directory))
         self.found = found
         """The settings in force."""
-        self.journal = Journal(writer, Chunks(found.config.policy.chunk_window))
+        self.journal = Journal(writer, Lanes(found.config.policy.chunk_window))
         self.surroundings = environment.of_session(directory)
         about = (lambda: self.header), self.argv, self._subject
         self.sandbox = SessionSandbox(directory, self.surroundings.environment, *about)
@@ -326,7 +326,7 @@ TORN = re.compile(r"\A[\w./+=-]+", re.ASCII)
 
 
 class Journal:
-    def __init__(self, writer: Writer, chunks: Chunks) -> None:
+    def __init__(self, writer: Writer, chunks: Lanes) -> None:
         self.writer = writer
         self.trouble: StoreError | None = None
         self.chunks = chunks
@@ -366,7 +366,7 @@ class Journal:
                     self._message = (name, self._last_text)
                 before = self._message[1] if ingest.taken_back(update) else self._last_text
                 self._last_text = (before + content["text"])[-2 * LAST_LINE :]
-        elif kind == "tool_call":
+        elif kind in ("tool_call", "subagent_update"):
             self._last_text = (self._last_text + "\n")[-2 * LAST_LINE :]
 
     def flush(self, now: float) -> None:

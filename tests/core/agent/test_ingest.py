@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rookery.core.agent.chunks import CHILD
 from rookery.core.agent.ingest import from_notification, is_replay, raw
 from rookery.core.json.events import kind_of
 from rookery.core.turn.watchdogs import PROGRESS
@@ -150,7 +151,7 @@ def test_whatever_comes_something_is_kept_and_nothing_is_forged_a9(
 
 
 def test_what_a_load_replays_is_known_a4() -> None:
-    assert PROGRESS <= ACP_KINDS
+    assert PROGRESS <= ACP_KINDS | {CHILD}
     assert all(is_replay(update(kind)) for kind in PROGRESS)
     for kind in ("usage_update", "available_commands_update", "config_option_update", "_raw"):
         assert not is_replay(update(kind)), "what is true now is no replay"

@@ -19,6 +19,7 @@ from rookery.acp.bridge.prompts import Prompts, queued, steering
 from rookery.acp.bridge.questions import Questions
 from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
+from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import UNSENT, Refused, Rejected, SessionClient
 from rookery.core import budgets
@@ -169,14 +170,11 @@ class Attached:
         self._moved.set()
 
     def tell(self, update: Json) -> None:
-        params = {"sessionId": self.session, "update": update}
+        params = addressed(self.session, update)
         try:
             self._editor.peer.notify("session/update", params)
         except TooLarge:
-            small = {key: value for key, value in update.items() if not key.startswith("raw")}
-            part = {"type": "text", "text": "(too large to show here)"}
-            listed = [{"type": "content", "content": part}]
-            small["content"] = part if update["sessionUpdate"].endswith("_chunk") else listed
+            small = shapes.shortened(params["update"])
             self._editor.peer.notify("session/update", {**params, "update": small})
         for note in self._prompts.notes(update):
             self.tell(note)

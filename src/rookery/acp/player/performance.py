@@ -57,6 +57,8 @@ class Performance:
     def __init__(self, stage: Stage, request: Incoming | None = None) -> None:
         self.stage = stage
         self.session = stage.session
+        self.speaker = stage.session.id
+        """Under which session it speaks: its own, or a sub-agent's."""
         self.request = request
         self.late: Steps = []
         self.words = {"session": stage.session.id, "cwd": stage.session.cwd}
@@ -149,8 +151,11 @@ class Performance:
 
     def send(self, update: Json) -> None:
         """Remember an update, then send it."""
-        self.session.remember(update)
         tool, status = update.get("toolCallId"), update.get("status")
+        if self.speaker == self.session.id:
+            self.session.remember(update)
+        elif isinstance(tool, str):
+            self.session.tool_ids.add(tool)
         if isinstance(tool, str):
             if status in OVER:
                 self._open.discard(tool)
@@ -160,7 +165,7 @@ class Performance:
 
     def tell(self, update: Json) -> None:
         """Send an update of state, which a replay does not repeat."""
-        params = {"sessionId": self.session.id, "update": update}
+        params = {"sessionId": self.speaker, "update": update}
         self.stage.peer.notify("session/update", params)
 
     def chose(self, updates: list[Json]) -> None:
@@ -192,7 +197,7 @@ class Performance:
         return offers(self.stage.client, *path)
 
     async def call(self, method: str, **params: Any) -> Any:
-        return await self.stage.peer.request(method, {"sessionId": self.session.id, **params})
+        return await self.stage.peer.request(method, {"sessionId": self.speaker, **params})
 
     def absolute(self, path: str) -> str:
         return os.path.join(self.session.cwd, path)

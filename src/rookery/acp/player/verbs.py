@@ -164,6 +164,15 @@ async def repeat(turn: Performance, a: Json) -> None:
         await turn.play(a["steps"])
 
 
+async def child(turn: Performance, a: Json) -> None:
+    """Played under the session of a sub-agent."""
+    own, turn.speaker = turn.speaker, str(a["session"])
+    try:
+        await turn.play(a["steps"])
+    finally:
+        turn.speaker = own
+
+
 VERBS = {
     "text": Verb("text", partial(say, "agent_message_chunk")),
     "thought": Verb("text", partial(say, "agent_thought_chunk")),
@@ -181,6 +190,7 @@ VERBS = {
     "error": Verb("message", error),
     "rate_limit": Verb("resetsAt", rate_limit),
     "crash": Verb("code", crash),
+    "child": Verb("session", child),
     "late": Verb("steps", late),
     "repeat": Verb("times", repeat),
 }

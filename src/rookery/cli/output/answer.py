@@ -5,6 +5,7 @@ They are separated by empty lines. Everything else is a line on stderr (`Transcr
 
 from rookery.cli.output.safe import clean
 from rookery.cli.output.screen import Screen
+from rookery.core.agent.chunks import CHILD
 from rookery.core.blocks import Op
 from rookery.core.blocks.tools import is_sub_agents
 from rookery.core.json import Event, kind_of, lenient
@@ -24,6 +25,8 @@ class Answer:
     def hear(self, event: Event, ops: list[Op]) -> None:
         """Write what an event adds; `ops`: what it became."""
         content = lenient.mapping(event.update, "content")
+        if kind_of(event.update) == CHILD:
+            return
         if kind_of(event.update) != "agent_message_chunk" or content.get("type") != "text":
             if any(op[0] == "put" and not op[1]["id"].endswith(QUIET) for op in ops):
                 self.close()

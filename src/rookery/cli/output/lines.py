@@ -145,6 +145,15 @@ def of_form(part: Part) -> list[str]:
     return lines
 
 
+def of_message(block: Block, paint: Paint, *, full: bool = False) -> list[str]:
+    """Of a sub-agent: what it says, is told, and hands over."""
+    told = clean(block["text"]).strip("\n").split("\n") if block["text"].strip() else []
+    for part in block["parts"]:
+        told += of_part(part, paint, full=full)
+    title = [paint.faint(f"{clean_line(block['title'])}:")] if block["title"] and told else []
+    return [*title, *middle(told, OUTPUT_LINES, paint, full)]
+
+
 def of_prompt(block: Block, paint: Paint) -> list[str]:
     """With a rule at the left."""
     rule = paint.mark("rule")

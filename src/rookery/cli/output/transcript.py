@@ -7,6 +7,7 @@ nothing is cut; a plan is written again only where it changed.
 from typing import Any
 
 from rookery.cli.output import card, lines
+from rookery.cli.output.nested import Nested, depth_of, in_order
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
@@ -14,10 +15,8 @@ from rookery.core.blocks import Block, Document, Op, asks, captions
 from rookery.core.blocks.agent_names import agent_name
 from rookery.core.units import duration
 
-CLOSE = frozenset({"tool", "thought", "raw", "notice"})
+CLOSE = frozenset({"tool", "thought", "message", "raw", "notice"})
 """Roles without an empty line around them."""
-
-DEEPEST = 8
 
 
 class Transcript:
@@ -53,6 +52,7 @@ class Transcript:
         self._below = ""  # the terminal whose late output was written last
         self._plans: dict[str, Block] = {}
         self._asked: dict[str, list[Any]] = {}  # the parts of a call that its ask has shown
+        self._nested = Nested(self.paint, self._lines, full=full, brief=brief)
         self._unclaimed: dict[str, Document] = {}  # terminals that ended before a call named them
 
     def feed(self, document: Document, ops: list[Op]) -> None:
@@ -66,13 +66,14 @@ class Transcript:
 
     def page(self, document: Document) -> None:
         """Write a whole document."""
-        for block in document.blocks.values():
+        for block in in_order(document, full=self._full):
             self._show(document, block, final=True)
         self.finish()
 
     def finish(self) -> None:
         """End the current line."""
         self._claim()
+        self._nested.tell_all()
         for document, terminal in self._late.left():
             self._print_late(document, terminal, rest=True)
         self._close()
@@ -101,6 +102,8 @@ class Transcript:
         role = block["role"]
         if role not in ("tool", "terminal"):
             self._claim()
+            if block["parent"] is None:
+                self._nested.other()
         match role:
             case "answer" if self._brief:
                 found = [
@@ -109,6 +112,8 @@ class Transcript:
                 self._once(block, found)
             case "answer":
                 self._message(block)
+            case "message" | "thought" if block["parent"]:
+                self._nested.hold(document, block, final=final)
             case "thought":
                 self._think(block, final)
             case "prompt":
@@ -201,6 +206,10 @@ class Transcript:
     # ------------------------------------------------------------ cards
 
     def _call(self, document: Document, block: Block, final: bool) -> None:
+        if block.get("kind") == captions.SUBAGENT:
+            self._nested.heading(document, block, timed=self._durations)
+            return
+        self._nested.tell(block["parent"])
         if block["role"] == "terminal" and block["parent"] in document.blocks:
             self._print_late(document, block, rest=final)  # what its card has not shown
             return
@@ -220,8 +229,7 @@ class Transcript:
             asked = self._asked.get(block["id"])
             opened = card.details(block, told, self.paint, full=self._full, told=asked)
             found += [f"    {line}" for line in opened]
-        indent = "  " * _depth(document, block)
-        self._lines("tool", [indent + line for line in found])
+        self._lines("tool", self._nested.inside(document, block, found))
 
     def _print_late(self, document: Document, terminal: Block, *, rest: bool) -> None:
         call = document.blocks[terminal["parent"]]
@@ -234,7 +242,7 @@ class Transcript:
             mark, dot = self.paint.mark("running"), self.paint.sign("dot")
             title = card.title(call, document.header["cwd"])
             found.insert(0, f"{mark} {title} {dot} {self.paint.faint('still running')}")
-        indent = "  " * _depth(document, call)
+        indent = "  " * depth_of(document, call)
         self._lines("tool", [indent + line for line in found])
         self._below = terminal["id"] if found else self._below
 
@@ -322,11 +330,3 @@ def _terminals(document: Document, block: Block) -> list[Block]:
     return [
         each for each in known if each["parent"] == block["id"] or each.get("terminal") in names
     ]
-
-
-def _depth(document: Document, block: Block) -> int:
-    depth = 0
-    while depth < DEEPEST and block["parent"] in document.blocks:
-        block = document.blocks[block["parent"]]
-        depth += 1
-    return depth

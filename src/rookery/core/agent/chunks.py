@@ -10,10 +10,15 @@ and is masked for whom each event is sent to.
 from rookery.core.json import Json, dumps
 from rookery.core.json.secrets import unfinished
 
+CHILD = "_child"
+"""The kind under which the worker logs an update of a sub-agent (`core.agent.children`)."""
+
 CHUNK_KINDS = frozenset({"agent_message_chunk", "agent_thought_chunk", "user_message_chunk"})
 
 MOST_HELD = 256 * 1024
 """Characters held back at most: a flood inside one window goes out in pieces of this size."""
+
+MOST_LANES = 100
 
 WORD = 1.0
 """Seconds after which a word that may be a secret's beginning waits for no more."""
@@ -79,11 +84,60 @@ class Chunks:
         return [held] if len(texts) == 1 else [_with_text(held, "".join(texts))]
 
 
+class Lanes:
+    """A window for each who speaks: what sub-agents say at the same time is merged for each of
+    them. Anything else comes after all that was said before it."""
+
+    def __init__(self, window: float) -> None:
+        self._window = window
+        self._lanes: dict[str, Chunks] = {}
+
+    @property
+    def window(self) -> float:
+        return self._window
+
+    @window.setter
+    def window(self, seconds: float) -> None:
+        self._window = seconds
+        for lane in self._lanes.values():
+            lane.window = seconds
+
+    @property
+    def deadline(self) -> float | None:
+        due = [lane.deadline for lane in self._lanes.values()]
+        return min((at for at in due if at is not None), default=None)
+
+    def push(self, update: Json, now: float) -> list[Json]:
+        if text_of(update) is None:
+            return [*self.flush(now), update]
+        speaker = ""
+        if update["sessionUpdate"] == CHILD:
+            speaker = str(update.get("session", update.get("call")))
+        if speaker not in self._lanes and len(self._lanes) >= MOST_LANES:
+            before = self.flush(now)
+            self._lanes = {}
+            return before + self.push(update, now)
+        return self._lanes.setdefault(speaker, Chunks(self._window)).push(update, now)
+
+    def flush(self, now: float) -> list[Json]:
+        return [each for lane in self._lanes.values() for each in lane.flush(now)]
+
+    def flush_words(self, now: float) -> list[Json]:
+        """Of those that are due."""
+        due = [lane for lane in self._lanes.values() if (lane.deadline or now + 1) <= now]
+        return [each for lane in due for each in lane.flush_words(now)]
+
+
 def _with_text(update: Json, text: str) -> Json:
+    if update["sessionUpdate"] == CHILD:
+        return {**update, "update": _with_text(update["update"], text)}
     return {**update, "content": {**update["content"], "text": text}}
 
 
 def text_of(update: Json) -> str | None:
+    """Of a chunk, also of a sub-agent's."""
+    if update.get("sessionUpdate") == CHILD and isinstance(update.get("update"), dict):
+        update = update["update"]
     if update.get("sessionUpdate") not in CHUNK_KINDS:
         return None
     content = update.get("content")
@@ -95,7 +149,14 @@ def text_of(update: Json) -> str | None:
 
 def _alike(one: Json, other: Json) -> bool:
     """Equal in all but the text."""
-    return _same(one, other, "content") and _same(one["content"], other["content"], "text")
+    if one["sessionUpdate"] == other["sessionUpdate"] == CHILD:
+        return _same(one, other, "update") and _alike(one["update"], other["update"])
+    return (
+        "content" in one
+        and "content" in other
+        and _same(one, other, "content")
+        and _same(one["content"], other["content"], "text")
+    )
 
 
 def _same(one: Json, other: Json, but: str) -> bool:

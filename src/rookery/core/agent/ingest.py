@@ -3,6 +3,9 @@
 Nothing is dropped, and nothing that an agent sends can pass for one of our own kinds.
 """
 
+from collections.abc import Container
+
+from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.turn.watchdogs import PROGRESS
 
@@ -12,22 +15,43 @@ OF_ACP = ("session/", "elicitation/", "mcp/", "$/")
 """What the names of the protocol's own methods begin with: one that is not known yet is shown."""
 
 
-def from_notification(method: str, params: object, session: str | None) -> list[Json]:
-    """The updates in one notification. `session`: the agent's id of our session, once known."""
+def from_notification(
+    method: str, params: object, session: str | None, children: Container[str] = ()
+) -> list[Json]:
+    """The updates in one notification. `session`: the agent's id of our session, once known;
+    `children`: those of the sub-agents that it has announced."""
     if method != "session/update":
         return [raw("notification", {"method": method, "params": params}, method)]
     if not isinstance(params, dict) or not isinstance(params.get("update"), dict):
         return [raw("notification", params, "a session/update without an update")]
     update = params["update"]
     if session is not None and params.get("sessionId") not in (session, None):
+        if isinstance(name := params["sessionId"], str) and name in children:
+            return [{"sessionUpdate": CHILD, "session": name, "update": update}]
         return [raw("update", params, "an update for another session")]
     kind = kind_of(update)
+    if kind in CHUNK_KINDS and (call := parent_call(update)):
+        return [{"sessionUpdate": CHILD, "call": call, "update": update}]
     if not kind or kind.startswith("_"):
         return [raw("update", update, f"an update that calls itself {kind!r}"[:200])]
     # `_meta` belongs to the notification in ACP, and says nothing that is news by itself.
     known = ("sessionId", "update", "_meta")
     extra = {key: value for key, value in params.items() if key not in known}
     return [update, raw("notification", extra, BESIDE)] if extra else [update]
+
+
+def parent_call(update: Json) -> str:
+    """The call that started the sub-agent whose update this is, whatever its vendor calls itself;
+    "": it is the agent's own, or of a session of its own."""
+    meta = lenient.mapping(update, "_meta")
+    named = (lenient.text(each, "parentToolUseId") for each in meta.values())
+    return next((each for each in named if each), "")
+
+
+def announced(update: Json) -> str:
+    """The session of a sub-agent that an update tells of; "": it tells of none."""
+    inner = lenient.mapping(update, "update") if kind_of(update) == CHILD else update
+    return lenient.text(inner, "sessionId") if kind_of(inner) == "subagent_update" else ""
 
 
 def raw(source: str, value: object, why: str) -> Json:

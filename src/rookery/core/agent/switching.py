@@ -23,6 +23,7 @@ OF_THE_AGENT = (
     *("model", "effort", "plan", "usage", "rateLimit", "retrying", "retry", "reason", "error"),
     *("limits", "resumes"),
     *("_offers", "_tools", "_plan", "_plans", "_open", "_said", "_dropped", "_started"),
+    *("_children", "_messages"),
 )
 """What belongs to one agent, or tells how it fared, and is dropped when another takes over."""
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rookery.core import budgets
+from rookery.core.agent import children
 from rookery.core.asks import links
 from rookery.core.blocks import agent_names, captions, parts
 from rookery.core.blocks.agent_names import agent_name
@@ -63,7 +64,10 @@ def fields(ask: Json, header: Json) -> Json:
 def asker(update: Json, header: Json) -> str:
     """The name of the agent that asks: another may work on the session later. Logs of earlier
     builds do not say it; the header at that event does."""
-    return lenient.text(update, "agent")[: agent_names.MAX_LENGTH] or agent_name(header)
+    name = lenient.text(update, "agent")[: agent_names.MAX_LENGTH] or agent_name(header)
+    if who := children.asking(header, update):
+        return f"{children.name_of(header, who)[:100]} (sub-agent of {name or 'the agent'})"
+    return name
 
 
 def _risk(call: Json, header: Json) -> str:

@@ -27,6 +27,9 @@ MARKS |= dict.fromkeys(("interrupted", "unfinished", "cancelled", "rejected"), "
 QUIET = ("read", "search", "fetch", "think")
 """Kinds whose output says little that the answer does not: its length stands for it."""
 
+SUBAGENT = "subagent"
+"""The kind of the block that shows one."""
+
 EXITS = ("exitCode", "exit_code", "exit")
 """What agents call the code that a command ended with."""
 
@@ -61,11 +64,18 @@ def is_quiet(block: Block) -> bool:
     return block["role"] == "tool" and block.get("kind") in QUIET and block["status"] == "done"
 
 
+def is_subagent(block: Block) -> bool:
+    """Whether a call is a sub-agent, or has started one that told what it did."""
+    return block["role"] == "tool" and "calls" in block
+
+
 def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, str]:
     """A verb and an object: the agent's own words where they say what is done."""
     said = clean(block["title"] or lenient.text(block, "tool"))
     kind = block.get("kind", "")
     verb = VERBS.get(kind, "")
+    if kind == SUBAGENT:
+        return "sub-agent", said
     if is_command(block):
         first, *more = command_of(block).split("\n") or [""]
         return "run", (clean(first) or said or "a command") + (" …" if more else "")

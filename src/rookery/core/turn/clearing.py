@@ -59,7 +59,7 @@ def is_folded(fold: Json | None, block: str) -> bool:
     if not fold:
         return False
     turn, _, rest = block.partition(".")
-    seq, last = rest.rstrip("?"), int(fold["turn"])
+    seq, last = rest.rstrip("?$s"), int(fold["turn"])
     if int(turn) != last or not seq.isdecimal():
         return int(turn) <= last
     return int(seq) < int(fold["seq"])

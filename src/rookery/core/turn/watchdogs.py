@@ -17,6 +17,7 @@ PROGRESS = frozenset(
     {
         *("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"),
         *("tool_call", "tool_call_update", "plan", "plan_update", "plan_removed"),
+        *("_child", "subagent_update", "session_message", "session_message_chunk"),
     }
 )
 """Commands, modes, titles and usage without cost are none."""

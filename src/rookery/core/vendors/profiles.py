@@ -229,9 +229,11 @@ def offers_of(profile: Profile) -> Json:
         "terminal": profile.terminals,
         "elicitation": {"form": {}, "url": {}},
         "plan": {},
+        "subagents": {},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "auth": {"terminal": True, "_meta": {"terminal-auth": True}},
         "_meta": {
+            "subagent-transcript": True,  # who knows no sessions of sub-agents
             "rookery": {"judge": True, "hooks": True},  # core.policy: auto_answer, hook_asks
             "terminal-auth": True,  # core.vendors.logins
             **({"terminal_output": True} if profile.output_offered else {}),  # core.tools.terminals

@@ -7,6 +7,7 @@ came between is missing until more is loaded; `join` puts it in.
 
 from collections.abc import Iterable
 
+from rookery.core.agent import children
 from rookery.core.blocks import Block, Document
 from rookery.core.blocks.tools import STATUS
 from rookery.core.json import Event, Json, kind_of
@@ -24,7 +25,7 @@ def wanted(document: Document) -> dict[str, int]:
     names = {*document.late, header["_plan"], *(header["_open"] or ())[:1]}
     names |= {*(header.get("_compaction") or ())[1:], *(header.get("_plans") or {}).values()}
     names |= {ask["block"] for ask in header["asks"].values()}
-    names |= {*unfinished(header)}
+    names |= {*unfinished(header), *(each["block"] for each in children.known(header).values())}
     names |= {name for name, state, _ in header["_terminals"].values() if state == "running"}
     names |= {block["parent"] for block in document.blocks.values()}
     missing = (name for name in names if name and name not in document.blocks)
@@ -34,7 +35,7 @@ def wanted(document: Document) -> dict[str, int]:
 
 def began(name: str) -> int:
     """The event that made a block; 0: its id does not say."""
-    digits = name.partition(".")[2].rstrip("?$")
+    digits = name.partition(".")[2].rstrip(f"?${children.SUFFIX}")
     return int(digits) if digits.isdigit() and len(digits) < 19 else 0
 
 
@@ -59,7 +60,9 @@ def _made(before: Json, name: str, event: Event) -> Block | None:
     if kind_of(event.update).startswith("tool_call"):
         tools.pop(key_of(event.update), None)
     fresh = {**before, "_tools": tools, "_terminals": {}, "_open": None, "_plan": None}
-    fresh |= {"_compaction": None, "_plans": {}}
+    others = {key: each for key, each in children.known(before).items() if each["block"] != name}
+    fresh |= {"_compaction": None, "_plans": {}, "_messages": {}, "_children": {}}
+    fresh |= children.turn_begins({"_children": others})
     if name == before["_plan"]:
         entries = [{"content": each["text"], "status": each["status"]} for each in before["plan"]]
         event = event._replace(update={**event.update, "entries": entries})
@@ -69,6 +72,9 @@ def _made(before: Json, name: str, event: Event) -> Block | None:
     for known, status, _ in before["_tools"].values():
         if known == name:
             block["status"] = STATUS.get(status, status[:40])
+    for child in children.known(before).values():
+        if child["block"] == name:
+            block |= {"status": child["status"], "calls": child["calls"]}
     for known, _, call in before["_terminals"].values():
         if known == name:
             block["parent"] = call

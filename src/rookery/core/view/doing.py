@@ -39,9 +39,25 @@ def after(doing: Doing, update: Json, cwd: str) -> Doing:
             return doing if doing.said == WORDS[kind] else doing._replace(said=WORDS[kind])
         case "tool_call" | "tool_call_update":
             return doing._replace(calls=_calls(doing.calls, update, cwd))
+        case "_child":
+            return after(doing, _inner(update), cwd)
+        case "subagent_update":
+            works = lenient.text(lenient.mapping(update, "state"), "state") == "running"
+            call = {"toolCallId": f"s:{lenient.text(update, 'sessionId')}"}
+            call |= {"title": lenient.text(update, "title")}
+            over = {} if works or "state" not in update else {"status": "completed"}
+            return doing._replace(calls=_calls(doing.calls, call | over, cwd))
         case "_turn" | "_prompt" if update.get("state") in ("idle", None):
             return Doing()
     return doing
+
+
+def _inner(update: Json) -> Json:
+    """Of a sub-agent: what it does is what the session does."""
+    inner = lenient.mapping(update, "update")
+    if kind_of(inner) not in ("tool_call", "tool_call_update"):
+        return {}
+    return {**inner, "toolCallId": f"{lenient.text(update, 'session')} {key_of(inner)}"}
 
 
 def _calls(

@@ -124,7 +124,12 @@ def turn_words(page: Document) -> str:
     for block in page.blocks.values():
         if block["role"] == "terminal" and block["parent"]:
             terminals.setdefault(block["parent"], []).append(block)
+    inside = set[str]()
     for block in page.blocks.values():
+        above = page.blocks.get(block["parent"] or "")
+        if above is not None and (above["id"] in inside or captions.is_subagent(above)):
+            inside.add(block["id"])  # of what a sub-agent did, the result is told
+            continue
         words = _block(block, terminals.get(block["id"], []), page.header["cwd"])
         if words and words.startswith("- ") and found[-1].startswith("- "):
             found[-1] += "\n" + words
@@ -232,6 +237,8 @@ def _result(block: Block, terminals: list[Block]) -> str:
     if captions.is_rejected(block):
         return "rejected by the person"
     status = lenient.text(block, "status")
+    if captions.is_subagent(block) and (result := lenient.text(block, "result")):
+        return f"{status}: {result}"
     code = captions.exit_code(block, terminals)
     if code:
         return f"failed, exit code {code}" if status == "failed" else f"exit code {code}"

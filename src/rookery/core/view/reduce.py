@@ -7,7 +7,9 @@ in one go, event by event, page by page, live or after a restart.
 from collections.abc import Callable, Iterable
 
 from rookery.core import budgets
+from rookery.core.agent import children as memory
 from rookery.core.agent import message_blocks
+from rookery.core.agent.chunks import CHILD
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import links
@@ -17,6 +19,7 @@ from rookery.core.blocks import (
     Op,
     ask_actions,
     asks,
+    children,
     make_block,
     notices,
     parts,
@@ -124,7 +127,12 @@ def _thinking(before: Json, after: Json) -> list[Op]:
 
 
 def _tool(before: Json, after: Json, event: Event) -> list[Op]:
-    return _tool_ops(before, after, event, event.update)
+    ops = _tool_ops(before, after, event, event.update)
+    return ops + children.headings(before, after, event)
+
+
+def _child(before: Json, after: Json, event: Event) -> list[Op]:
+    return children.ops_of(before, after, event, _LOOKS)
 
 
 def _tool_ops(before: Json, after: Json, event: Event, call: Json) -> list[Op]:
@@ -212,6 +220,8 @@ def _went_well(news: terminals.Told, call: Json) -> bool:
 
 def _closed(before: Json, after: Json, event: Event, ask: Json) -> list[Op]:
     """How it ended; its call has not run so far, and does not if it was rejected."""
+    who = memory.asking(before, ask)
+    before, after = memory.view(before, who), memory.view(after, who)
     ops = change(ask["block"], **ask_actions.outcome(event.update, event.by, ask))
     rejected = ask_actions.is_rejected(event.update, ask)
     for key in all_asked_of(before, ask):
@@ -227,6 +237,8 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     if update.get("state") != "asked":
         ask = before["asks"].get(name)
         return _closed(before, after, event, ask) if ask else []
+    who = memory.asking(after, update)
+    before, after = memory.view(before, who), memory.view(after, who)
     call = lenient.mapping(update, "toolCall")
     key = asked_of(before, update)
     ops = _tool_ops(before, after, event, call) if call and key == key_of(call) else []
@@ -251,7 +263,8 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
     else:
         block["parts"] = parts.from_tool_content(lenient.sequence(call, "content"), call)
         block |= asks.fields(update, after)
-    return [*ops, *put(block)]
+    child = memory.known(after).get(who)
+    return [children.below(op, child) for op in (*ops, *put(block))]
 
 
 def _kind(update: Json) -> str:
@@ -299,6 +312,7 @@ def _turn(before: Json, after: Json, event: Event) -> list[Op]:
     for name, _, _ in terminals.running(before["_terminals"]).values():
         if in_turn(before, name):
             ops += change(name, status=LEFT[reason != "end_turn"])
+    ops += children.turn_over(before, after, event)
     told = reason == "rate_limited" and before["rateLimit"] is not None  # its notice says it all
     if reason in ("", "end_turn") or told:
         return ops
@@ -341,6 +355,8 @@ _LOOKS: dict[str, Look] = {
     **dict.fromkeys(_ROLE, _chunk),
     "tool_call": _tool,
     "tool_call_update": _tool,
+    **dict.fromkeys((CHILD, "subagent_update"), _child),
+    **dict.fromkeys(("session_message", "session_message_chunk"), _child),
     "plan": plans.shown,
     "plan_update": plans.shown_update,
     "plan_removed": plans.shown_removal,

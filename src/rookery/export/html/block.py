@@ -66,6 +66,12 @@ def _answer(block: Block, view: View) -> str:
     return prose + more + _parts(block, view)
 
 
+def _message(block: Block, view: View) -> str:
+    """Of a sub-agent: what it says, is told, and hands over."""
+    title = tag("p", esc_line(block["title"]), "soft") if block["title"] else ""
+    return title + _answer(block, view)
+
+
 def _thought(block: Block, _view: View) -> str:
     text, more = _text(block)
     if not text.strip():
@@ -189,6 +195,7 @@ _LOOKS = {
     "prompt": _prompt,
     "answer": _answer,
     "thought": _thought,
+    "message": _message,
     "plan": _plan,
     "ask": _ask,
     "divider": _divider,

@@ -31,6 +31,12 @@ def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -
     """`asks`: what was asked about the call, and how it was answered."""
     body = details(block, terminals, view)
     line = headline(block, terminals, view)
+    if captions.is_subagent(block):  # what is nested in it follows, and is folded with it
+        live = "" if captions.is_over(block) else " live"
+        opened = " open" if live else ""
+        inside = tag("div", body, "inside") if body else ""
+        summary = f"<summary>{line}</summary>{inside}"
+        return f'<details class="card sub{live}"{opened}>{summary}</details>{asks}'
     if not body:
         return tag("div", tag("div", line, "line"), "card bare") + asks
     opened = " open" if _opens(block, terminals) else ""

@@ -38,12 +38,12 @@ def can_open(block: Block, terminals: list[Block]) -> bool:
         case "plan":
             return bool(block["parts"])
         case "tool":
-            return card.has_details(block, terminals)
+            return captions.is_subagent(block) or card.has_details(block, terminals)
         case "terminal":
             return bool(text)
         case "raw" | "notice" | "error":
             return bool(block["parts"]) or len(text) > 600
-        case "prompt":
+        case "prompt" | "message":
             return text.count("\n") >= LONGEST_PROMPT or len(text) > 1200
     return False
 
@@ -87,6 +87,16 @@ def _answer(block: Block, view: View) -> list[Line]:
     for each in block["parts"]:
         lines += part.rendered(each, view)
     return lines
+
+
+def _message(block: Block, view: View) -> list[Line]:
+    """Of a sub-agent: what it says, is told, and hands over."""
+    look, text = view.look, block["text"][:LONGEST_TEXT]
+    lines = markdown.rendered(text, view.prose, look, view.width) if text.strip() else []
+    for each in block["parts"]:
+        lines += part.rendered(each, view)
+    lines = part.capped(lines, part.OPENED if view.opened else LONGEST_PROMPT, view)
+    return [*([[(clean_line(block["title"]), look.soft)]] if block["title"] else []), *lines]
 
 
 def _thought(block: Block, view: View) -> list[Line]:
@@ -192,6 +202,7 @@ _BY_ROLE = {
     "prompt": _prompt,
     "answer": _answer,
     "thought": _thought,
+    "message": _message,
     "plan": _plan,
     "ask": ask.rendered,
     "divider": _divider,

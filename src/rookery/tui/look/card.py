@@ -27,6 +27,8 @@ save nothing."""
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     lines = [headline(block, terminals, view)]
     inner = view.narrower(2)
+    if captions.is_subagent(block) and not has_details(block, terminals):
+        return lines
     if captions.is_rejected(block):
         body = details(block, terminals, inner) if view.opened and captions.diffs(block) else []
     elif view.opened:
@@ -112,10 +114,14 @@ def headline(block: Block, terminals: list[Block], view: View) -> Line:
     sign, style = look.states[captions.mark_of(block)]
     verb, thing = words_of(block, view.cwd)
     runs: Line = [(f"{sign} ", style)]
+    if captions.is_subagent(block):
+        runs.append(("▾ " if view.opened else "▸ ", look.soft))
     if verb:
         runs.append((f"{verb} ", look.soft))
     runs.append((thing, look.ink))
     ending = _ending(block, terminals, view)
+    if captions.is_subagent(block):  # who it is matters more than the end of its result
+        return trimmed([*runs, *ending], view.width)
     room = max(8, view.width - sum(len(text) for text, _ in ending))
     return trimmed([*trimmed(runs, room), *ending], view.width)
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
+from rookery.core.blocks.captions import is_over, is_subagent
 from rookery.core.limits import Interface
 from rookery.tui.transcript.item import Item
 
@@ -17,6 +18,8 @@ def opens(item: Item, app: object) -> bool:
     match item.block["role"]:
         case "plan":
             return taste.plan_opens
+        case "tool" if is_subagent(item.block):
+            return not is_over(item.block)
         case "tool" | "terminal" if not item.members:
             from rookery.tui.look.card import is_short_change  # the first paint has no card
 

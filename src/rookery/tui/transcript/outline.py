@@ -3,7 +3,16 @@
 from collections.abc import Iterable
 
 from rookery.core.blocks import Block
-from rookery.render.nesting import DEEPEST, FEWEST, Families, families_of, rows, says_all, tops
+from rookery.render.nesting import (
+    DEEPEST,
+    FEWEST,
+    Families,
+    families_of,
+    is_folded,
+    rows,
+    says_all,
+    tops,
+)
 from rookery.render.stretches import Start, starts_of
 from rookery.tui.transcript.item import Item
 
@@ -36,7 +45,7 @@ class Outline:
         name = block["id"]
         if block["role"] != "answer" or name not in self._starts:
             self.forget(name)
-            return name not in self._of
+            return name not in self._of and block["parent"] is None
         before = self._starts[name]
         self._starts[name] = starts_of(block["text"], before)
         mine = self._of.get(name, [])
@@ -100,7 +109,8 @@ class Outline:
                     found += self._of_block(block, min(inner, DEEPEST), owned)
                 if asks:  # asks come right after the call
                     self._walk(asks, inner, families, opened, found)
-                if len(below) > len(asks):
+                folded = is_folded(block, children, opened.get(block["id"]))
+                if len(below) > len(asks) and not folded:
                     rest = [each for each in below if each["role"] != "ask"]
                     self._walk(rest, inner + 1, families, opened, found)
 

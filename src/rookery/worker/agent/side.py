@@ -10,6 +10,7 @@ from rookery.build import build
 from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
 from rookery.core.agent.addresses import address_of
+from rookery.core.agent.chunks import CHILD
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks, links
 from rookery.core.critic import loop
@@ -24,6 +25,7 @@ from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
 from rookery.worker.agent import files, recap
+from rookery.worker.agent.children import Children
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.log_in import LogIn
 from rookery.worker.agent.replays import Replays
@@ -59,8 +61,8 @@ class AgentSide:
         self._snapshots = snapshots
         self._records = records
         self._clients = clients
-        self._calls = TurnCalls()
-        self.asks = asks.Asks(self._calls)
+        self._children = Children()
+        self.asks = asks.Asks()
         self._halted: list[Incoming] = []
         """Requests that wait while a turn stops for a budget."""
         self.replays = Replays(session)
@@ -107,7 +109,7 @@ class AgentSide:
             case turns.SendCancel(kept):
                 self._refuse_halted()
                 self._snapshots.release()
-                self._surviving.cancelled(commands=self._calls.runs_a_command())
+                self._surviving.cancelled(commands=self._children.calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
                 self.terminals.cancel()
                 by = {} if kept else {"_meta": {"rookery": {"by": "watchdog"}}}
@@ -129,7 +131,7 @@ class AgentSide:
                 self.link.call("session/close", {"sessionId": left}, lambda *_: None)
 
     def _send_prompt(self, prompt: list[Json], *, continues: bool) -> None:
-        self._calls.clear()
+        self._children.turn_begins()
         self._edits.clear()
         self._surviving.turn_begins()
         self.terminals.turn_begins()
@@ -203,6 +205,7 @@ class AgentSide:
             session.append(Draft(notice(older(session.sandbox.image, theirs))))
 
     def _spawn(self) -> None:
+        self._children.agent_begins()
         session, header = self._session, self._session.header
         self._privileges.begin()
         session.look_at_settings()
@@ -289,7 +292,8 @@ class AgentSide:
             return
         if self._log_in.heard(method, params):
             return
-        for update in ingest.from_notification(method, params, session or None):
+        for update in ingest.from_notification(method, params, session or None, self._children):
+            self._children.hear(update)
             for fresh in self.replays.take(update):
                 self._heard(fresh)
 
@@ -303,15 +307,21 @@ class AgentSide:
             self._heard(fresh)
 
     def _heard(self, update: Json) -> None:
+        calls = self._children.speaker(update)
+        if update["sessionUpdate"] == CHILD:
+            update = {**update, "update": self._noted(lenient.mapping(update, "update"), calls)}
+        self._session.said(self._noted(update, calls))
+
+    def _noted(self, update: Json, calls: TurnCalls) -> Json:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
             update = self._edits.note(update)
             self._privileges.hear(*(update.get(key) for key in ("content", "rawOutput", "_meta")))
-            known = self._calls.remember(update)
+            known = calls.remember(update)
             self.terminals.background.hear(update)
             self.kept.announced(update)
             if loop.changes(known | {"status": update.get("status")}):
                 self._session.feed_critic(loop.Acted())
-        self._session.said(update)
+        return update
 
     def requested(self, incoming: Incoming) -> None:
         if incoming.method in CHANGES and self._session.halts(incoming.method):
@@ -334,7 +344,7 @@ class AgentSide:
             else:
                 self._serve(incoming)
         elif method == auto_answer.METHOD:
-            self.auto_answer.take_request(incoming, self._calls)
+            self.auto_answer.take_request(incoming, self._children.calls)
         else:
             self._ask(incoming)
 
@@ -361,23 +371,26 @@ class AgentSide:
         given, about = self._edits.note(lenient.mapping(incoming.params, "toolCall")), list[Json]()
         if given:
             incoming.params = {**incoming.params, "toolCall": given}
+        child = lenient.text(incoming.params, "sessionId")
+        judged = self._children.calls_of(child)
         if incoming.method == "session/request_permission":
-            about = self._calls.stands_for(given)
+            about = judged.stands_for(given)
         calls = self.auto_answer.look_at_all(about)
         guarded = self._session.policy.confirm_destructive
         try:
-            asked = self.asks.take(incoming, dangers(calls) if guarded else "")
+            asked = self.asks.take(incoming, dangers(calls) if guarded else "", judged)
         except links.BadLink as fault:
             self.kept.refuse_link(incoming, str(fault))
             return
         if asked is None:
             return
-        update, old = self.kept.stands_again(asked[1])
+        who = {"session": child} if child in self._children else {}
+        update, old = self.kept.stands_again(asked[1] | who)
         name = update["id"]
         incoming.cancelled = lambda: self._session.then(self.kept.withdraw, name)
         is_hooks = self._session.profile().judged and hook_asks.is_one(given)
         if calls:
-            update |= self._calls.asked(update, about)
+            update |= judged.asked(update, about)
             update |= {"does": self.auto_answer.told(about, given)}
             answer = None if is_hooks else self.auto_answer.answer(update, calls)
         else:

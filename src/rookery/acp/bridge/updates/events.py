@@ -8,8 +8,11 @@ as it is at the end.
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.updates import shapes
+from rookery.acp.bridge.updates.children import KINDS as CHILDREN
+from rookery.acp.bridge.updates.children import Children, call_id
 from rookery.acp.bridge.updates.plans import Plans
 from rookery.acp.bridge.updates.terminals import Screens
+from rookery.core.agent import children as memory
 from rookery.core.agent.message_blocks import is_system_prompt
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
@@ -34,6 +37,8 @@ class Sharing:
         self._load = load
         self._notices = offers(client, "session", "notices")
         self._compaction = offers(client, "session", "compaction")
+        flat = offers(client, "_meta", "subagent-transcript")
+        self.children = Children(sessions=offers(client, "subagents"), flat=flat)
         self._plans = Plans(by_id=offers(client, "plan"))
         self._ids: dict[str, str] = {}
         """Of each block of a tool call: the id that the editor knows it by."""
@@ -46,6 +51,8 @@ class Sharing:
         """The updates of an event. `echo`: its prompt, too."""
         before = self.header
         self.header = before | advance(before, event)
+        if kind_of(event.update) in CHILDREN:
+            return self.children.take(self.header, event)
         told = self._history(before, event, echo=echo)
         return told + self._state(before, event) if live else told
 
@@ -126,7 +133,7 @@ class Sharing:
 
     def _idle(self, before: Json, update: Json) -> list[Json]:
         """No call stays open after a turn that did not end well."""
-        told = self.screens.alone() + self.stale()
+        told = self.screens.alone() + self.stale() + self.children.over(self.header)
         if update.get("reason") == "end_turn":
             return told
         for block in unfinished(before):
@@ -140,6 +147,8 @@ class Sharing:
     def shown_call(self, ask: Json) -> Json:
         """The tool call that a permission is asked for."""
         call = lenient.mapping(ask, "toolCall")
+        if who := memory.asking(self.header, ask):
+            return self._child_call(who, call)
         key = asked_of(self.header, ask)
         block = block_of(self.header, key)
         fields = shapes.call(call, self.header["cwd"], self.screens.show)
@@ -150,10 +159,18 @@ class Sharing:
         told: Json = {key: known[key] for key in ("title", "kind", "rawInput") if key in known}
         return {"toolCallId": id, **told, **fields}  # it may carry nothing but its id
 
+    def _child_call(self, who: str, call: Json) -> Json:
+        """It says which sub-agent asks."""
+        fields = shapes.call(call, self.header["cwd"], self.screens.show)
+        title = f"{memory.name_of(self.header, who)}: {lenient.text(call, 'title')}"
+        id = key_of(call) if self.children.sessions else call_id(who)
+        fields.pop("status", None)
+        return {**fields, "toolCallId": id, "title": title}
+
     def _ask(self, before: Json, update: Json) -> list[Json]:
         """A call is announced before it is asked about."""
         call = lenient.mapping(update, "toolCall")
-        if update.get("state") != "asked" or not call:
+        if update.get("state") != "asked" or not call or memory.asking(self.header, update):
             return []
         fresh = self._is_fresh(before, call)
         told = self._call(before, {"status": "pending", **call}) if fresh else []

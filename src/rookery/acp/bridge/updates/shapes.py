@@ -144,6 +144,14 @@ def notice(given: Json) -> Json:
     return found
 
 
+def shortened(update: Json) -> Json:
+    """One that no line can carry."""
+    small = {key: value for key, value in update.items() if not key.startswith("raw")}
+    part = {"type": "text", "text": "(too large to show here)"}
+    listed = [{"type": "content", "content": part}]
+    return small | {"content": part if update["sessionUpdate"].endswith("_chunk") else listed}
+
+
 def thought(given: Json) -> list[Json]:
     """An agent's notice, for an editor that knows none."""
     words = [lenient.text(given, key) for key in ("title", "description")]

@@ -1,0 +1,117 @@
+"""What sub-agents say and do, as lines: those that work at the same time are told apart."""
+
+from collections.abc import Callable, Iterator
+
+from rookery.cli.output import card, lines
+from rookery.cli.output.paint import Paint
+from rookery.cli.output.safe import clean_line
+from rookery.core.blocks import Block, Document, captions
+
+DEEPEST = 8
+
+type Write = Callable[[str, list[str]], None]
+
+
+class Nested:
+    """`brief`: without their words."""
+
+    def __init__(self, paint: Paint, write: Write, *, full: bool, brief: bool) -> None:
+        self._paint = paint
+        self._write = write
+        self._full = full
+        self._brief = brief
+        self._written: set[str] = set()
+        self._saying: dict[str, tuple[Document, Block]] = {}
+        """By sub-agent: the text that goes on."""
+        self._last = ""
+        """Who was written last; "": the agent."""
+
+    def hold(self, document: Document, block: Block, *, final: bool) -> None:
+        """A text is written when it is over: several may come at the same time."""
+        above = block["parent"]
+        if above in self._saying and self._saying[above][1] is not block:
+            self.tell(above)
+        if block["id"] not in self._written:
+            self._saying[above] = (document, block)
+        if final:
+            self.tell(above)
+
+    def tell(self, above: str | None) -> None:
+        """Write the text that a sub-agent has finished."""
+        document, block = self._saying.pop(above or "", (None, None))
+        if document is None or block is None or self._brief:
+            return
+        self._written.add(block["id"])
+        of = lines.of_thought if block["role"] == "thought" else lines.of_message
+        found = of(block, self._paint, full=self._full)
+        self._write(block["role"], self.inside(document, block, found))
+
+    def tell_all(self) -> None:
+        for name in [*self._saying]:
+            self.tell(name)
+
+    def heading(self, document: Document, block: Block, *, timed: bool) -> None:
+        """A line when it begins, and one when it is over."""
+        over, cwd = captions.is_over(block), document.header["cwd"]
+        name = f"{block['id']}!" if over else block["id"]
+        if name in self._written:
+            return
+        self._written.add(name)
+        self.tell(block["id"])
+        line = card.headline(block, [], self._paint, cwd, durations=timed)
+        line = line if over else f"{self._paint.mark('running')} {card.title(block, cwd)}"
+        self._write("tool", ["  " * depth_of(document, block) + line])
+        self._last = block["id"]
+
+    def inside(self, document: Document, block: Block, found: list[str]) -> list[str]:
+        """Lines of a block, below who they are of: named where another was written last."""
+        above = document.blocks.get(block["parent"] or "")
+        indent = "  " * depth_of(document, block)
+        found = [indent + line for line in found]
+        if above is None or above.get("kind") != captions.SUBAGENT:
+            return found
+        if self._last != above["id"] and found:
+            self._last = above["id"]
+            found.insert(0, indent + self._paint.faint(f"{clean_line(above['title'])}:"))
+        return found
+
+    def other(self) -> None:
+        """Something else was written."""
+        self._last = ""
+
+
+def in_order(document: Document, *, full: bool) -> Iterator[Block]:
+    """What a page shows, each sub-agent with what it said and did: folded, unless `full`."""
+    below: dict[str, list[Block]] = {}
+    for block in document.blocks.values():
+        if (above := _subagent(document, block)) is not None:
+            below.setdefault(above["id"], []).append(block)
+    inner = {block["id"] for found in below.values() for block in found}
+    waiting = [block for block in document.blocks.values() if block["id"] not in inner][::-1]
+    while waiting:
+        block = waiting.pop()
+        yield block
+        folded = captions.is_over(block) and not full
+        found = below.get(block["id"], [])
+        waiting += [each for each in found if not folded or _waits(each)][::-1]
+
+
+def _subagent(document: Document, block: Block) -> Block | None:
+    above, steps = document.blocks.get(block["parent"] or ""), 0
+    while above is not None and steps < 50:
+        if captions.is_subagent(above):
+            return above
+        above, steps = document.blocks.get(above["parent"] or ""), steps + 1
+    return None
+
+
+def _waits(block: Block) -> bool:
+    return bool(block["role"] == "ask" and block["status"] == "asked")
+
+
+def depth_of(document: Document, block: Block) -> int:
+    depth = 0
+    while depth < DEEPEST and block["parent"] in document.blocks:
+        block = document.blocks[block["parent"]]
+        depth += 1
+    return depth

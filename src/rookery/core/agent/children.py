@@ -1,0 +1,303 @@
+"""The fold's memory of sub-agents: which block shows each, and what it is saying and doing.
+
+A sub-agent is a session of the agent's own (`subagent_update` announces it, and its updates come
+under its id), or what belongs to a call that started it (`_meta.…parentToolUseId`). The worker logs
+what it says as `_child`, so that nothing takes it for the agent's own. Inside, its updates are
+folded as the agent's are, with a memory of its own.
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+
+from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
+from rookery.core.agent.prompt import words_of
+from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.core.tools import calls
+from rookery.core.turn.watchdogs import ASYNC
+
+KEPT = 64
+"""Sub-agents that are remembered; later news of a forgotten one starts a new block."""
+TOOLS_KEPT = 200
+"""Calls of each that are."""
+MESSAGES_KEPT = 200
+LONGEST_KEY = 300
+LONGEST_RESULT = 200
+LONGEST_NAME = 40
+"""Characters of a description that stands beside the title: a longer one is the task."""
+
+MEMORY = ("_open", "_tools", "_thinking", "_plan", "_plans", "_planned", "plan")
+"""Fields of a header that each sub-agent has for itself."""
+
+FOLDED = CHUNK_KINDS | {"tool_call", "tool_call_update", "plan", "plan_update", "plan_removed"}
+UNSEEN = frozenset(
+    {
+        *("available_commands_update", "current_mode_update", "config_option_update"),
+        *("session_info_update", "usage_update", "compaction_update", "compaction_summary_chunk"),
+    }
+)
+"""Of a sub-agent: kept, and not shown."""
+
+AT_WORK = ("running", "requires_action")
+ENDS = {"cancelled": "interrupted", "error": "failed"}
+
+SUFFIX = "s"
+"""After the id of the event that made a sub-agent's block: what it said first may have that id."""
+
+type Steps = Mapping[str, Callable[[Json, Event], Json]]
+
+
+def known(header: Json) -> dict[str, Json]:
+    return header.get("_children") or {}  # unknown to earlier builds
+
+
+def key_of(update: Json) -> str:
+    """Of a `_child`: the session's id, or that of the call that it belongs to."""
+    call = lenient.text(update, "call")
+    return f"call:{call}"[:LONGEST_KEY] if call else lenient.text(update, "session")[:LONGEST_KEY]
+
+
+def inner_of(event: Event) -> Event:
+    return event._replace(update=lenient.mapping(event.update, "update"))
+
+
+def view(header: Json, key: str) -> Json:
+    """The header as the sub-agent's own updates are folded with."""
+    if not key:
+        return header
+    own = known(header).get(key, {})
+    empty: Json = {"_tools": {}, "_plans": {}, "plan": []}
+    return {**header, **{field: own.get(field, empty.get(field)) for field in MEMORY}}
+
+
+def are_busy(header: Json) -> bool:
+    return any(child["state"] in AT_WORK for child in known(header).values())
+
+
+def name_of(header: Json, key: str) -> str:
+    """For the user."""
+    return lenient.text(known(header).get(key), "title") or "Sub-agent"
+
+
+# --- what changes a header -----------------------------------------------------------------------
+
+
+def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
+    """An update of a sub-agent, or about one; `at`: in whose transcript it stands."""
+    match kind_of(event.update):
+        case kind if kind == CHILD:
+            return _said(header, event, steps)
+        case "subagent_update":
+            return _announced(header, event, at)
+        case "session_message" | "session_message_chunk":
+            return _messaged(header, event, at)
+    return {}
+
+
+def _said(header: Json, event: Event, steps: Steps) -> Json:
+    key, inner = key_of(event.update), inner_of(event)
+    kind = kind_of(inner.update)
+    if kind in UNSEEN:
+        return {}
+    header, changes = _present(header, event, key)
+    if kind not in FOLDED:
+        changes |= _with(header, key, _open=None)
+        return changes | after({**header, **changes}, inner, steps, key)
+    own, child = view(header, key), known(header)[key]
+    found = steps[kind](own, inner)
+    fields: Json = {field: found[field] for field in MEMORY if field in found}
+    if "_tools" in fields:
+        fields["calls"] = child["calls"] + (len(fields["_tools"]) > len(own["_tools"]))
+        fields["_tools"] = dict([*fields["_tools"].items()][-TOOLS_KEPT:])
+    if kind in CHUNK_KINDS and lenient.mapping(inner.update, "content").get("type") == "text":
+        goes_on = "_open" not in fields
+        fields |= _heard(child, lenient.text(inner.update["content"], "text"), goes_on=goes_on)
+    if "_terminals" in found:
+        changes["_terminals"] = found["_terminals"]
+    return changes | _with(header, key, **fields)
+
+
+def _heard(child: Json, text: str, *, goes_on: bool) -> Json:
+    """The beginning of its last message, and what tells the whole of it from another."""
+    length, sum_, begin = child["words"] if goes_on else (0, 0, "")
+    sum_ = zlib.crc32(text.encode("utf-8", "replace"), sum_)
+    begin = (begin + text).lstrip()[:LONGEST_RESULT] if len(begin) < LONGEST_RESULT else begin
+    return {"words": [length + len(text), sum_, begin]}
+
+
+def _present(header: Json, event: Event, key: str) -> tuple[Json, Json]:
+    """The header with this sub-agent in it, and with a block in this turn."""
+    child = known(header).get(key)
+    if child is not None and calls.in_turn(header, child["block"]):
+        return header, {}
+    block = header["_tools"].get(key.removeprefix("call:")) if key.startswith("call:") else None
+    made = _fresh(header, event) | (child or {})
+    made |= {"block": block[0] if block else calls.block_id(header, event) + SUFFIX}
+    made |= {"since": event.at, "calls": 0, "status": "running"}
+    made = {field: value for field, value in made.items() if field not in MEMORY}
+    changes = _with(header, key, **made) | ({} if block else {"_open": None})
+    return {**header, **changes}, changes
+
+
+def _fresh(header: Json, event: Event) -> Json:
+    block = calls.block_id(header, event) + SUFFIX
+    said: Json = {"title": "", "role": "", "of": "", "state": "", "result": "", "words": [0, 0, ""]}
+    return said | {"block": block, "status": "running", "since": event.at, "calls": 0}
+
+
+def _with(header: Json, key: str, **fields: object) -> Json:
+    children = dict(known(header))
+    children[key] = children.get(key, {}) | fields
+    if len(children) > KEPT:
+        idle = (name for name, each in children.items() if each["state"] not in AT_WORK)
+        del children[next((name for name in idle if name != key), next(iter(children)))]
+    return {"_children": children}
+
+
+def _announced(header: Json, event: Event, at: str) -> Json:
+    """Who it is, and whether it works. The first word of it makes its block."""
+    update, key = event.update, lenient.text(event.update, "sessionId")[:LONGEST_KEY]
+    child, changes = known(header).get(key), dict[str, object]()
+    state = update.get("state")
+    works = lenient.text(state, "state") in AT_WORK
+    if child is None or (works and not calls.in_turn(header, child["block"])):
+        header, changes = _present(header, event, key)
+        child = known(header)[key]
+    fields: Json = {"of": at}
+    if "title" in update or "description" in update:
+        role = lenient.text(update, "description") or child["role"]
+        is_name = len(role) <= LONGEST_NAME and "\n" not in role
+        title = lenient.first_line(lenient.text(update, "title"), 200) or child["title"]
+        fields |= {"role": role if is_name else "", "title": title}
+        if not title:
+            fields["title"] = lenient.first_line(role, 80)
+    if isinstance(state, dict):
+        fields |= _state(child, state)
+    return changes | _with(header, key, **fields)
+
+
+def _state(child: Json, state: Json) -> Json:
+    name = lenient.text(state, "state")
+    if name in AT_WORK:
+        return {"state": name, "status": "running"}
+    if name != "idle":
+        return {"state": name[:40]}
+    status = ENDS.get(lenient.text(state, "stopReason"), "done")
+    error = lenient.mapping(state, "error") or {"message": state.get("error")}
+    said = lenient.text(error, "message") if status == "failed" else ""
+    result = lenient.first_line(said or child["result"] or child["words"][2], LONGEST_RESULT)
+    return {"state": name, "status": status, "result": result, "_open": None}
+
+
+def counted(header: Json, event: Event, call: str) -> Json:
+    """A call of the sub-agent that another call has started."""
+    key = f"call:{call}"[:LONGEST_KEY]
+    header, changes = _present(header, event, key)
+    return changes | _with(header, key, calls=known(header)[key]["calls"] + 1, _open=None)
+
+
+def asking(header: Json, ask: Json) -> str:
+    """Which sub-agent asks; "": the agent itself."""
+    key = lenient.text(ask, "session")[:LONGEST_KEY]
+    return key if key in known(header) else ""
+
+
+def remember(header: Json, key: str, changes: Json) -> Json:
+    """What the fold of its own update changes, in its own memory where that has a place for it."""
+    own: Json = {field: changes[field] for field in MEMORY if field in changes}
+    rest = {field: value for field, value in changes.items() if field not in MEMORY}
+    return rest | _with(header, key, **own) if key else changes
+
+
+def turn_over(header: Json, status: str) -> Json:
+    """None goes on beyond the turn that it was started in: what did not end is left, once."""
+    children = {
+        key: child | {"state": "", "status": status, "_tools": calls.left(_tools(child), status)}
+        if child["status"] == "running"
+        else child
+        for key, child in known(header).items()
+    }
+    return {"_children": children} if children else {}
+
+
+def turn_begins(header: Json) -> Json:
+    """Who they are is known beyond a turn, since each can be sent more; what they did is not."""
+    children = {
+        key: {field: value for field, value in child.items() if field not in MEMORY}
+        for key, child in known(header).items()
+    }
+    return {"_children": children, "_messages": {}} if children else {}
+
+
+def _tools(child: Json) -> Json:
+    return child.get("_tools") or {}
+
+
+# --- messages between sessions -------------------------------------------------------------------
+
+
+def messages(header: Json) -> dict[str, list[object]]:
+    """By transcript and id: its block ("": shown elsewhere, or not at all)."""
+    return header.get("_messages") or {}  # unknown to earlier builds
+
+
+def message_key(update: Json, at: str) -> str:
+    return f"{at}/{lenient.text(update, 'messageId')}"[:LONGEST_KEY]
+
+
+def owner_of(header: Json, update: Json, at: str) -> tuple[str, str]:
+    """The sub-agent that a message is shown under, and what it is to it."""
+    sender, recipient = (
+        lenient.text(update, f"{end}SessionId")[:LONGEST_KEY] for end in ("sender", "recipient")
+    )
+    children = known(header)
+    for end, name in ((recipient, "Task"), (sender, "Result")):
+        if end in children and children[end]["of"] == at and end != at:
+            return end, name
+    if at in children:
+        return at, {recipient: "Task", sender: "Result"}.get(at, "Message")
+    return "", "Message"
+
+
+def _messaged(header: Json, event: Event, at: str) -> Json:
+    update, table = event.update, dict(messages(header))
+    key = message_key(update, at)
+    if not lenient.text(update, "messageId"):
+        return {}
+    own, twin = table.get(key), _twin(header, update, at)
+    text = words_of(lenient.sequence(update, "content"))
+    owner, name = owner_of(header, update, at)
+    changes: Json = {}
+    if twin in table or text.startswith(ASYNC) or _is_last_word(header, owner, name, text):
+        table[key] = [""]
+    elif own is None:
+        if owner:
+            header, changes = _present(header, event, owner)
+        table[key] = [calls.block_id(header, event)]
+    if len(table) > MESSAGES_KEPT:
+        del table[next(iter(table))]
+    changes["_messages"] = table
+    if name == "Result" and text and not text.startswith(ASYNC):
+        result = lenient.first_line(text.strip(), LONGEST_RESULT)
+        changes |= _with({**header, **changes}, owner, result=result)
+    return changes
+
+
+def _twin(header: Json, update: Json, at: str) -> str:
+    """The same message in the other session's transcript."""
+    for end in ("sender", "recipient"):
+        other = lenient.text(update, f"{end}SessionId")[:LONGEST_KEY]
+        other = other if other in known(header) else ""
+        linked = lenient.text(update, f"{end}MessageId")
+        named = linked or lenient.text(update, "messageId")
+        key = message_key({"messageId": named}, other)
+        if other != at and messages(header).get(key, [""]) != [""]:
+            return key
+    return "?"
+
+
+def _is_last_word(header: Json, owner: str, name: str, text: str) -> bool:
+    """Whether a sub-agent hands over what it has just said."""
+    child = known(header).get(owner)
+    if child is None or name != "Result":
+        return False
+    return list(child["words"][:2]) == [len(text), zlib.crc32(text.encode("utf-8", "replace"))]

@@ -1,0 +1,148 @@
+"""How sub-agents look: a block for each, like a call, with what it says and does nested in it."""
+
+from collections.abc import Callable
+
+from rookery.core.agent import children
+from rookery.core.agent.chunks import CHILD
+from rookery.core.agent.prompt import words_of
+from rookery.core.blocks import notices, parts
+from rookery.core.blocks.captions import SUBAGENT
+from rookery.core.blocks.document import Block, Op, append, change, make_block, put
+from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.core.tools.calls import block_id
+
+type Look = Callable[[Json, Json, Event], list[Op]]
+
+ROLE = "message"
+"""Of what a sub-agent says, is told and hands over: never an answer, which is the agent's."""
+
+SHOWN = ("status", "calls", "result")
+
+
+def ops_of(before: Json, after: Json, event: Event, looks: dict[str, Look]) -> list[Op]:
+    """What an update of a sub-agent, or about one, changes."""
+    return headings(before, after, event) + _inside(before, after, event, looks, "")
+
+
+def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at: str) -> list[Op]:
+    match kind := kind_of(event.update):
+        case _ if kind == CHILD and not at:
+            key, inner = children.key_of(event.update), children.inner_of(event)
+            ops = _inside(before, after, inner, looks, key)
+            return [below(op, children.known(after).get(key)) for op in ops]
+        case "subagent_update":
+            return _task(before, after, event)
+        case "session_message" | "session_message_chunk":
+            return _message(before, after, event, at)
+        case _ if kind in children.UNSEEN:
+            return []
+        case _ if kind in children.FOLDED:
+            return looks[kind](children.view(before, at), children.view(after, at), event)
+    return notices.raw(after, event, kind or "an update without a kind", event.update)
+
+
+def below(op: Op, child: Json | None) -> Op:
+    """In the sub-agent's block, and in no words but its own."""
+    if op[0] != "put" or child is None:
+        return op
+    block = dict(op[1])
+    if block["role"] in ("answer", "prompt"):
+        block |= {"role": ROLE, "title": "Task" if block["role"] == "prompt" else block["title"]}
+    if block["parent"] is None and block["id"] != child["block"]:
+        block["parent"] = child["block"]
+    return ["put", block]
+
+
+def headings(before: Json, after: Json, event: Event) -> list[Op]:
+    """The sub-agents' own blocks: put, and what has changed of each."""
+    ops: list[Op] = []
+    old, new = children.known(before), children.known(after)
+    for key, child in new.items():
+        was = old.get(key)
+        if was is child:
+            continue
+        if (was is None or was["block"] != child["block"]) and child["block"].endswith(
+            children.SUFFIX
+        ):
+            ops += put(_heading(child, new))
+            was = child
+        fields = _changed(was or {}, child, event.at)
+        ops += change(child["block"], **fields) if fields else []
+    return ops
+
+
+def _heading(child: Json, others: Json) -> Block:
+    above = others.get(child["of"])
+    fields = {"status": child["status"], "calls": child["calls"], "since": child["since"]}
+    parent = above["block"] if above else None
+    return make_block(
+        child["block"], "tool", kind=SUBAGENT, title=_title(child), parent=parent, **fields
+    )
+
+
+def _title(child: Json) -> str:
+    title, role = child["title"], child["role"]
+    if title and role and role != title:
+        return f"{title} ({role})"
+    return title or role or "Sub-agent"
+
+
+def _changed(was: Json, child: Json, at: int) -> Json:
+    is_call = not child["block"].endswith(children.SUFFIX)  # which says how it fares by itself
+    names = ("calls",) if is_call else SHOWN
+    fields: Json = {name: child[name] for name in names if was.get(name) != child[name]}
+    if is_call:
+        return fields
+    if was and _title(was) != _title(child):
+        fields["title"] = _title(child)
+    if "status" in fields and child["status"] != "running":
+        fields["seconds"] = max(0, at - child["since"]) / 1000
+    return fields
+
+
+def turn_over(before: Json, after: Json, event: Event) -> list[Op]:
+    """Those that did not end, and their calls."""
+    ops = headings(before, after, event)
+    for key, child in children.known(after).items():
+        was = children.known(before).get(key, {}).get("_tools") or {}
+        for name, (block, status, _) in (child.get("_tools") or {}).items():
+            if name in was and was[name][1] != status:
+                ops += change(block, status=status)
+    return ops
+
+
+# --- what it is told, and what it hands over -----------------------------------------------------
+
+
+def _task(before: Json, after: Json, event: Event) -> list[Op]:
+    """A description that is no name is what it was told to do (codex)."""
+    key = lenient.text(event.update, "sessionId")[: children.LONGEST_KEY]
+    said = lenient.text(event.update, "description")
+    if key in children.known(before) or not said or children.known(after)[key]["role"] == said:
+        return []
+    block = children.known(after)[key]["block"]
+    return put(make_block(block_id(after, event), ROLE, title="Task", text=said, parent=block))
+
+
+def _message(before: Json, after: Json, event: Event, at: str) -> list[Op]:
+    update, key = event.update, children.message_key(event.update, at)
+    was, now = children.messages(before).get(key), children.messages(after).get(key)
+    if now is None or now == [""]:
+        return [["drop", was[0]]] if was and was != [""] else []
+    owner, title = children.owner_of(after, update, at)
+    child = children.known(after).get(owner)
+    place: Json = {"title": title, "parent": child["block"] if child else None}
+    if kind_of(update) == "session_message_chunk":
+        text = words_of([update.get("content")])
+        if was:
+            return append(str(now[0]), text)
+        return put(make_block(str(now[0]), ROLE, text=text, **place))
+    content = lenient.sequence(update, "content")
+    said: Json = {"text": words_of(content), "parts": parts.from_blocks(content)}
+    if not was:
+        return put(make_block(str(now[0]), ROLE, **place | said))
+    name = str(now[0])
+    ops = change(name, **place) if lenient.text(update, "senderSessionId") else []
+    if "content" in update:
+        ops += change(name, text="", parts=said["parts"]) + append(name, said["text"])
+    return ops

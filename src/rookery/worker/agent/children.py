@@ -1,0 +1,40 @@
+"""The sub-agents that the agent has announced, and the calls of the turn: each has its own, since
+two of them may use the same ids."""
+
+from rookery.core.agent import ingest
+from rookery.core.agent.chunks import CHILD
+from rookery.core.json import Json, kind_of, lenient
+from rookery.core.turn.calls import TurnCalls
+
+KEPT = 1000
+"""Sub-agents of one process: updates of more are shown raw."""
+
+
+class Children:
+    def __init__(self) -> None:
+        self.calls = TurnCalls()
+        """The agent's own."""
+        self._of: dict[str, TurnCalls] = {}
+
+    def __contains__(self, session: object) -> bool:
+        return session in self._of
+
+    def hear(self, update: Json) -> None:
+        child = ingest.announced(update)
+        if child and child not in self._of and len(self._of) < KEPT:
+            self._of[child] = TurnCalls()
+
+    def calls_of(self, session: str) -> TurnCalls:
+        return self._of.get(session, self.calls)
+
+    def speaker(self, update: Json) -> TurnCalls:
+        own = kind_of(update) != CHILD
+        return self.calls if own else self.calls_of(lenient.text(update, "session"))
+
+    def turn_begins(self) -> None:
+        for calls in (self.calls, *self._of.values()):
+            calls.clear()
+
+    def agent_begins(self) -> None:
+        """None of those of the process before."""
+        self._of.clear()
