@@ -1,4 +1,4 @@
-"""Sub-agents under a real worker: logged while they work, never as the agent, whole after a kill."""
+"""Sub-agents under a real worker: logged as they work, never as the agent, whole after a kill."""
 
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, kind_of

@@ -35,7 +35,7 @@ def extras(
     elif status not in ("done", "pending", "running", "failed"):
         found.append((clean_line(status), False))
     if captions.is_subagent(block):
-        found.append((count(block["calls"], "call"), False))
+        found += [(count(block["calls"], "call"), False)] if block["calls"] else []
         result = clean_line(lenient.text(block, "result")) if captions.is_over(block) else ""
         found += [(result, False)] if result else []
     return found
