@@ -290,3 +290,70 @@ def test_calls_that_a_turn_leaves_open_are_told_as_failed() -> None:
     end = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "agent_exited"}
     assert statuses(shared(prompt, call, end)) == ["in_progress", "failed"]
     assert statuses(shared(prompt, call, {**end, "reason": "end_turn"})) == ["in_progress"]
+
+
+def about(name: str, state: str, **fields: Any) -> Json:
+    given = {"state": state, **({"stopReason": "end_turn"} if state == "idle" else {})}
+    return update("subagent_update", sessionId=name, state=given, **fields)
+
+
+CHILDREN: list[Json] = [
+    {"text": "I ask someone."},
+    about("s1", "running", title="Count", capabilities={"cancel": {}}),
+    update(
+        "session_message",
+        messageId="m",
+        content=[{"type": "text", "text": "Count them."}],
+        senderSessionId="root",
+        recipientSessionId="s1",
+    ),
+    {"child": "s1", "steps": [{"text": "I count."}, {"tool": "ls"}, {"text": "Twelve."}]},
+    {"child": "s1", "steps": [update("mystery", x=1)]},
+    about("s1", "idle"),
+    {"text": "They are twelve."},
+]
+
+
+async def test_an_editor_that_knows_sub_agents_gets_them_as_sessions(
+    bridge: Door, tmp_path: Path
+) -> None:
+    agent = await bridge.open(subagents={})
+    session = await agent.new(str(tmp_path))
+    assert "result" in await agent.turn(session, CHILDREN)
+    seen = [line["params"] for line in agent.lines if line.get("method") == "session/update"]
+    own = [each["update"] for each in seen if each["sessionId"] == session]
+    inner = [each["update"] for each in seen if each["sessionId"] == "s1"]
+    assert texts(own) == ["I ask someone.", "They are twelve."]
+    states = [each for each in own if each["sessionUpdate"] == "subagent_update"]
+    assert [each["state"]["state"] for each in states] == ["running", "idle"]
+    assert "capabilities" not in states[0], "nobody could cancel it here"
+    assert "session_message" in kinds(own)
+    assert kinds(inner) == ["agent_message_chunk", "tool_call", "agent_message_chunk"]
+
+
+async def test_any_other_editor_gets_a_sub_agent_as_a_call_that_shows_what_it_does(
+    bridge: Door, tmp_path: Path
+) -> None:
+    agent = await bridge.open()
+    told = await played(agent, tmp_path, *CHILDREN)
+    assert texts(told) == ["I ask someone.", "They are twelve."]
+    calls = [each for each in told if each.get("toolCallId") == "subagent:s1"]
+    assert calls[0]["sessionUpdate"] == "tool_call"
+    assert (calls[0]["title"], calls[-1]["status"]) == ("Count", "completed")
+    [last] = calls[-1]["content"]
+    said = last["content"]["text"]
+    assert [word for word in ("Count them.", "I count.", "→ ls", "Twelve.") if word in said] == [
+        *("Count them.", "I count.", "→ ls", "Twelve.")
+    ]
+
+
+async def test_a_dialog_says_which_sub_agent_asks(bridge: Door, tmp_path: Path) -> None:
+    agent = await bridge.open()
+    session = await agent.new(str(tmp_path))
+    steps = [about("s1", "running", title="Tidy"), {"child": "s1", "steps": [{"ask": "rm x"}]}]
+    request = agent.prompt(session, steps)
+    dialog = await asked(agent)
+    assert dialog["params"]["toolCall"]["title"] == "Tidy: rm x"
+    assert dialog["params"]["toolCall"]["toolCallId"] == "subagent:s1"
+    agent.send(id=dialog["id"], result=ALLOW)
+    assert "result" in await agent.answer(request)

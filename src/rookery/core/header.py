@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rookery.core import budgets, spending, worktree
 from rookery.core.agent import children, imported, message_blocks, switching
-from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
+from rookery.core.agent.chunks import CHUNK_KINDS
 from rookery.core.agent.ingest import is_aside, parent_call
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks, links, together
@@ -305,10 +305,6 @@ def _tool(header: Json, event: Event) -> Json:
     return changes
 
 
-def _child(header: Json, event: Event) -> Json:
-    return children.after(header, event, _STEPS)
-
-
 def _compaction(header: Json, event: Event) -> Json:
     """Updates and chunks of one compaction are one block, within a turn."""
     key = lenient.text(event.update, "compactionId")[:200]
@@ -400,8 +396,7 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),
     "tool_call": _tool,
     "tool_call_update": _tool,
-    **dict.fromkeys((CHILD, "subagent_update"), _child),
-    **dict.fromkeys(("session_message", "session_message_chunk"), _child),
+    **dict.fromkeys(children.KINDS, lambda header, event: children.after(header, event, _STEPS)),
     "plan": plans.after,
     "plan_update": plans.after_update,
     "plan_removed": plans.after_removal,

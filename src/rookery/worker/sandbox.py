@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.agents import programs, registry
+from rookery.build import build
 from rookery.core import worktree
 from rookery.core.json import Json, lenient
 from rookery.core.settings.sandbox import CONTAINER, NONE
@@ -134,6 +135,16 @@ class SessionSandbox:
             "Remove it before you use git there."
             for path in sorted(found)
         ]
+
+    def other_build(self, result: object) -> list[str]:
+        """An agent of ours in a container is that of its image. `result`: of its `initialize`."""
+        meta = lenient.mapping(lenient.mapping(result, "_meta"), "rookery")
+        theirs = lenient.text(meta, "imageBuild")
+        if self.kind != CONTAINER or theirs in ("", build()):
+            return []
+        from rookery.sandbox.engine import older
+
+        return [older(self.image, theirs)]
 
     def turn_ended(self, tell: Callable[[str], None]) -> None:
         """git takes over what the agent committed in its worktree, beside all else. `tell`: what

@@ -37,6 +37,8 @@ UNSEEN = frozenset(
 )
 """Of a sub-agent: kept, and not shown."""
 
+KINDS = (CHILD, "subagent_update", "session_message", "session_message_chunk")
+
 AT_WORK = ("running", "requires_action")
 ENDS = {"cancelled": "interrupted", "error": "failed"}
 
@@ -75,7 +77,11 @@ def are_busy(header: Json) -> bool:
 
 def name_of(header: Json, key: str) -> str:
     """For the user."""
-    return lenient.text(known(header).get(key), "title") or "Sub-agent"
+    return title_of(known(header).get(key, {}))
+
+
+def title_of(child: Json) -> str:
+    return lenient.text(child, "title") or "Sub-agent"
 
 
 # --- what changes a header -----------------------------------------------------------------------

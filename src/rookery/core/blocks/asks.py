@@ -10,10 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from rookery.core import budgets
-from rookery.core.agent import children
 from rookery.core.asks import links
-from rookery.core.blocks import agent_names, captions, parts
-from rookery.core.blocks.agent_names import agent_name
+from rookery.core.blocks import captions, parts
 from rookery.core.blocks.captions import Clean
 from rookery.core.blocks.document import LONGEST, Block, make_block
 from rookery.core.blocks.parts import diffs
@@ -59,15 +57,6 @@ def fields(ask: Json, header: Json) -> Json:
     lost = lenient.text(ask, "risk")[: LONGEST["danger"]]
     risk = f"This {lost}; a rewind brings it back." if lost else _risk(call, header)
     return found | ({"risk": risk} if risk and not lenient.text(ask, "danger") else {})
-
-
-def asker(update: Json, header: Json) -> str:
-    """The name of the agent that asks: another may work on the session later. Logs of earlier
-    builds do not say it; the header at that event does."""
-    name = lenient.text(update, "agent")[: agent_names.MAX_LENGTH] or agent_name(header)
-    if who := children.asking(header, update):
-        return f"{children.name_of(header, who)[:100]} (sub-agent of {name or 'the agent'})"
-    return name
 
 
 def _risk(call: Json, header: Json) -> str:

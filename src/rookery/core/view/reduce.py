@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from rookery.core import budgets
 from rookery.core.agent import children as memory
 from rookery.core.agent import message_blocks
-from rookery.core.agent.chunks import CHILD
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import links
@@ -28,6 +27,7 @@ from rookery.core.blocks import (
     tools,
 )
 from rookery.core.blocks import document as looks
+from rookery.core.blocks.agent_names import asker
 from rookery.core.blocks.document import append, block_of_event, change, put
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
@@ -254,7 +254,7 @@ def _ask(before: Json, after: Json, event: Event) -> list[Op]:
         kind=lenient.text(call, "kind") or lenient.text(does, "kind") or _kind(update),
         parent=after["_tools"][key][0] if call else None,
         actions=[] if ruled else ask_actions.answers(update),
-        agent=asks.asker(update, after),
+        agent=asker(update, after),
         **{field: said for field in ("danger", "ruled") if (said := lenient.text(update, field))},
     )
     if isinstance(update.get("schema"), dict) and not links.is_one(update):
@@ -286,7 +286,7 @@ def _judged(_before: Json, after: Json, event: Event) -> list[Op]:
         text=ask_actions.sentence(f"{ruled}: {why}" if why else ruled)[:500],
         verdict=ask_actions.REJECT if denied else ask_actions.ALLOW,
         parent=parent,
-        agent=asks.asker(event.update, after),
+        agent=asker(event.update, after),
     )
     return put(block) + (change(parent, rejected=True) if denied and parent else [])
 
@@ -355,8 +355,7 @@ _LOOKS: dict[str, Look] = {
     **dict.fromkeys(_ROLE, _chunk),
     "tool_call": _tool,
     "tool_call_update": _tool,
-    **dict.fromkeys((CHILD, "subagent_update"), _child),
-    **dict.fromkeys(("session_message", "session_message_chunk"), _child),
+    **dict.fromkeys(memory.KINDS, _child),
     "plan": plans.shown,
     "plan_update": plans.shown_update,
     "plan_removed": plans.shown_removal,

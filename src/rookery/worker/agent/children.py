@@ -1,6 +1,8 @@
 """The sub-agents that the agent has announced, and the calls of the turn: each has its own, since
 two of them may use the same ids."""
 
+from collections.abc import Callable
+
 from rookery.core.agent import ingest
 from rookery.core.agent.chunks import CHILD
 from rookery.core.json import Json, kind_of, lenient
@@ -27,9 +29,13 @@ class Children:
     def calls_of(self, session: str) -> TurnCalls:
         return self._of.get(session, self.calls)
 
-    def speaker(self, update: Json) -> TurnCalls:
-        own = kind_of(update) != CHILD
-        return self.calls if own else self.calls_of(lenient.text(update, "session"))
+    def heard(self, update: Json, note: Callable[[Json, TurnCalls], Json]) -> Json:
+        """An update as it is logged. `note`: what is to become of it, by the calls of who sent
+        it."""
+        if kind_of(update) != CHILD:
+            return note(update, self.calls)
+        inner, calls = lenient.mapping(update, "update"), lenient.text(update, "session")
+        return {**update, "update": note(inner, self.calls_of(calls))}
 
     def turn_begins(self) -> None:
         for calls in (self.calls, *self._of.values()):

@@ -6,11 +6,9 @@ from datetime import datetime
 from functools import partial
 
 from rookery.agents import registry
-from rookery.build import build
 from rookery.core.agent import ingest, messages
 from rookery.core.agent import prompt as agent_prompt
 from rookery.core.agent.addresses import address_of
-from rookery.core.agent.chunks import CHILD
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import kept_asks, links
 from rookery.core.critic import loop
@@ -195,15 +193,6 @@ class AgentSide:
             for draft in session.servers.untaken(session.header, session.agent.capabilities):
                 session.append(draft)
 
-    def _tell_other_build(self, result: object) -> None:
-        """An agent of ours in a container is that of its image."""
-        session, meta = self._session, lenient.mapping(lenient.mapping(result, "_meta"), "rookery")
-        theirs = lenient.text(meta, "imageBuild")
-        if session.sandbox.kind == CONTAINER and theirs not in ("", build()):
-            from rookery.sandbox.engine import older
-
-            session.append(Draft(notice(older(session.sandbox.image, theirs))))
-
     def _spawn(self) -> None:
         self._children.agent_begins()
         session, header = self._session, self._session.header
@@ -269,7 +258,8 @@ class AgentSide:
     def _handshake_answered(self, result: object, error: Json | None) -> None:
         match self._session.agent.phase:
             case "initializing":
-                self._tell_other_build(result)
+                for words in self._session.sandbox.other_build(result):
+                    self._session.append(Draft(notice(words)))
                 self._log_in.initialized(result)
                 self._saved_model.initialized(result, error)
             case "applying":
@@ -307,10 +297,7 @@ class AgentSide:
             self._heard(fresh)
 
     def _heard(self, update: Json) -> None:
-        calls = self._children.speaker(update)
-        if update["sessionUpdate"] == CHILD:
-            update = {**update, "update": self._noted(lenient.mapping(update, "update"), calls)}
-        self._session.said(self._noted(update, calls))
+        self._session.said(self._children.heard(update, self._noted))
 
     def _noted(self, update: Json, calls: TurnCalls) -> Json:
         if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):

@@ -10,7 +10,6 @@ from rookery.core.agent.prompt import words_of
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools.calls import key_of
 
-KINDS = frozenset({CHILD, "subagent_update", "session_message", "session_message_chunk"})
 STATUS = {"running": "in_progress", "done": "completed"}
 LINES = 60
 LONGEST = 8_000
@@ -127,7 +126,7 @@ class Children:
 
     def _news(self, key: str, child: Json) -> list[Json]:
         status = STATUS.get(child["status"], "failed")
-        fields: Json = {"title": children.name_of({"_children": {key: child}}, key)}
+        fields: Json = {"title": children.title_of(child)}
         fields |= {"status": status, "content": []}
         if text := "\n".join(self._lines.get(key, [])).strip()[-LONGEST:]:
             fields["content"] = [{"type": "content", "content": {"type": "text", "text": text}}]

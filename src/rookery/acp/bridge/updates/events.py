@@ -8,7 +8,6 @@ as it is at the end.
 from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.updates import shapes
-from rookery.acp.bridge.updates.children import KINDS as CHILDREN
 from rookery.acp.bridge.updates.children import Children, call_id
 from rookery.acp.bridge.updates.plans import Plans
 from rookery.acp.bridge.updates.terminals import Screens
@@ -51,7 +50,7 @@ class Sharing:
         """The updates of an event. `echo`: its prompt, too."""
         before = self.header
         self.header = before | advance(before, event)
-        if kind_of(event.update) in CHILDREN:
+        if kind_of(event.update) in memory.KINDS:
             return self.children.take(self.header, event)
         told = self._history(before, event, echo=echo)
         return told + self._state(before, event) if live else told
