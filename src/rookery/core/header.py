@@ -305,16 +305,6 @@ def _tool(header: Json, event: Event) -> Json:
     return changes
 
 
-def _compaction(header: Json, event: Event) -> Json:
-    """Updates and chunks of one compaction are one block, within a turn."""
-    key = lenient.text(event.update, "compactionId")[:200]
-    closed: Json = {"_open": None} if header["_open"] else {}
-    current = header.get("_compaction")  # unknown to earlier builds
-    if current and current[0] == key:
-        return closed
-    return closed | {"_compaction": [key, calls.block_id(header, event)]}
-
-
 def _ask(header: Json, event: Event) -> Json:
     update = event.update
     name = lenient.text(update, "id")
@@ -393,7 +383,9 @@ _STEPS: dict[str, Callable[[Json, Event], Json]] = {
     **dict.fromkeys(("_rejected", "notice"), lambda *_: {}),
     "_notice": _notice,
     **dict.fromkeys(CHUNK_KINDS, message_blocks.after),
-    **dict.fromkeys(("compaction_update", "compaction_summary_chunk"), _compaction),
+    **dict.fromkeys(
+        ("compaction_update", "compaction_summary_chunk"), message_blocks.after_compaction
+    ),
     "tool_call": _tool,
     "tool_call_update": _tool,
     **dict.fromkeys(children.KINDS, lambda header, event: children.after(header, event, _STEPS)),

@@ -38,6 +38,16 @@ def is_system_prompt(header: Json, update: Json) -> bool:
     return bool(begins) and text.startswith(begins)
 
 
+def after_compaction(header: Json, event: Event) -> Json:
+    """Updates and chunks of one compaction are one block, within a turn."""
+    key = lenient.text(event.update, "compactionId")[:200]
+    closed: Json = {"_open": None} if header["_open"] else {}
+    current = header.get("_compaction")  # unknown to earlier builds
+    if current and current[0] == key:
+        return closed
+    return closed | {"_compaction": [key, calls.block_id(header, event)]}
+
+
 def _thinking_goes_on(header: Json, event: Event) -> Json:
     """Count the whole seconds between a thought's first and last chunk."""
     name, began, seconds = header.get("_thinking") or ["", 0, 0]  # unknown to earlier builds
