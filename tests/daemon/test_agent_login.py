@@ -60,6 +60,9 @@ def test_a_button_logs_in_and_the_prompt_goes_on(served: Served, state: Path) ->
 
 @pytest.mark.usefixtures("state")
 def test_a_page_to_open_is_told(served: Served) -> None:
+    unknown = served.ask("GET", "/settings/agents/login?name=hollow", Accept="text/html")
+    assert b"List its methods" in unknown.body  # looking starts nothing
+    assert save(served, "hollow")["words"] == "Choose how to log in."
     said = save(served, "hollow", method="browser")
     assert "Code: 42 https://nest.example/device" in str(said["words"])
     assert served.ask("GET", f"{FORM}?name=eggs").status == 404

@@ -32,14 +32,14 @@ class LoginForm(Form):
     save_label: ClassVar[str] = "Log in"
 
     def __init__(self, home: str, name: str) -> None:
-        """Starts the agent if its methods are not known yet. Raises UnknownAgent, LoginFailed,
-        ConfigError."""
+        """Nothing is started for it: of an agent that has not run yet, no method is known. Raises
+        UnknownAgent, ConfigError."""
         self.title = f"Log in to {name}"
         self._config = in_force.load(home)
         self._agent, self._named = held_prompts.resolve(home, self._config, name)
-        known = status.read(home, *self._agent).methods() or asyncio.run(self._learn(home))
-        if not known:
-            raise LoginFailed(f"{name} lists no way to log in. Use its own command in a terminal.")
+        self._take(status.read(home, *self._agent).methods())
+
+    def _take(self, known: list[Method]) -> None:
         self._methods = {method.id: method for method in known}
         keys = [each.id for each in known if self._takes_key(each)]
         field = described(
@@ -48,9 +48,9 @@ class LoginForm(Form):
             hints={"method": {each.id: self._about(each) for each in known}},
         )
         key = described("API key", "The agent saves it.", format=PASSWORD, when={"method": keys})
-        fields = {"method": field} | ({"key": key} if keys else {})
-        self.schema = {"properties": fields, "required": ["method"]}
-        self.values = {"method": known[0].id}
+        fields = ({"method": field} if known else {}) | ({"key": key} if keys else {})
+        self.schema = {"properties": fields, "required": ["method"] if known else []}
+        self.values = {"method": known[0].id} if known else {}
 
     async def _learn(self, home: str) -> list[Method]:
         async with LoginAgent(home, self._agent, self._config) as agent:
@@ -73,7 +73,16 @@ class LoginForm(Form):
     @override
     def save(self, home: str, answers: Json) -> Saved:
         require_person(home, "log in to agents")
-        method = self._methods[answers["method"]]
+        if not self._methods:
+            try:
+                self._take(asyncio.run(self._learn(home)))
+            except LoginFailed as error:
+                return Saved(False, str(error))
+            if not self._methods:
+                return Saved(False, f"{self._agent.name} lists no way to log in.")
+        method = self._methods.get(str(answers.get("method") or ""))
+        if method is None:
+            return Saved(True, "Choose how to log in.")
         if method.kind != logins.AGENT:
             return Saved(False, self._about(method))
         key = str(answers.get("key") or "") if self._takes_key(method) else ""

@@ -19,7 +19,10 @@ from rookery.core.vendors.logins import Method
 from rookery.home import paths
 from rookery.home.config import Config
 
-WHERE = "Set it in the terminal (export {0}=…) and run this again there, or under [agents.{1}] env"
+WHERE = (
+    "Set it in the terminal (export {0}=…) and run this again there, or set it under "
+    "[agents.{1}] env"
+)
 
 
 class Subject(NamedTuple):

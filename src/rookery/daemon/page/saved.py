@@ -5,7 +5,7 @@ import asyncio
 import time
 from collections.abc import Container
 from typing import Annotated
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
@@ -141,14 +141,16 @@ async def log_in(daemon: Daemon, name: Name = "", session: Name = "") -> HTMLRes
     """`session`: where the login was missed, and where the user goes on."""
     back = f"/sessions/{quote(session, safe='')}" if session else "/settings/agents"
     form = await asyncio.to_thread(catalog.form_of, daemon.home, "login", name)
+    here = f"{named('/settings/agents/login', name)}&{urlencode({'session': session})}"
+    label = form.save_label if form.values else "List its methods"
     drawn = forms.form(
         form.schema,
         form.values,
         send=named("/api/setup/forms/login", name),
-        buttons=buttons(daemon, form.save_label, back=back),
+        buttons=buttons(daemon, label, back=back),
         new=True,
-        back=back,
-        busy="Logging in …",
+        back=back if form.values else here,
+        busy="Logging in …" if form.values else f"Starting {name} …",
     )
     return frame(daemon, "agents", form.title, drawn)
 

@@ -7,9 +7,7 @@ from typing import Any, Literal
 
 from rookery.agents import registry
 from rookery.client.config import edit, in_force
-from rookery.client.login.agent import LoginFailed
 from rookery.core.json import Json
-from rookery.core.turn.remedies import LOG_IN
 from rookery.daemon.errors import Problem
 from rookery.forms import agents, login, models, rules, servers
 from rookery.forms import lists as forms_lists
@@ -100,8 +98,6 @@ def _login(home: str, name: str) -> Form:
         return login.LoginForm(home, name)
     except registry.UnknownAgent as error:
         raise _missing(str(error)) from None
-    except LoginFailed as error:
-        raise Problem(409, "no_login", str(error), f"{LOG_IN} {name}") from None
 
 
 def _rule(home: str, name: str) -> Form:
