@@ -41,6 +41,12 @@ def model(text: str = "") -> Json:
     return {"role": "assistant", "content": text}
 
 
+def called() -> Json:
+    """The model's call, before its result."""
+    call = {"id": "1", "type": "function", "function": {"name": "terminal", "arguments": "{}"}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
 def result(text: str) -> Json:
     return {"role": "tool", "tool_call_id": "1", "content": text}
 

@@ -17,6 +17,7 @@ from openhands.sdk.agent import agent
 from openhands.sdk.event import LLMConvertibleEvent, MessageEvent
 
 from rookery.agent.process import sdk_import
+from rookery.agent.provider.history import repaired
 from rookery.agent.scripted.server import serving
 from rookery.agent.sdk_patches import outgoing
 from rookery.agent.sdk_patches.install import install_rest
@@ -121,10 +122,13 @@ KINDS = st.sampled_from(
 
 
 @given(st.lists(KINDS, max_size=12))
-def test_I12_a_kept_prompt_is_the_one_that_the_sdk_makes(kinds: list[str]) -> None:
+def test_a_kept_prompt_is_the_one_that_the_sdk_makes_and_valid(kinds: list[str]) -> None:
     prompts = outgoing.Prompts()
     for events in growing(kinds):
-        assert list(prompts.of(events)) == LLMConvertibleEvent.events_to_messages(events)
+        made = LLMConvertibleEvent.events_to_messages(events)
+        assert list(prompts.of(events)) == repaired(made)
+        if "open call" not in kinds and "forgotten" not in kinds:
+            assert repaired(made) == made
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rookery.agent.scripted.choice import pick
 from rookery.agent.scripted.script import NAMED, Failure, ScriptError, Turn, read_script, script_of
 from rookery.agent.scripted.server import serving
-from tests.agent.asking import chat, get, model, play, result, said, user
+from tests.agent.asking import called, chat, get, model, play, result, said, user
 
 OK = Turn(text="ok")
 BAD = Turn(failure=NAMED["server"])
@@ -31,8 +31,8 @@ def test_a_prompt_may_be_its_own_script() -> None:
     with serving(["never"]) as it:
         first = play({"text": "a"}, {"text": "b"})
         assert said(chat(it.url, first)) == "a"
-        assert said(chat(it.url, first, model("a"), result("x"))) == "b"
-        assert said(chat(it.url, first, model(), model())) == "The script is over."
+        assert said(chat(it.url, first, called(), result("x"))) == "b"
+        assert said(chat(it.url, first, model("x"), model("y"))) == "The script is over."
         later = [first, model("a"), play("c")]
         assert said(chat(it.url, *later)) == "c"
         assert said(chat(it.url, *later[:2], user("steered"))) == "b"
@@ -90,8 +90,8 @@ def test_a_summary_of_a_script_does_not_play_it() -> None:
 
 def test_words_that_stand_for_others() -> None:
     call = {"name": "terminal", "arguments": {"command": "echo $result"}}
-    with serving([{"text": "$prompt: $result", "call": call}]) as it:
-        answer = chat(it.url, user('Say "hi"'), result('a "b"\n'))
+    with serving(["first", {"text": "$prompt: $result", "call": call}]) as it:
+        answer = chat(it.url, user('Say "hi"'), called(), result('a "b"\n'))
         message = answer.body["choices"][0]["message"]
         assert message["content"] == 'Say "hi": a "b"\n'
         arguments = message["tool_calls"][0]["function"]["arguments"]

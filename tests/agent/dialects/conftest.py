@@ -42,3 +42,10 @@ async def talk(
     if request.param not in talks:
         talks[request.param] = await Talk.begin(agent, provider, request.param, tmp_path)
     return talks[request.param]
+
+
+@pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
+async def fresh(
+    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
+) -> Talk:
+    return await Talk.begin(agent, provider, request.param, tmp_path)

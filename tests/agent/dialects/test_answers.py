@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from rookery.agent.scripted.server import ScriptedModel
 from tests.acp.driving import Agent, Json
@@ -15,13 +14,6 @@ from tests.agent.driving import run, shown
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 THOUGHT, ANSWER = "agent_thought_chunk", "agent_message_chunk"
-
-
-@pytest_asyncio.fixture(loop_scope="session", params=DIALECTS)
-async def fresh(
-    request: pytest.FixtureRequest, agent: Agent, provider: ScriptedModel, tmp_path: Path
-) -> Talk:
-    return await Talk.begin(agent, provider, request.param, tmp_path)
 
 
 async def of(dialect: str, agent: Agent, provider: ScriptedModel, cwd: Path) -> Talk:

@@ -18,6 +18,7 @@ REMEDY = {
     "context": "Shorten it with /condense, or start over with /new.",
     "network": "Check the network and the model's base URL, then send the prompt again.",
     "provider": "Send the prompt again, or choose another model with /model.",
+    "empty": "It was asked three times. Send the prompt again, or choose another with /model.",
     "request": "Undo the last prompt with /rewind, or start over with /new.",
     "rate_limit": "Send the prompt again later, or choose another model with /model.",
     "quota": "Add credit or raise the limit at the provider, or choose another model with /model.",
@@ -30,6 +31,7 @@ WORDS = {
     "context": "The conversation is too long for this model.",
     "network": "The model cannot be reached.",
     "provider": "The model's provider failed.",
+    "empty": "The model's answer was empty.",
     "request": "The model's provider refused the conversation.",
     "rate_limit": "The model's provider limits the rate of requests.",
     "quota": "The account's quota or credit at the model's provider is used up.",
@@ -40,6 +42,7 @@ KINDS = {
     "forbidden": "auth",
     "model": "provider",
     "request": "provider",
+    "empty": "provider",
     "quota": "rate_limit",
 }
 """What clients, which know fewer kinds, get instead."""
@@ -91,6 +94,8 @@ def _kind(error: BaseException, causes: list[BaseException]) -> str:
         return "context"
     if "NoCondensationAvailableException" in names:  # too long, and cannot be condensed
         return "context"
+    if "EmptyAnswer" in names:
+        return "empty"
     if retries.is_exhausted(error):
         return "quota"
     if retries.says(error, LOG_IN):

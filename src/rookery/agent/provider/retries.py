@@ -19,6 +19,8 @@ BROKEN_OFF = (
     *("payload is not completed", "connection reset", "connection closed", "closed connection"),
 )
 """Said when a connection breaks within an answer."""
+AT_ONCE = 0.5
+"""Seconds until the first try after a connection that was cut."""
 _SAID = re.compile(
     r"""(?:retry|try\ again)\ in\ (?P<words>(?:\d+(?:\.\d+)?\s*(?:ms|h|m|s)\w*\s*)+)
       | "?retryDelay"?\s*:\s*"(?P<field>[\d.]+s)" """,
@@ -69,6 +71,17 @@ def delay_of(error: BaseException) -> float | None:
         if found := _SAID.search(str(cause)):
             return duration(found["words"] or found["field"])
     return None
+
+
+def wait_after(error: BaseException | None, usual: float, *, first: bool) -> float:
+    """Seconds until the provider is asked again, noted at the error for the notice."""
+    if error is None:
+        return usual
+    wanted = delay_of(error)
+    if wanted is None:
+        wanted = min(usual, AT_ONCE) if first and is_broken_off(error) else usual
+    error.retry_in = wanted  # type: ignore[attr-defined]
+    return wanted
 
 
 def _header(value: str | None) -> float | None:

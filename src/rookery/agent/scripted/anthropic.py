@@ -2,9 +2,11 @@
 as it was signed."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import override
 
+from rookery.agent.scripted import strict
 from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
 from rookery.agent.scripted.dialects import ARGUMENTS_PIECE, Dialect, cut, event, loaded, sse
 from rookery.agent.scripted.script import Failure
@@ -28,6 +30,14 @@ def signature(thought: str) -> str:
     return "sig-" + hashlib.sha256(known.encode()).hexdigest()[:32]
 
 
+REDACTED = "(redacted)"
+"""A thought that Anthropic's API hides."""
+
+
+def sealed(text: str) -> str:
+    return "sealed-" + hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
 class Anthropic(Dialect):
     @override
     def read(self) -> Conversation:
@@ -47,15 +57,17 @@ class Anthropic(Dialect):
         return Conversation(said, [{**it, "parameters": it.get("input_schema")} for it in tools])
 
     @override
-    def objection(self) -> Failure | None:
-        for number, message in enumerate(objects(self.body.get("messages"))):
+    def check(self) -> None:
+        messages = objects(self.body.get("messages"))
+        for number, message in enumerate(messages):
             for place, block in enumerate(objects(message.get("content"))):
                 signed = signature(str(block.get("thinking")))
                 if block.get("type") == "thinking" and block.get("signature") != signed:
                     where = f"messages.{number}.content.{place}"
-                    words = f"{where}: Invalid `signature` in `thinking` block"
-                    return Failure(400, words, "invalid_request_error", None)
-        return None
+                    raise strict.Broken(f"{where}: Invalid `signature` in `thinking` block")
+                if block.get("type") == "redacted_thinking" and not _is_sealed(block):
+                    raise strict.Broken(f"{number}: Invalid `data` in `redacted_thinking` block")
+        strict.anthropic(messages)
 
     @override
     def failed(self, failure: Failure) -> Json:
@@ -79,7 +91,11 @@ class Anthropic(Dialect):
             if kind == "tool_use":
                 kind, field, name, length = "input_json", "input", "partial_json", ARGUMENTS_PIECE
             signed = {"signature": ""} if "signature" in block else {}
-            empty = {**block, field: {} if length else "", **signed}
+            empty = {
+                **block,
+                **({} if "data" in block else {field: {} if length else ""}),
+                **signed,
+            }
             deltas = [(kind, name, piece) for piece in cut(words, self.turn.chunks, length)]
             deltas += [(key, key, block[key]) for key in signed]
             begun = event("content_block_start", index=index, content_block=empty)
@@ -92,8 +108,8 @@ class Anthropic(Dialect):
     @override
     def end(self) -> bytes:
         delta = {"stop_reason": self._stop(), "stop_sequence": None}
-        usage = {"output_tokens": self.turn.usage.output}
-        return event("message_delta", delta=delta, usage=usage) + event("message_stop")
+        usage = self.counted("usage", {"output_tokens": self.turn.usage.output})
+        return event("message_delta", delta=delta, **usage) + event("message_stop")
 
     @override
     def whole(self) -> Json:
@@ -106,17 +122,15 @@ class Anthropic(Dialect):
         about: Json = {"id": f"msg_{self.id}", "type": "message", "role": "assistant"}
         about |= {"model": self.body.get("model"), "stop_sequence": None}
         blocks = [block for block, _ in self._blocks()]
-        return {**about, "usage": usage, "content": blocks, "stop_reason": self._stop()}
+        counted = self.counted("usage", usage)
+        return {**about, **counted, "content": blocks, "stop_reason": self._stop()}
 
     def _blocks(self) -> list[tuple[Json, str]]:
         """Each with the words that are streamed."""
-        turn, blocks = self.turn, list[tuple[Json, str]]()
-        if turn.thought:
-            block = {"type": "thinking", "thinking": turn.thought}
-            blocks.append(({**block, "signature": signature(turn.thought)}, turn.thought))
-        if words := turn.text or turn.refusal:
-            blocks.append(({"type": "text", "text": words}, words))
+        turn = self.turn
+        blocks = _words(turn.text or turn.refusal, turn.thought)
         for name, call in self.calls():
+            blocks += _words(call.text, call.thought)
             block = {"type": "tool_use", "id": name, "name": call.name}
             blocks.append(({**block, "input": loaded(call.arguments)}, call.arguments))
         return blocks
@@ -126,3 +140,19 @@ class Anthropic(Dialect):
             return "refusal"
         usual = "tool_use" if self.turn.calls else "end_turn"
         return STOPS.get(self.turn.finish, self.turn.finish) or usual
+
+
+def _is_sealed(block: Json) -> bool:
+    return re.fullmatch(r"sealed-[0-9a-f]{32}", str(block.get("data"))) is not None
+
+
+def _words(text: str, thought: str) -> list[tuple[Json, str]]:
+    blocks = list[tuple[Json, str]]()
+    if thought == REDACTED:
+        blocks.append(({"type": "redacted_thinking", "data": sealed(text)}, ""))
+    elif thought:
+        block = {"type": "thinking", "thinking": thought}
+        blocks.append(({**block, "signature": signature(thought)}, thought))
+    if text:
+        blocks.append(({"type": "text", "text": text}, text))
+    return blocks

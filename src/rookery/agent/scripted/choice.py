@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rookery.agent.scripted import demo, script
 from rookery.agent.scripted.conversation import Conversation
-from rookery.agent.scripted.script import Call, Failure, Script, ScriptError, Turn, turns_of
+from rookery.agent.scripted.script import Failure, Script, ScriptError, Turn, turns_of
 
 MARK = '{"play"'
 
@@ -110,5 +110,5 @@ def _filled(turn: Turn, conversation: Conversation) -> Turn:
                 text = text.replace(word, json.dumps(meant)[1:-1] if escape else meant)
         return text
 
-    calls = tuple(Call(each.name, fill(each.arguments, True), each.id) for each in turn.calls)
+    calls = tuple(each._replace(arguments=fill(each.arguments, True)) for each in turn.calls)
     return turn._replace(text=fill(turn.text), thought=fill(turn.thought), calls=calls)

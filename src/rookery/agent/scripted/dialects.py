@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, override
 
+from rookery.agent.scripted import strict
 from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
-from rookery.agent.scripted.script import Call, Failure, Turn
+from rookery.agent.scripted.script import MISSING, Call, Failure, Turn
 
 ARGUMENTS_PIECE = 24  # characters of a call's arguments, where the script does not say
 
@@ -48,6 +49,13 @@ def loaded(arguments: str) -> Json:
     return value if isinstance(value, dict) else {}
 
 
+def replaced(usage: Json, counts: object) -> Json:
+    return {
+        name: replaced(value, counts) if isinstance(value, dict) else counts
+        for name, value in usage.items()
+    }
+
+
 class Dialect(ABC):
     """A request of an API, and its answer there: `turn`, once it is chosen."""
 
@@ -61,8 +69,16 @@ class Dialect(ABC):
     @abstractmethod
     def read(self) -> Conversation: ...
 
+    @abstractmethod
+    def check(self) -> None:
+        """Raises strict.Broken where the history breaks a rule of the API's."""
+
     def objection(self) -> Failure | None:
         """Why a strict provider refuses the history; None: it does not."""
+        try:
+            self.check()
+        except strict.Broken as broken:
+            return Failure(400, str(broken), "invalid_request_error", None)
         return None
 
     def failed(self, failure: Failure) -> Json:
@@ -87,6 +103,13 @@ class Dialect(ABC):
     def whole(self) -> Json:
         """The answer if it is not streamed."""
 
+    def counted(self, name: str, usage: Json) -> Json:
+        """The usage under its name, with what the turn has in place of its numbers."""
+        counts = self.turn.counts
+        if counts == MISSING:
+            return {}
+        return {name: usage if counts is None else replaced(usage, counts)}
+
     def calls(self) -> list[tuple[str, Call]]:
         """Each with its id."""
         named = enumerate(self.turn.calls)
@@ -107,6 +130,10 @@ class Chat(Dialect):
         return Conversation(said, [tool if isinstance(tool, dict) else {} for tool in tools])
 
     @override
+    def check(self) -> None:
+        strict.chat(objects(self.body.get("messages")))
+
+    @override
     def begin(self) -> bytes:
         return self._chunk({"role": "assistant", "content": ""})
 
@@ -118,6 +145,9 @@ class Chat(Dialect):
             for piece in cut(words, turn.chunks):
                 yield self._chunk({key: piece})
         for index, (name, call) in enumerate(self.calls()):
+            for key, words in (("reasoning_content", call.thought), ("content", call.text)):
+                for piece in cut(words, turn.chunks):
+                    yield self._chunk({key: piece})
             begun = {"id": name, "type": "function", "function": _function(call, "")}
             yield self._chunk({"tool_calls": [{"index": index, **begun}]})
             for piece in cut(call.arguments, turn.chunks, ARGUMENTS_PIECE):
@@ -139,8 +169,10 @@ class Chat(Dialect):
             {"id": name, "type": "function", "function": _function(call, call.arguments)}
             for name, call in self.calls()
         ]
-        more = {"reasoning_content": turn.thought, "refusal": turn.refusal, "tool_calls": calls}
-        message: Json = {"role": "assistant", "content": turn.text or None}
+        thought = turn.thought + "".join(call.thought for call in turn.calls)
+        text = turn.text + "".join(call.text for call in turn.calls)
+        more = {"reasoning_content": thought, "refusal": turn.refusal, "tool_calls": calls}
+        message: Json = {"role": "assistant", "content": text or None}
         message |= {key: value for key, value in more.items() if value}
         choice = {"index": 0, "message": message, "finish_reason": self._finish()}
         return {**self._about("chat.completion"), "choices": [choice], **self._usage()}
@@ -166,7 +198,7 @@ class Chat(Dialect):
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
             **({} if usage.cost is None else {"cost": usage.cost}),
         }
-        return {"usage": told}
+        return self.counted("usage", told)
 
 
 def _function(call: Call, arguments: str) -> Json:
@@ -207,13 +239,14 @@ class Responses(Dialect):
         return Conversation(said, objects(self.body.get("tools")))
 
     @override
-    def objection(self) -> Failure | None:
-        for item in objects(self.body.get("input")):
+    def check(self) -> None:
+        items = objects(self.body.get("input"))
+        for item in items:
             sealed = item.get("encrypted_content")
             if item.get("type") == "reasoning" and sealed != seal(str(item.get("id"))):
                 message = f"The encrypted content for item {item.get('id')} could not be verified."
-                return Failure(400, message, "invalid_request_error", "invalid_encrypted_content")
-        return None
+                raise strict.Broken(message)
+        strict.responses(items)
 
     @override
     def broken(self, failure: Failure) -> bytes:
@@ -262,23 +295,32 @@ class Responses(Dialect):
         return self._response("completed", self._items())
 
     def _items(self) -> list[Json]:
-        turn, items = self.turn, list[Json]()
-        if turn.thought:
-            summary = [{"type": "summary_text", "text": turn.thought}]
-            about = {"type": "reasoning", "id": f"rs_{self.id}", "summary": summary}
-            items.append({**about, "encrypted_content": seal(f"rs_{self.id}")})
-        if turn.text or turn.refusal:
-            part: Json = {"type": "refusal", "refusal": turn.refusal}
-            if turn.text:
-                part = {"type": "output_text", "text": turn.text, "annotations": []}
-            about = {"type": "message", "id": f"msg_{self.id}", "role": "assistant"}
-            items.append({**about, "status": "completed", "content": [part]})
+        turn, items = self.turn, self._words(self.turn.text, self.turn.thought, "")
+        if turn.refusal and not turn.text:
+            items.append(self._message({"type": "refusal", "refusal": turn.refusal}, ""))
         for number, (name, call) in enumerate(self.calls()):
+            items += self._words(call.text, call.thought, f"_{number}")
             about = {"type": "function_call", "id": f"fc_{self.id}_{number}", "call_id": name}
             said = {**_function(call, call.arguments), "status": "completed"}
             said |= {"namespace": call.namespace} if call.namespace else {}
             items.append({**about, **said})
         return items
+
+    def _words(self, text: str, thought: str, place: str) -> list[Json]:
+        items = list[Json]()
+        if thought:
+            name = f"rs_{self.id}{place}"
+            summary = [{"type": "summary_text", "text": thought}]
+            about = {"type": "reasoning", "id": name, "summary": summary}
+            items.append({**about, "encrypted_content": seal(name)})
+        if text:
+            part = {"type": "output_text", "text": text, "annotations": []}
+            items.append(self._message(part, place))
+        return items
+
+    def _message(self, part: Json, place: str) -> Json:
+        about = {"type": "message", "id": f"msg_{self.id}{place}", "role": "assistant"}
+        return {**about, "status": "completed", "content": [part]}
 
     def _response(self, status: str, output: list[Json]) -> Json:
         usage = self.turn.usage
@@ -295,4 +337,6 @@ class Responses(Dialect):
         about |= dict.fromkeys(("error", "incomplete_details", "instructions"))
         usual = {"metadata": {}, "tools": [], "tool_choice": "auto", "parallel_tool_calls": True}
         usual |= {"temperature": 1.0, "top_p": 1.0}
-        return about | usual | {"usage": told if status != "in_progress" else None}
+        if status == "in_progress":
+            return about | usual | {"usage": None}
+        return about | usual | self.counted("usage", told)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any, override
 
+from rookery.agent.scripted import strict
 from rookery.agent.scripted.conversation import Conversation, Json, Said, flat, objects
 from rookery.agent.scripted.dialects import Dialect, cut, loaded, sse
 from rookery.agent.scripted.script import Failure
@@ -46,6 +47,10 @@ class Gemini(Dialect):
         return Conversation(said, tools)
 
     @override
+    def check(self) -> None:
+        strict.gemini(objects(self.body.get("contents")))
+
+    @override
     def failed(self, failure: Failure) -> Json:
         status = ERRORS.get(failure.status, "UNKNOWN")
         return {"error": {"code": failure.status, "message": failure.message, "status": status}}
@@ -67,14 +72,13 @@ class Gemini(Dialect):
 
     def _parts(self) -> list[Json]:
         turn = self.turn
-        parts: list[Json] = [{"text": turn.thought, "thought": True}] if turn.thought else []
-        if words := turn.text or turn.refusal:
-            parts.append({"text": words})
+        parts = _words(turn.text or turn.refusal, turn.thought)
         for number, call in enumerate(turn.calls):
+            parts += _words(call.text, call.thought)
             part: Json = {"functionCall": {"name": call.name, "args": loaded(call.arguments)}}
-            if turn.thought and not number:
-                thought = hashlib.sha256(turn.thought.encode("utf-8", "replace")).digest()
-                part["thoughtSignature"] = base64.b64encode(thought).decode()
+            if thought := call.thought or ("" if number else turn.thought):
+                digest = hashlib.sha256(thought.encode("utf-8", "replace")).digest()
+                part["thoughtSignature"] = base64.b64encode(digest).decode()
             parts.append(part)
         return parts
 
@@ -90,7 +94,7 @@ class Gemini(Dialect):
         }
         answer = {
             "candidates": [candidate | ({"finishReason": stop} if stop else {})],
-            "usageMetadata": told,
+            **self.counted("usageMetadata", told),
             "modelVersion": self.model,
         }
         return answer | ({} if self.turn.anonymous else {"responseId": f"gem-{self.id}"})
@@ -108,3 +112,8 @@ def _either(thing: Json, *names: str) -> Any:
 
 def _texts(content: Json) -> tuple[str, ...]:
     return flat([part for part in objects(content.get("parts")) if not part.get("thought")])
+
+
+def _words(text: str, thought: str) -> list[Json]:
+    parts: list[Json] = [{"text": thought, "thought": True}] if thought else []
+    return [*parts, {"text": text}] if text else parts

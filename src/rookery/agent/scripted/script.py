@@ -21,6 +21,9 @@ class Call(NamedTuple):
     id: str = ""
     namespace: str = ""
     """Of the tool, if the request offers tools in groups (OpenAI's responses)."""
+    text: str = ""
+    thought: str = ""
+    """What comes right before the call."""
 
 
 class Failure(NamedTuple):
@@ -67,6 +70,12 @@ class Turn(NamedTuple):
     refusal: str = ""
     anonymous: bool = False
     """Without the answer's id, as behind some proxies."""
+    unmarked: bool = False
+    """The stream closes in order, but without the mark of its end: a proxy's time limit."""
+    garbled: bool = False
+    """Two bytes that are not UTF-8 stand for each U+FFFD."""
+    counts: Any = None
+    """Sent in place of each number of the usage; MISSING: there is no usage."""
     times: int = 1
     headers: tuple[tuple[str, str], ...] = ()
     """Of the response, besides those of an error."""
@@ -74,7 +83,15 @@ class Turn(NamedTuple):
     @property
     def fails(self) -> bool:
         """Whether the conversation continues without it: the client will ask again."""
-        return self.failure is not None or self.drop is not None or self.hang is not None
+        broken = self.failure is not None or self.drop is not None or self.hang is not None
+        return broken or self.unmarked or self.is_empty
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text.strip() or self.refusal or self.calls) and not self.finish
+
+
+MISSING = "missing"
 
 
 class Match(NamedTuple):
@@ -163,14 +180,15 @@ def _calls(value: object, place: str) -> tuple[Call, ...]:
 
 
 def _call(value: object, place: str) -> Call:
-    given = _object(value, place, ("name", "arguments", "id"))
+    given = _object(value, place, ("name", "arguments", "id", "text", "thought"))
     name, arguments = given.get("name"), given.get("arguments", {})
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str):
         raise ScriptError(f"{place}.name must be the name of a tool")
     if not isinstance(arguments, dict | str):
         raise ScriptError(f"{place}.arguments must be an object, or a text to send as it is")
     sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return Call(name, sent, _text(given.get("id", ""), f"{place}.id"))
+    texts = {key: _text(given.get(key, ""), f"{place}.{key}") for key in ("id", "text", "thought")}
+    return Call(name, sent, **texts)
 
 
 def _after(value: object, place: str) -> int | None:
@@ -311,6 +329,7 @@ TURN: Mapping[str, Read] = {
     "chunks": _count,
     "times": lambda value, place: max(1, _count(value, place)),
     "usage": _usage,
-    "anonymous": lambda value, _: value is True,
+    **dict.fromkeys(("anonymous", "unmarked", "garbled"), lambda value, _: value is True),
+    "counts": _anything,
 }
 ERROR_KEYS = ("status", "message", "type", "code", "headers", "retry_after", "reset", "body")

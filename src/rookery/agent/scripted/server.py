@@ -33,6 +33,9 @@ KEYS = ("authorization", "x-api-key", "x-goog-api-key")
 
 LARGEST = 64 * 1024 * 1024  # bytes of a request
 
+SIGN, GARBAGE = b"\\ufffd", b"\xff\xfe"
+"""What cannot be read, in a script and on the wire."""
+
 PATHS: dict[str, Callable[[Json], Dialect]] = {
     "/v1/chat/completions": Chat,
     "/v1/responses": Responses,
@@ -251,7 +254,7 @@ class _Exchange:
                 if number in (turn.drop, turn.hang, turn.after):
                     break
                 asked.sent = asked.sent or time.monotonic_ns()
-                self.writer.write(_chunk(piece))
+                self.writer.write(_chunk(piece.replace(SIGN, GARBAGE) if turn.garbled else piece))
                 if turn.every and await self._left(gone, turn.every):
                     return "hung up"
             await self.writer.drain()
@@ -268,7 +271,7 @@ class _Exchange:
             await self.send(200, dialect.whole(), _lines(turn.headers))
             return "answered"
         last = dialect.broken(turn.failure) if turn.failure else dialect.end()
-        self.writer.write(_chunk(last) + _chunk(b""))
+        self.writer.write((b"" if turn.unmarked else _chunk(last)) + _chunk(b""))
         await self.writer.drain()
         return "failed" if turn.failure else "answered"
 

@@ -11,16 +11,26 @@ Made for litellm 1.105, called by openhands-sdk 1.58. Each part is unnecessary o
 """
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from openhands.sdk import TextContent
 
 from rookery.agent.provider import surrogates, think_tags
+from rookery.agent.provider.history import Answer
 from rookery.agent.translate.streams import deltas, text_in
 
 MAX_TOKENS = "max_tokens"
 REFUSAL = "refusal"
 REASONS = {"length": MAX_TOKENS, "content_filter": REFUSAL}
+
+
+CUT = (
+    "\n\nThe answer ends here: the model reached its output limit. "
+    'Say "go on", or raise max_output_tokens in the model\'s settings.\n'
+)
+FILTERED = "The model's provider refused to answer this: its content filter objected."
+REFUSED = f"{FILTERED} Rephrase it, or undo it with /rewind."
 
 
 class Ending(NamedTuple):
@@ -37,7 +47,8 @@ class Ending(NamedTuple):
 class Stream:
     """The chunks of one attempt."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
         self._id = ""
         self._thought = surrogates.Pieces()
         self._text = surrogates.Pieces()
@@ -45,6 +56,7 @@ class Stream:
         self._unsigned = False
         """Thinking has come since the last signature."""
         self._arguments: dict[int, surrogates.Pieces] = {}
+        self._ids: dict[int, str] = {}
 
     def correct(self, chunk: Any) -> None:
         """In place: the library builds the answer from the same chunks."""
@@ -59,9 +71,20 @@ class Stream:
     def _correct_calls(self, delta: Any) -> None:
         for call in getattr(delta, "tool_calls", None) or []:
             function: Any = getattr(call, "function", None)
+            self._name(call, function)
             if words := text_in(function, "arguments"):
                 pieces = self._arguments.setdefault(call.index or 0, surrogates.Pieces())
                 function.arguments = pieces.feed(words)
+
+    def _name(self, call: Any, function: Any) -> None:
+        """The first chunk of a call has its id and its name; some providers repeat the id."""
+        place, given = call.index or 0, text_in(call, "id")
+        if given and place not in self._ids:
+            self._ids[place] = self._answer.id(given)
+            if function is not None:
+                function.name = self._answer.name(text_in(function, "name"))
+        if given:
+            call.id = self._ids[place]
 
     def _correct_thinking(self, delta: Any) -> None:
         for block in getattr(delta, "thinking_blocks", None) or []:
@@ -90,7 +113,20 @@ class Stream:
             delta.reasoning_content = meant
 
 
-def correct_message(message: Any) -> bool:
+def corrected(on_token: Callable[[Any], Any] | None, answer: Answer) -> Callable[[Any], Any] | None:
+    """The chunks of one attempt."""
+    if on_token is None:
+        return None
+    stream = Stream(answer.again())
+
+    def correct(chunk: Any) -> Any:
+        stream.correct(chunk)
+        return on_token(chunk)
+
+    return correct
+
+
+def correct_message(message: Any, answer: Answer) -> bool:
     """The same for a whole message. Returns whether it is a refusal."""
     said, refusal = text_in(message, "content"), _refusal(message)
     thought, words = think_tags.split(surrogates.whole(said))
@@ -106,8 +142,9 @@ def correct_message(message: Any) -> bool:
             block["thinking"] = surrogates.whole(block["thinking"])
     for call in getattr(message, "tool_calls", None) or []:
         function: Any = getattr(call, "function", None)
-        if arguments := text_in(function, "arguments"):
-            function.arguments = surrogates.whole_json(arguments)
+        call.id = answer.id(text_in(call, "id"))
+        function.name = answer.name(text_in(function, "name"))
+        function.arguments = surrogates.whole_json(text_in(function, "arguments"))
     return bool(refusal)
 
 
@@ -115,6 +152,14 @@ def _refusal(message: Any) -> str:
     fields = getattr(message, "provider_specific_fields", None)
     other = fields.get("refusal") if isinstance(fields, dict) else ""
     return text_in(message, "refusal") or (other if isinstance(other, str) else "")
+
+
+def is_empty(message: Any) -> bool:
+    """Whether an answer has neither words nor calls: its thoughts alone are none."""
+    return not message.tool_calls and not any(
+        text_in(part, "text").strip() or not isinstance(part, TextContent)
+        for part in message.content
+    )
 
 
 def ending_of(finish: str, message: Any, *, refused: bool) -> Ending:
@@ -140,12 +185,14 @@ CUT_SHORT = {"max_output_tokens": "length", "content_filter": "content_filter"}
 """Why a Responses API answer is incomplete, in chat completions' words."""
 
 
-def correct_output(output: Any) -> list[str]:
+def correct_output(output: Any, answer: Answer) -> list[str]:
     """The items of a Responses API answer, in place. Returns the words of refusals."""
     refused: list[str] = []
     for item in output or []:
-        if text_in(item, "type") == "function_call" and (arguments := text_in(item, "arguments")):
-            _put(item, "arguments", surrogates.whole_json(arguments))
+        if text_in(item, "type") == "function_call":
+            _put(item, "call_id", answer.id(text_in(item, "call_id")))
+            _put(item, "name", answer.name(text_in(item, "name")))
+            _put(item, "arguments", surrogates.whole_json(text_in(item, "arguments")))
         for part in [*_list(item, "content"), *_list(item, "summary")]:
             if words := text_in(part, "refusal"):
                 refused.append(surrogates.whole(words))
@@ -170,3 +217,10 @@ def _put(thing: Any, name: str, value: str) -> None:
         thing[name] = value
     else:
         setattr(thing, name, value)
+
+
+def words_of(ending: Ending) -> str:
+    """For the user. A refusal with words of its own needs none of ours."""
+    if ending.reason == MAX_TOKENS:
+        return CUT
+    return f"\n\n{REFUSED}\n" if ending.reason and ending.silent else ""

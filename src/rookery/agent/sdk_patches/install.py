@@ -31,3 +31,5 @@ def install() -> None:
 def install_rest() -> None:
     """After `sdk_import.load_rest`, whose libraries it needs."""
     outgoing.install()
+    usage.install_rest()
+    lost_events.install_rest()

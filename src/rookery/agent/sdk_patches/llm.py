@@ -20,22 +20,23 @@ from tenacity import RetryCallState, retry_if_exception
 
 from rookery.agent.provider import fallback, quotas, retries, surrogates, windows
 from rookery.agent.provider.fallback import StandIn
+from rookery.agent.provider.history import Answer, ids_in, repaired
 from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
-from rookery.agent.sdk_patches.answers import MAX_TOKENS, Ending
-from rookery.agent.sdk_patches.outgoing import Prompts, Uncopied
+from rookery.agent.sdk_patches.answers import REFUSED, Ending
+from rookery.agent.sdk_patches.outgoing import Prompt, Prompts, Uncopied
 from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import subscriptions
 
-CUT = (
-    "\n\nThe answer ends here: the model reached its output limit. "
-    'Say "go on", or raise max_output_tokens in the model\'s settings.\n'
-)
 ENDS = ("user", "tool")
 """Whose last message is marked for the provider's cache."""
-FILTERED = "The model's provider refused to answer this: its content filter objected."
-REFUSED = f"{FILTERED} Rephrase it, or undo it with /rewind."
+EMPTY_ANSWERS = 3
+"""Answers without a word or a call, after which the model is not asked again."""
+
+
+class EmptyAnswer(Exception):
+    """The model says nothing, again and again."""
 
 
 class Refused(Exception):
@@ -55,6 +56,7 @@ class RookeryLLM(LLM):
     """The model that answers for this one until the turn ends."""
     _prompts: Prompts = PrivateAttr(default_factory=Prompts)
     _quotas: quotas.Quotas = PrivateAttr(default_factory=quotas.Quotas)
+    _answer: Answer = PrivateAttr(default_factory=lambda: Answer((), ()))
 
     def start_over(self) -> None:
         """For another conversation."""
@@ -90,7 +92,7 @@ class RookeryLLM(LLM):
     @override
     def _begin_chat_messages(self, messages: list[Message]) -> tuple[list[Message], bool]:
         """The SDK copies all that was ever said to the bottom, to mark two messages."""
-        copies = list(messages)
+        copies = list(messages) if isinstance(messages, Prompt) else repaired(messages)
         if self.is_caching_prompt_active():
             last = max((at for at, each in enumerate(copies) if each.role in ENDS), default=0)
             for at in {0, last} if copies else ():
@@ -122,12 +124,13 @@ class RookeryLLM(LLM):
 
     @override
     def _prepare_responses_messages(self, messages: list[Message]) -> list[Message]:
+        valid = list(messages) if isinstance(messages, Prompt) else repaired(messages)
         if not self.is_subscription:
-            return list(messages)
+            return valid
         thoughtless = {"responses_reasoning_item": None}
         return [
             each.model_copy(update=thoughtless) if each.role == "assistant" else each
-            for each in messages
+            for each in valid
         ]
 
     @override
@@ -166,14 +169,33 @@ class RookeryLLM(LLM):
         self._pressure.relieve()
         return found
 
-    async def _generate(self, *arguments: Any, **named: Any) -> LLMResponse:
+    async def _generate(self, messages: Any, tools: Any, *more: Any, **named: Any) -> LLMResponse:
+        for attempt in range(1, EMPTY_ANSWERS + 1):
+            self._begin_answer(messages, tools)
+            try:
+                found = await super().agenerate(messages, tools, *more, **named)
+            except exceptions.LLMBadRequestError as error:
+                if not self._gives_up_summaries(error):
+                    raise
+                found = await super().agenerate(messages, tools, *more, **named)
+            if not self._is_empty(found, attempt):
+                break
+        return found
+
+    def _begin_answer(self, messages: Any, tools: Any) -> None:
         self._ending = Ending()
-        try:
-            return await super().agenerate(*arguments, **named)
-        except exceptions.LLMBadRequestError as error:
-            if not self._gives_up_summaries(error):
-                raise
-        return await super().agenerate(*arguments, **named)
+        names = frozenset(str(getattr(tool, "name", "")) for tool in tools or ())
+        self._answer = Answer(names, ids_in(messages))
+
+    def _is_empty(self, found: LLMResponse, attempt: int) -> bool:
+        """Whether to ask once more. Raises EmptyAnswer after the last time."""
+        if self._ending.reason or not answers.is_empty(found.message):
+            return False
+        empty = EmptyAnswer()
+        if attempt == EMPTY_ANSWERS:
+            raise empty
+        self._retry_listener_fn(attempt, EMPTY_ANSWERS, empty)
+        return True
 
     @override
     def generate(self, *arguments: Any, **named: Any) -> LLMResponse:
@@ -188,13 +210,20 @@ class RookeryLLM(LLM):
             except Exception as error:  # noqa: BLE001 - raised there, unless another model answers
                 first = self._first_of(first, error)
 
-    def _generate_now(self, *arguments: Any, **named: Any) -> LLMResponse:
-        try:
-            return super().generate(*arguments, **named)
-        except exceptions.LLMBadRequestError as error:
-            if not self._gives_up_summaries(error):
-                raise
-        return super().generate(*arguments, **named)
+    def _generate_now(
+        self, messages: Any, tools: Any = None, *more: Any, **named: Any
+    ) -> LLMResponse:
+        for attempt in range(1, EMPTY_ANSWERS + 1):
+            self._begin_answer(messages, tools)
+            try:
+                found = super().generate(messages, tools, *more, **named)
+            except exceptions.LLMBadRequestError as error:
+                if not self._gives_up_summaries(error):
+                    raise
+                found = super().generate(messages, tools, *more, **named)
+            if not self._is_empty(found, attempt):
+                break
+        return found
 
     # --- another model instead -------------------------------------------------------------------
 
@@ -243,18 +272,18 @@ class RookeryLLM(LLM):
 
     @override
     def _transport_call(self, *, on_token: Any = None, **named: Any) -> Any:
-        heard = self._quotas.heard(_corrected(on_token))
+        heard = self._quotas.heard(answers.corrected(on_token, self._answer))
         return self._quotas.note(super()._transport_call(on_token=heard, **named))
 
     @override
     async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
-        heard = self._quotas.heard(_corrected(on_token))
+        heard = self._quotas.heard(answers.corrected(on_token, self._answer))
         return self._quotas.note(await super()._atransport_call(on_token=heard, **named))
 
     @override
     def _build_completion_result(self, resp: Any) -> LLMResponse:
         choice = resp["choices"][0]
-        refused = answers.correct_message(choice["message"])
+        refused = answers.correct_message(choice["message"], self._answer.again())
         found = super()._build_completion_result(resp)
         finish = str(choice.get("finish_reason") or "")
         self._ending = answers.ending_of(finish, found.message, refused=refused)
@@ -288,7 +317,7 @@ class RookeryLLM(LLM):
 
     @override
     def _build_responses_result(self, resp: Any) -> LLMResponse:
-        refused = answers.correct_output(resp.output)
+        refused = answers.correct_output(resp.output, self._answer.again())
         found = super()._build_responses_result(resp)
         answers.add_refusals(found.message, refused)
         details = getattr(resp, "incomplete_details", None)
@@ -312,38 +341,15 @@ class RookeryLLM(LLM):
 
             def wait(state: RetryCallState) -> float:
                 error = state.outcome.exception() if state.outcome is not None else None
-                wanted = retries.delay_of(error) if error is not None else None
-                found = float(retried.retry.wait(state)) if wanted is None else wanted
-                if error is not None:
-                    error.retry_in = found  # type: ignore[attr-defined]  # for the notice
-                return found
+                usual = float(retried.retry.wait(state))
+                return retries.wait_after(error, usual, first=state.attempt_number == 1)
 
             return retried.retry_with(wait=wait)
 
         return decorated
 
 
-def _corrected(on_token: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-    """The chunks of one attempt."""
-    if on_token is None:
-        return None
-    stream = answers.Stream()
-
-    def corrected(chunk: Any) -> Any:
-        stream.correct(chunk)
-        return on_token(chunk)
-
-    return corrected
-
-
 # ---------------------------------------------------------------- how an answer ended
-
-
-def words_of(ending: Ending) -> str:
-    """For the user. A refusal with words of its own needs none of ours."""
-    if ending.reason == MAX_TOKENS:
-        return CUT
-    return f"\n\n{REFUSED}\n" if ending.reason and ending.silent else ""
 
 
 def ending_of(agent: Any) -> Ending:

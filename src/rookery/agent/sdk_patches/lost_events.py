@@ -5,26 +5,43 @@ Made for openhands-sdk 1.58 and litellm 1.105. Each part is unnecessary once ups
 - takes `response.incomplete` for an answer (the SDK takes it for an error, and asks five times),
 - knows `response.reasoning_summary_text.delta` (litellm passes it on as an event without a class,
   which the SDK drops: thoughts came after the text),
-- passes on `delta.refusal` of chat completions (litellm drops it: a refusal was empty).
+- passes on `delta.refusal` of chat completions (litellm drops it: a refusal was empty),
+- tells a stream that stops from one that ends (litellm makes up the reason: half was the whole),
+- reads on after a byte that is not UTF-8 (openai: the whole answer was lost).
 """
 
+import codecs
+import importlib
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import openhands.sdk.llm._response_stream as of_stream
 import openhands.sdk.llm.llm as of_llm
 from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent, ResponseCompletedEvent
+from openai._streaming import SSEDecoder
 
 from rookery.agent.sdk_patches import Around, wrap
 
 THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 REFUSED = "content_filter"
+GEMINI = "litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini"
 
 
 def install() -> None:
     wrap(of_llm, "get_completed_response", _completed)
     wrap(of_stream, "_response_event", _event)
     wrap(CustomStreamWrapper, "handle_openai_chat_completion_chunk", _chunk)
+    wrap(CustomStreamWrapper, "finish_reason_handler", _finish)
+    wrap(SSEDecoder, "aiter_bytes", _events)
+    wrap(SSEDecoder, "iter_bytes", _events_now)
+
+
+def install_rest() -> None:
+    """After `sdk_import.load_rest`, whose libraries it needs."""
+    wrap(
+        importlib.import_module(GEMINI).VertexGeminiConfig, "_check_finish_reason", _geminis_reason
+    )
 
 
 def _completed(known: Around, stream: object, observed: Any = None) -> Any:
@@ -61,3 +78,30 @@ def _chunk(known: Around, wrapper: Any, chunk: Any) -> Any:
         if getattr(wrapper, "has_refused", False) and choice.finish_reason:
             choice.finish_reason = REFUSED
     return known(wrapper, chunk)
+
+
+def _finish(known: Around, wrapper: Any) -> Any:
+    if wrapper.received_finish_reason is None and wrapper.intermittent_finish_reason is None:
+        raise ConnectionError("connection closed before the end of the answer")
+    return known(wrapper)
+
+
+def _geminis_reason(known: Around, message: Any, finish_reason: str | None) -> Any:
+    """litellm gives every piece of the answer a reason to end."""
+    return None if finish_reason is None else known(message, finish_reason)
+
+
+def _events(known: Around, decoder: SSEDecoder, chunks: AsyncIterator[bytes]) -> Any:
+    return known(decoder, _legible(chunks))
+
+
+def _events_now(known: Around, decoder: SSEDecoder, chunks: Iterator[bytes]) -> Any:
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    return known(decoder, (decode(chunk).encode() for chunk in chunks))
+
+
+async def _legible(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """With U+FFFD for what is not UTF-8."""
+    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+    async for chunk in chunks:
+        yield decode(chunk).encode()

@@ -22,6 +22,7 @@ from openhands.sdk import Message
 from openhands.sdk.agent import agent
 from openhands.sdk.event import Condensation, LLMConvertibleEvent, ObservationEvent
 
+from rookery.agent.provider.history import Repair
 from rookery.agent.sdk_patches import Around, wrap
 
 BULKY = ("messages", "tools")
@@ -41,12 +42,13 @@ class Prompts:
     def __init__(self) -> None:
         self._events: list[LLMConvertibleEvent] = []
         self._messages: list[Message] = []
+        self._repair = Repair()
 
     def of(self, events: Sequence[LLMConvertibleEvent]) -> "Prompt":
         """What the SDK would make of these events. It joins neighbours, but nothing to the result
         of a call: up to the last one, messages are kept."""
         if not begins_with(events, self._events):
-            self._events, self._messages = [], []
+            self._events, self._messages, self._repair = [], [], Repair()
         known = len(self._events)
         end = known
         for at in range(len(events) - 1, known - 1, -1):
@@ -54,9 +56,10 @@ class Prompts:
                 end = at + 1
                 break
         added = list(events[known:end])
-        self._messages += LLMConvertibleEvent.events_to_messages(added)
+        made = LLMConvertibleEvent.events_to_messages
+        self._messages += self._repair.feed(made(added), last=False)
         self._events += added
-        rest = LLMConvertibleEvent.events_to_messages(list(events[end:]))
+        rest = self._repair.copy().feed(made(list(events[end:])), last=True)
         return Prompt([*self._messages, *rest])
 
 
@@ -67,7 +70,8 @@ def begins_with(
 
 
 class Prompt(list[Message]):
-    """Of its messages but the first, the SDK makes a line of its debug log, also for nobody."""
+    """A valid history. Of its messages but the first, the SDK makes a line of its debug log, also
+    for nobody."""
 
     @override
     def __getitem__(self, key: SupportsIndex | slice) -> Any:

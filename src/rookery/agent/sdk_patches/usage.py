@@ -5,22 +5,32 @@ settings, else from the SDK's price list. The tokens of our own model class coun
 
 Made for openhands-sdk 1.58, whose `Telemetry._compute_cost` knows neither `usage.cost` nor a price
 for cached tokens, and whose `AgentBase.get_all_llms` leaves out subclasses of its model; and for
-litellm 1.105, which writes its own list's price into the `usage.cost` of a streamed answer.
+litellm 1.105, which writes its own list's price into the `usage.cost` of a streamed answer, and
+loses an answer whose counts are no counts (text, negative, 1e30).
 Unnecessary once the SDK reads `usage.cost` and counts subclasses, and litellm leaves that field
-alone.
+alone and counts only what can be counted.
 """
 
-from collections.abc import Iterator
+import importlib
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import litellm.main as completions
 from litellm.responses import streaming_iterator
+from litellm.types.utils import Usage
 from openhands.sdk import LLM
 from openhands.sdk.agent import AgentBase
 from openhands.sdk.llm.utils import telemetry
 
 from rookery.agent.sdk_patches import Around, wrap
+from rookery.agent.sdk_patches.lost_events import GEMINI
 from rookery.models.prices import Price
+
+ANTHROPIC = "litellm.llms.anthropic.chat.transformation"
+COUNTED = re.compile(r"(tokens|Count)$")
+MOST_TOKENS = 10**9
+"""Above that, a provider's number is a mistake."""
 
 _prices: dict[tuple[str, float | None, float | None], Price] = {}
 """By the model's name and the two prices that the SDK keeps."""
@@ -70,8 +80,49 @@ def _leave_alone(*_: Any, **__: Any) -> None:
     """In place of litellm's own price."""
 
 
+def countable(usage: Any) -> Any:
+    """Usage as it came, with 0 in place of what is no number of tokens."""
+    if isinstance(usage, list):
+        return [countable(each) for each in usage]
+    if hasattr(usage, "model_dump"):
+        usage = usage.model_dump()
+    if not isinstance(usage, Mapping):
+        return usage
+    return {
+        key: _count(value) if COUNTED.search(key) else countable(value)
+        for key, value in usage.items()
+    }
+
+
+def _count(value: Any) -> int | None:
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and 0 <= value <= MOST_TOKENS
+    return int(value) if is_number else 0
+
+
+def _usage(build: Around, self: Any, *arguments: Any, **named: Any) -> None:
+    build(self, *arguments, **countable(named))
+
+
+def _anthropics(known: Around, self: Any, usage_object: Any, *more: Any, **named: Any) -> Any:
+    return known(self, countable(usage_object), *more, **named)
+
+
+def _geminis(known: Around, completion_response: Any) -> Any:
+    usage = countable(completion_response.get("usageMetadata") or {})
+    return known(completion_response={**completion_response, "usageMetadata": usage})
+
+
 def install() -> None:
     wrap(telemetry.Telemetry, "_compute_cost", _cost)
     wrap(AgentBase, "get_all_llms", _every_llm)
     completions._stamp_streaming_usage_cost = _leave_alone
     streaming_iterator.stamp_responses_usage_cost = _leave_alone
+
+
+def install_rest() -> None:
+    """After `sdk_import.load_rest`, whose libraries it needs."""
+    wrap(Usage, "__init__", _usage)
+    wrap(importlib.import_module(ANTHROPIC).AnthropicConfig, "calculate_usage", _anthropics)
+    wrap(importlib.import_module(GEMINI).VertexGeminiConfig, "_calculate_usage", _geminis)

@@ -16,6 +16,7 @@ from rookery.agent.conversation.steps import Conversation, waiting_in
 from rookery.agent.mcp.names import Names
 from rookery.agent.process.client import Client
 from rookery.agent.provider.failures import kind_of, short
+from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.storage import delegations
 from rookery.agent.storage.store import Record
@@ -137,7 +138,7 @@ class ClientUpdates(Listener):
     def say_cut_short(self) -> str:
         """The stop reason of an answer that was cut short; "": it was not."""
         ending = llms.ending_of(self.running.agent)
-        if words := llms.words_of(ending):
+        if words := answers.words_of(ending):
             self.say(words)
         return ending.reason
 
