@@ -130,6 +130,24 @@ def test_V4_prompts_are_dragged_and_pictures_dropped_and_pasted(site: Site) -> N
     expect(page.locator("#transcript .prompt img")).to_have_count(2)
 
 
+def test_a_limited_session_is_told_to_continue_then(site: Site) -> None:
+    limits = {"status": "allowed", "rateLimitType": "five_hour", "utilization": 0.82}
+    usage = {"sessionUpdate": "usage_update", "_meta": {"_claude/rateLimit": limits}}
+    script = {**SCRIPT, "turns": [[{"update": usage}], [{"rate_limit": "2099-01-01T00:00:00Z"}]]}
+    session = site.session(script)
+    page = site.page(f"/sessions/{session}")
+    say(page, "first")
+    expect(page.locator(".bar .chips")).to_contain_text("5 h 82 %")
+    say(page, "second")
+    page.get_by_role("button", name="Continue then", exact=True).click()
+    card = page.locator("#transcript", has_text="The session then continues by itself.")
+    expect(card).to_be_visible()
+    page.get_by_role("button", name="Don't continue then").click()
+    expect(page.get_by_role("button", name="Continue then", exact=True)).to_be_visible()
+    page.goto(f"{site.served.address}/usage")
+    expect(page.locator(".limits")).to_contain_text("5 h")
+
+
 def test_V4_a_prompt_with_a_secret_is_edited_and_sent_again_as_it_was(site: Site) -> None:
     """The page shows it masked; what the agent gets is the secret, not the mask."""
     script = {**SCRIPT, "turns": [[{"rate_limit": "17:40"}]]}

@@ -295,8 +295,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                 with suppress(Busy):
                     carry_out(self.directory, command, self._name)
             outcome = outcome or self.log.find(command["id"])
-        if outcome.update.get("placeless") is True or outcome.update.get("resumes") is True:
-            waking.ring(self.home)
+        if waking.is_left_to_wait(self.directory, outcome.update):
+            await asyncio.to_thread(waking.ring, self.home)
         self._stirred.set()
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)

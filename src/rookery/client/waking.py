@@ -43,6 +43,14 @@ def ring(home: str) -> None:
         os.close(file)
 
 
+def is_left_to_wait(directory: str, outcome: Json) -> bool:
+    """Whether a command's outcome waits for the clock: a prompt without a place, or an order to
+    continue after a rate limit where no worker is awake to see to it."""
+    if outcome.get("placeless") is True:
+        return True
+    return outcome.get("resumes") is True and not is_locked(directory)
+
+
 def look_after(home: str, heads: Iterable[Json]) -> None:
     """Called with every list of sessions, so that what waits is not forgotten after a reboot, or
     when the clock was ended."""

@@ -156,6 +156,13 @@ class SnoozeCommand(_Command):
     until: When = Field(description="In milliseconds since the epoch; 0: show it again.")
 
 
+class ResumeCommand(_Command):
+    """Send the prompt that hit a rate limit again once the limit is lifted."""
+
+    do: Literal["resume"]
+    off: bool = Field(False, description="No more.")
+
+
 class SwitchCommand(_Command):
     """Let another agent take over."""
 
@@ -204,6 +211,7 @@ Command = Annotated[
     | SetCommand
     | RenameCommand
     | SnoozeCommand
+    | ResumeCommand
     | SwitchCommand
     | RewindCommand
     | SettingsCommand
