@@ -75,7 +75,7 @@ def two_asks(day: Day, place: Path) -> list[Frame]:
     os.environ.pop("NO_COLOR", None)
     command = (*ROOKERY, "open", day.ids["docs"])
     with Tmux(place / ".rookery", *command, size=SIZE, cwd=place / "site") as screen:
-        screen.wait_for("Write API docs", "F1 keys")
+        screen.wait_for("Write API docs", "? keys")
         day.prompt("docs")
         screen.wait_for("has a description")
         taken = Recorder(screen)
