@@ -83,7 +83,7 @@ def two_asks(day: Day, place: Path) -> list[Frame]:
         day.prompt("login")
         day.prompt("polars")
         taken.watch("Needs you 2", seconds=2.0)
-        for number, after in enumerate(["Needs you 1", "Finished 4"]):
+        for number, after in enumerate(["Needs you 1", "Idle 2"]):
             taken.press(KEYS[2 * number])
             taken.watch("y  allow once", seconds=2.6)
             taken.press(KEYS[2 * number + 1])
