@@ -23,10 +23,14 @@ NEEDED = {  # what has to be advertised for a method to exist
     "session/resume": ("sessionCapabilities", "resume"),
     "session/close": ("sessionCapabilities", "close"),
     "session/fork": ("sessionCapabilities", "fork"),
+    "session/archive": ("sessionCapabilities", "archive"),
+    "session/unarchive": ("sessionCapabilities", "archive"),
+    "session/set_title": ("sessionCapabilities", "title"),
     "logout": ("auth", "logout"),
     "providers/list": ("providers",),
     "providers/set": ("providers",),
 }
+SHELF = ("session/archive", "session/unarchive", "session/set_title")
 OPENING = ("session/new", "session/load", "session/resume", "session/fork")
 
 
@@ -43,6 +47,7 @@ class RiggedAgent(ScriptedAgent):
         self.capabilities = _merged(self.capabilities, agent.get("capabilities", {}))
         known = self.methods | {"authenticate", "logout", "session/fork", "session/set_model"}
         known |= {"providers/list", "providers/set"}
+        known |= set(SHELF)
         known |= {"_session/steering"} if agent.get("steering") else set()
         self.methods = frozenset(
             method for method in known if offers(self.capabilities, *NEEDED.get(method, ()))
@@ -134,6 +139,11 @@ class RiggedAgent(ScriptedAgent):
                 request.reply({"providers": [one]})
             case "providers/set":
                 request.reply({})
+            case "session/archive" | "session/unarchive" | "session/set_title" as method:
+                words = [method.rpartition("/")[2], params.get("title", "")]
+                with open(os.path.join(self.memory._directory, "shelf"), "a") as file:
+                    file.write(" ".join(words).strip() + "\n")
+                request.reply({"title": words[1]} if words[1] else {})
             case "session/fork":
                 self._fork(request, params)
             case "session/set_model":

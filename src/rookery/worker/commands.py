@@ -69,6 +69,8 @@ class Commands:
         update = commands.offline(command, self._session.header)
         assert update is not None
         self._session.append(Draft(update, command["id"], by))
+        if command["do"] == "rename":
+            self._session.then(self._side.shelf.tell_title)
 
     # --- prompts ---------------------------------------------------------------------------------
 
@@ -264,7 +266,11 @@ class Commands:
         assert update is not None
         session.append(Draft(update, command["id"], by), full=True)
         reason = idle.REASONS.get(command["do"])
-        if reason is not None and command.get("until") != 0 and session.turn.phase == "idle":
+        if reason is None or command.get("until") == 0 or session.turn.phase != "idle":
+            return
+        if command["do"] == "archive":
+            self._side.shelf.archive(lambda: session.stop(reason, None, by))
+        else:
             session.stop(reason, None, by)
 
     def stop(self, command: Json, by: str) -> None:

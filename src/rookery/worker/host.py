@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 
 from rookery.client.config.in_force import InForce
 from rookery.core.agent import imported, messages
@@ -119,8 +120,10 @@ class Host:
             due = self._rest_due()
             if due is not None and now() >= due[0]:
                 session.stop(due[1])
+            elif self._put_away() and session.header["archived"]:
+                self._side.shelf.archive(partial(session.stop, "archived"))
             elif self._put_away():
-                session.stop("archived" if session.header["archived"] else "snoozed")
+                session.stop("snoozed")
             elif not session.journal.writer.stands():
                 print("the session's directory is gone", file=sys.stderr, flush=True)
                 session.stopped = True

@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from rookery.wire.websocket.resuming import Carrier
 
 
+ON_SHELF: Json = {"fork": {}, "archive": {}, "status": {}, "title": {}}
+WORDS = ("fork", "archive", "unarchive", "status", "set_title")
+
+
 class Bridge(Reception):
     name = "rookery"
-    capabilities = greeting.CAPABILITIES | {"auth": {"status": {}}}
-    methods = METHODS | {"authenticate", "auth/status"}
+    capabilities = greeting.CAPABILITIES | {
+        "auth": {"status": {}},
+        "sessionCapabilities": greeting.SESSIONS | ON_SHELF,
+    }
+    methods = METHODS | {"authenticate", "auth/status", *(f"session/{word}" for word in WORDS)}
 
     def __init__(
         self,

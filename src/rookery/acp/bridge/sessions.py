@@ -3,12 +3,11 @@ the same id here as everywhere else in Rookery."""
 
 import asyncio
 import os
-import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from rookery.acp.bridge import login, prompts
+from rookery.acp.bridge import login, prompts, shelf
 from rookery.acp.bridge.attached import Attached, Editor
 from rookery.acp.bridge.offered import Offered
 from rookery.agents import registry
@@ -29,14 +28,9 @@ from rookery.core.json import Draft, lenient
 from rookery.core.policy import modes
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.vendors import logins
-from rookery.core.view import states
-from rookery.core.view.fleet import is_hidden, state_of
 from rookery.home import config, paths
 from rookery.log.errors import LogError
-from rookery.log.reader import Reader
 from rookery.models.choice import chosen_agent
-from rookery.render import signs
-from rookery.wire import listing
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import (
     AUTH_REQUIRED,
@@ -62,18 +56,24 @@ class Sessions:
         self._attached: dict[str, Attached] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """By session: it is attached and detached by one request at a time."""
+        shelved = shelf.Shelf(editor.home)
         self._methods: dict[str, Callable[[Incoming, Json], Awaitable[None]]] = {
             "authenticate": self.authenticate,
             "auth/status": self.status,
             "session/new": self.new,
             "session/load": self.reopen,
             "session/resume": self.reopen,
-            "session/list": self.list,
+            "session/list": shelved.list,
             "session/close": self.close,
             "session/delete": self.delete,
             "session/set_mode": self.set_mode,
             "session/set_config_option": self.set_option,
             "session/prompt": self.prompt,
+            "session/fork": self.fork,
+            "session/archive": self.archive,
+            "session/unarchive": self.archive,
+            "session/status": shelved.status,
+            "session/set_title": shelved.set_title,
         }
 
     async def serve(self, request: Incoming, params: Json) -> None:
@@ -132,6 +132,14 @@ class Sessions:
                 await self._discard(attached)
         attached.tell_state()
         attached.follow()
+
+    async def fork(self, request: Incoming, params: Json) -> None:
+        (_, roots), given = place(params), servers(params)
+        session = await shelf.forked(self._editor.home, params)
+        async with self._opening[session]:
+            attached = self._attach(session, self._settings())
+            await self._surround(attached, {"roots": roots, "mcpServers": given})
+            await self._introduce(request, attached)
 
     async def _continue(self, request: Incoming, session: str) -> None:
         """Answer session/new with an existing session, then send its history."""
@@ -326,35 +334,26 @@ class Sessions:
             await attached.detach()
         self._attached.clear()
 
-    # --- listed, closed, deleted -----------------------------------------------------------------
-
-    async def list(self, request: Incoming, params: Json) -> None:
-        """Every session of the home, the newest first."""
-        cwd, now = params.get("cwd"), time.time() * 1000
-        found = {
-            (f"{head['created']:020}", head["id"]): head
-            for head in fleet.heads(self._editor.home)
-            if not is_hidden(head, now) and cwd in (None, head["cwd"]) and not head.get("damaged")
-        }
-        heads, more = listing.page(params, found)
-        request.reply({"sessions": [self._info(head) for head in heads], **more})
-
-    def _info(self, head: Json) -> Json:
-        roots = head.get("roots", [])
-        if "roots" not in head:  # one of an earlier build: the log says
-            directory = paths.session_dir(self._editor.home, head["id"])
-            with suppress(LogError), Reader.open(directory) as log:
-                roots = log.header()["roots"]
-        about = listing.info(head["id"], head["cwd"], head["at"] / 1000, head["title"], roots)
-        listed = head | states.standing(head, state_of(head, awake=head["awake"]))
-        told = {"state": listed["condition"], "label": signs.label(listed, time.time() * 1000)}
-        return about | {"_meta": {"rookery": told}}
+    # --- closed, archived, deleted ---------------------------------------------------------------
 
     async def close(self, request: Incoming, params: Json) -> None:
         attached = known(self._attached, params)
         async with self._opening[attached.session]:
             if self._attached.pop(attached.session, None) is not None:
                 await attached.close(stop=True)
+        request.reply({})
+
+    async def archive(self, request: Incoming, params: Json) -> None:
+        """What runs in a session that is archived is cancelled, as by session/close."""
+        session, do = session_id(params), request.method.rpartition("/")[2]
+        home = self._editor.home
+        async with self._opening[session]:
+            attached = self._attached.pop(session, None) if do == "archive" else None
+            if attached is not None:
+                await attached.close(stop=False)
+            elif do == "archive":
+                await shelf.command(home, session, do="cancel")
+            await shelf.command(home, session, do=do)
         request.reply({})
 
     async def delete(self, request: Incoming, params: Json) -> None:

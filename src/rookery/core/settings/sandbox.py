@@ -11,6 +11,10 @@ CHOICES = (
     (CONTAINER, "Container", "it runs from an image: rookery agents image"),
 )
 """Of a session: value, title, and what it means. In one, to approve everything is a sane choice."""
+MOVED = (
+    "From now on this session runs in the sandbox container: the agent itself is inside, with the "
+    "session's directories (docs/sandbox.md)."
+)
 ON, LISTED, OFF = NETWORKS = ("on", "listed", "off")
 
 

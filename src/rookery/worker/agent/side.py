@@ -14,7 +14,7 @@ from rookery.core.asks import kept_asks, links
 from rookery.core.critic import loop
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import auto_answer, hook_asks
-from rookery.core.settings.sandbox import CONTAINER, NONE
+from rookery.core.settings.sandbox import CONTAINER, MOVED, NONE
 from rookery.core.tools import edit_lines
 from rookery.core.turn import messages as turns
 from rookery.core.turn import rate_limit, retries
@@ -28,6 +28,7 @@ from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.log_in import LogIn
 from rookery.worker.agent.replays import Replays
 from rookery.worker.agent.saved_model import SavedModel
+from rookery.worker.agent.shelf import Shelf
 from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.agent.surviving_commands import SurvivingCommands
 from rookery.worker.agent.terminals import Privileges, Terminals
@@ -38,10 +39,6 @@ from rookery.worker.policy.kept_asks import WORKS, KeptAsks
 from rookery.worker.process.records import Records
 from rookery.worker.session import Effect, Session
 
-MOVED = (
-    "From now on this session runs in the sandbox container: the agent itself is inside, with the "
-    "session's directories (docs/sandbox.md)."
-)
 STEERING = "_session/steering"
 COMPLETE = "elicitation/complete"
 CHANGES = (
@@ -76,6 +73,7 @@ class AgentSide:
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
         heard = self.requested, self.notified, self.exited
         self.link = AgentLink(session, *heard, lambda: self.replays.repeats.are_over)
+        self.shelf = Shelf(session, self.link)
         self._log_in = LogIn(session, self.link.call)
         self._saved_model = SavedModel(session, self.link.call)
 
@@ -121,6 +119,7 @@ class AgentSide:
             case messages.Call(method, params):
                 self.replays.called(method)
                 self._tell_untaken(method)
+                self.shelf.take_up(method, params)
                 self._again = partial(self.link.call, method, params, self._handshake_answered)
                 self._again()
             case messages.End(grace):
@@ -269,6 +268,7 @@ class AgentSide:
                 known = self.replays.replayed, self.replays.is_cut()
                 self._session.feed_agent(messages.Opened(result, error, *known))
                 self._records.note(agentSession=self._session.agent.session)
+                self.shelf.tell_title()
 
     # --- from the agent --------------------------------------------------------------------------
 

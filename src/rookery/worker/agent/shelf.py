@@ -1,0 +1,61 @@
+"""The agent's own list of sessions keeps up with ours, where it says that it can: the user's title,
+and what is archived."""
+
+import asyncio
+from collections.abc import Callable
+
+from rookery.core.agent.opening import can
+from rookery.core.json import Json, lenient
+from rookery.worker.agent.link import AgentLink
+from rookery.worker.session import Session
+
+LATEST = 2.0
+"""Seconds for an agent to archive its session."""
+
+
+class Shelf:
+    def __init__(self, session: Session, link: AgentLink) -> None:
+        self._session = session
+        self._link = link
+        self._late: asyncio.TimerHandle | None = None
+        """When an agent that is to archive its session is not waited for any more."""
+
+    def tell_title(self) -> None:
+        """What the user called the session, also while no agent was there to hear it."""
+        titles = self._session.header["titles"]
+        title = lenient.text(titles, "person")
+        if title and title != titles.get("agent"):
+            self._tell("title", "session/set_title", {"title": title})
+
+    def archive(self, stop: Callable[[], None]) -> None:
+        """An archived session whose worker is about to `stop`: it does so once the agent has
+        answered, or after a moment, unless the session was taken up again. What tells it is sent
+        after all that is to be logged before."""
+        session, agent = self._session, self._session.agent
+        if self._late is not None:
+            return
+        if not agent.session or not can(agent.capabilities, "archive"):
+            stop()
+            return
+
+        def answered(*_: object) -> None:
+            if self._late is not None:
+                self._late.cancel()
+            self._late = None
+            if session.header["archived"] and session.turn.phase == "idle":
+                stop()
+
+        self._late = asyncio.get_running_loop().call_later(LATEST, answered)
+        session.then(self._link.call, "session/archive", {"sessionId": agent.session}, answered)
+        session.wake()
+
+    def take_up(self, method: str, params: Json) -> None:
+        """Before a stored session is opened: it may be archived."""
+        if method in ("session/load", "session/resume"):
+            self._tell("archive", "session/unarchive", {"sessionId": params["sessionId"]})
+
+    def _tell(self, ability: str, method: str, params: Json) -> None:
+        agent = self._session.agent
+        about = {"sessionId": agent.session, **params}
+        if about["sessionId"] and can(agent.capabilities, ability):
+            self._link.call(method, about, lambda *_: None)
