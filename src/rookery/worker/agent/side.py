@@ -22,13 +22,14 @@ from rookery.core.turn.calls import TurnCalls
 from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
 from rookery.worker import asks
-from rookery.worker.agent import files, recap
+from rookery.worker.agent import files
 from rookery.worker.agent.children import Children
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.log_in import LogIn
 from rookery.worker.agent.replays import Replays
 from rookery.worker.agent.saved_model import SavedModel
-from rookery.worker.agent.shelf import Shelf
+from rookery.worker.agent.session import recap
+from rookery.worker.agent.session.shelf import Shelf
 from rookery.worker.agent.snapshots import Snapshots
 from rookery.worker.agent.surviving_commands import SurvivingCommands
 from rookery.worker.agent.terminals import Privileges, Terminals
@@ -73,7 +74,7 @@ class AgentSide:
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
         heard = self.requested, self.notified, self.exited
         self.link = AgentLink(session, *heard, lambda: self.replays.repeats.are_over)
-        self.shelf = Shelf(session, self.link)
+        self.shelf = Shelf(session, self.link.call)
         self._log_in = LogIn(session, self.link.call)
         self._saved_model = SavedModel(session, self.link.call)
 

@@ -6,17 +6,19 @@ from collections.abc import Callable
 
 from rookery.core.agent.opening import can
 from rookery.core.json import Json, lenient
-from rookery.worker.agent.link import AgentLink
 from rookery.worker.session import Session
+
+type Call = Callable[[str, Json, Callable[[object, Json | None], None]], None]
 
 LATEST = 2.0
 """Seconds for an agent to archive its session."""
 
 
 class Shelf:
-    def __init__(self, session: Session, link: AgentLink) -> None:
+    def __init__(self, session: Session, call: Call) -> None:
+        """`call`: asks the agent."""
         self._session = session
-        self._link = link
+        self._call = call
         self._late: asyncio.TimerHandle | None = None
         """When an agent that is to archive its session is not waited for any more."""
 
@@ -46,7 +48,7 @@ class Shelf:
                 stop()
 
         self._late = asyncio.get_running_loop().call_later(LATEST, answered)
-        session.then(self._link.call, "session/archive", {"sessionId": agent.session}, answered)
+        session.then(self._call, "session/archive", {"sessionId": agent.session}, answered)
         session.wake()
 
     def take_up(self, method: str, params: Json) -> None:
@@ -58,4 +60,4 @@ class Shelf:
         agent = self._session.agent
         about = {"sessionId": agent.session, **params}
         if about["sessionId"] and can(agent.capabilities, ability):
-            self._link.call(method, about, lambda *_: None)
+            self._call(method, about, lambda *_: None)
