@@ -185,6 +185,20 @@ def test_asks_that_are_alike_are_answered_together_and_a_yes_takes_a_word_along(
 
 
 @pytest.mark.long
+def test_asks_that_are_alike_are_rejected_together_once_they_are_shown(site: Site) -> None:
+    lines = ["git push origin main", "git push origin dev"]
+    steps = [{"ask": line, "kind": "execute", "rawInput": {"command": line}} for line in lines]
+    session = site.session({"otherwise": [{"together": steps}, {"text": "over"}]})
+    site.say(session, "go")
+    page = site.page(f"/sessions/{session}")
+    page.get_by_role("button", name="Reject all 2 alike").first.click()
+    expect(page.locator(".step li")).to_have_text(lines)
+    page.get_by_role("button", name="Reject these 2 once").click()
+    expect(page.locator(".asked")).to_have_count(0)
+    expect(page.get_by_text("rejected it")).to_have_count(2)
+
+
+@pytest.mark.long
 def test_always_shows_its_rule_first(site: Site) -> None:
     (step,) = RUN["otherwise"]
     once = {**step, "rawInput": {"command": "make once"}}  # the rule stays
