@@ -46,11 +46,11 @@ class Rookery(Client):
         screen.wait_for(*self.asked)
         screen.read()
         screen.press(self.allow)
-        screen.wait_for(self.allowed, "ready")
+        screen.wait_for(self.allowed, "idle")
         screen.press("F2")
         screen.wait_for(*self.asked)
         screen.press(self.allow)
-        screen.wait_for(self.allowed, "ready")
+        screen.wait_for(self.allowed, "idle")
         return screen
 
     @override

@@ -166,7 +166,7 @@ class Scene(NamedTuple):
     """What is waited for: its end, its ask, or that it runs; "later": it gets no prompt yet."""
 
 
-LIMIT = "You have hit your usage limit. It resets at 17:40."
+LIMIT = "You have hit your usage limit."
 FLAKY = "test_login fails about once in ten runs. Find out why and fix it; do not just add a retry."
 SCENES = (
     Scene(
@@ -218,7 +218,7 @@ SCENES = (
         "portal",
         "Upgrade to Django 6",
         "Upgrade to Django 6.",
-        [{"text": "Reading the release notes."}, {"error": LIMIT}],
+        [{"text": "Reading the release notes."}, {"rate_limit": "17:40", "message": LIMIT}],
     ),
     Scene("clean", "codex", "portal", "Free disk space", "Free disk space.", CLEAN, "asks"),
     Scene(
@@ -299,7 +299,8 @@ class Day:
     def _create(self, scene: Scene) -> None:
         home = Path(self._served.home)
         script = home / f"{scene.name}.json"
-        script.write_text(json.dumps({"turns": [scene.steps]}))
+        who = {"name": scene.agent, "title": scene.agent}
+        script.write_text(json.dumps({"agent": who, "turns": [scene.steps]}))
         argv = player(str(script), "--state", str(home / f"state-{scene.name}"))
         where = str(self._place / scene.folder)
         made = create_session(str(home), agent=scene.agent, argv=argv, cwd=where, title=scene.title)
