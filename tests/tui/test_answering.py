@@ -412,6 +412,17 @@ async def test_one_key_allows_all_that_are_alike_once_they_are_shown() -> None:
         assert app.sent == [answer("q1", "n", "once"), answer("q2", "m", "once")]
 
 
+async def test_a_long_command_that_may_be_always_allowed_leaves_room_for_its_reach() -> None:
+    line = f"pytest -x tests/test_login.py --count 50 {'a' * 60}"
+    rules = {"always": line, "alwaysReach": ["Adds a rule."]}
+    rules |= {"alwaysChoices": [f"exactly `{line}` in this project"]}
+    async with showing(asked(CODEX, **rules)) as (app, pilot):
+        await pilot.press("f2")
+        row = next(each for each in lines(app).split("\n") if "always allow exactly" in each)
+        assert "`pytest -x" in row
+        assert row.rstrip().endswith("…` in this project")
+
+
 async def test_one_key_rejects_all_that_are_alike_once_they_are_shown() -> None:
     first = asked(CODEX, alike="k")
     second = {**first[2], "id": "q2", "nonce": "m", "toolCall": {"toolCallId": "t2"}}

@@ -8,8 +8,21 @@ from rookery.core.blocks import Block, asks, captions
 from rookery.core.json import lenient
 from rookery.render.ask_choices import ALWAYS, always_words, choices
 from rookery.tui.look import ask_body, part
-from rookery.tui.look.runs import Line, clean, clean_line, prefixed, trimmed, width_of_line, wrap
+from rookery.tui.look.runs import (
+    Line,
+    clean,
+    clean_line,
+    cut,
+    prefixed,
+    trimmed,
+    width_of,
+    width_of_line,
+    wrap,
+)
 from rookery.tui.look.view import ALL_ALIKE, View
+
+LEAST_CODE = 8
+"""Columns of a command that still say something."""
 
 
 def rendered(block: Block, view: View) -> list[Line]:
@@ -123,12 +136,22 @@ def _flow(keys: list[tuple[str, str]], view: View, lines: list[Line] | None = No
     for name, words in keys:
         press = Style.from_meta({"choose": name})
         press += Style(reverse=name == view.chosen)
-        group: Line = [(f" {view.key(name)} ", look.key + press), (f" {words} ", look.ink + press)]
+        key = f" {view.key(name)} "
+        said = _fitting(words, view.width - width_of(key) - 3)
+        group: Line = [(key, look.key + press), (f" {said} ", look.ink + press)]
         group.append((" ", look.plain))
         if lines[-1] and width_of_line([*lines[-1], *group]) > view.prose:
             lines.append([])
         lines[-1] += group
     return [trimmed(line, view.width) for line in lines]
+
+
+def _fitting(words: str, room: int) -> str:
+    """Where they are too long, the code in them is cut: what follows says how far it reaches."""
+    before, _, rest = words.partition("`")
+    code, _, after = rest.rpartition("`")
+    left = room - width_of(f"{before}``{after}")
+    return f"{before}`{cut(code, left)}`{after}" if code and left >= LEAST_CODE else words
 
 
 def _going(lines: list[Line], view: View) -> list[Line]:
