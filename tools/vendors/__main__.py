@@ -1,7 +1,8 @@
 """Drives every vendor's agent and says how it went: `python -m tools.vendors [NAME…] [--record]`.
 
 The table goes to stdout, and its rows into docs/vendors.md. With --record, what each agent and its
-worker said goes to fixtures/recordings. `--step NAME` takes some steps only, and writes no row.
+worker said goes to fixtures/recordings. `--step NAME` takes some steps only, and writes no row;
+`--sent` takes those of the table of what agents send, and writes that.
 With --sandbox KIND its sessions run in one, and the rows go into the second table of the page; with
 --network listed, through Rookery's proxy, and no row is written.
 Exit codes: 0 all went well, 1 something did not (stderr says what), 2 there is no such vendor.
@@ -26,6 +27,8 @@ from tools.vendors.vendor import Vendor
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "vendors.md"
+BEFORE = ("start", "stream", "mcp", "limit", "look")
+"""Steps that bring about what is sent, or look at it."""
 RECORDINGS = ROOT / "fixtures" / "recordings"
 
 
@@ -58,9 +61,10 @@ def attempt(vendor: Vendor, record: Path | None, steps: frozenset[str], cage: Ca
             shutil.rmtree(root, ignore_errors=True)
 
 
-def write(found: list[tuple[Vendor, list[Cell]]], cage: Cage) -> None:
+def write(found: list[tuple[Vendor, list[Cell]]], shown: dict[str, list[str]]) -> None:
+    """`shown`: the tables to write, as `tables` has them."""
     page = PAGE.read_text(encoding="utf-8")
-    for name, steps in tables(cage).items():
+    for name, steps in shown.items():
         begin, end = (f"<!-- {name}: {word} -->" for word in ("begin", "end"))
         before, _, rest = page.partition(begin)
         earlier, mark, after = rest.partition(end)
@@ -82,6 +86,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--step", action="append", default=[], choices=[*STEPS, "inside"])
+    parser.add_argument("--sent", action="store_true")
     parser.add_argument("--sandbox", default=NONE, choices=KINDS)
     parser.add_argument("--network", default=ON, choices=(ON, LISTED))
     given = parser.parse_args(words)
@@ -94,11 +99,13 @@ def main(words: list[str]) -> int:
     found: list[tuple[Vendor, list[Cell]]] = []
     for vendor in vendors:
         record = RECORDINGS / f"{vendor.name}-scenario.jsonl" if given.record else None
-        found.append((vendor, attempt(vendor, record, frozenset(given.step), cage)))
-    for steps in tables(cage).values():
-        print(rendered(found, steps=steps))
+        steps = frozenset([*BEFORE, *SENT] if given.sent else given.step)
+        found.append((vendor, attempt(vendor, record, steps, cage)))
+    shown = {name: each for name, each in tables(cage).items() if "sent" in name or not given.sent}
+    for columns in shown.values():
+        print(rendered(found, steps=columns))
     if not given.step and cage.network == ON:
-        write(found, cage)
+        write(found, shown)
     return int(any(cell.error for _, cells in found for cell in cells))
 
 

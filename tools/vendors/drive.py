@@ -18,6 +18,7 @@ SENT: dict[str, Step] = {
     "links": sent.links,
     "subagents": sent.subagents,
     "plan": sent.plan,
+    "quota": sent.quota,
     "compaction": sent.compaction,
     "notices": sent.notices,
     "title": sent.title,

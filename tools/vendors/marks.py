@@ -8,12 +8,14 @@
     [[plan TEXT]]                 writes a plan with this step, alike
     [[slow]]                      writes a word every 50 ms until the agent hangs up
     [[fail STATUS]]               answers with that HTTP status
+    [[quota]]                     answers with what a provider's headers say of a quota
 
 A request without any mark, or without tools (a title, a summary), is answered with a few words.
 """
 
 import json
 import re
+import time
 from typing import override
 
 from rookery.agent.scripted.choice import Chooser
@@ -23,7 +25,7 @@ from rookery.agent.scripted.server import Asked, ScriptedModel, dialect_at
 from tools.vendors.fitting import PLANS, SUB_AGENTS, arguments_for, tool_among
 from tools.vendors.vendor import Vendor, call
 
-MARK = re.compile(r"\[\[(say|run|edit|mcp|task|plan|slow|fail)(?: (.*?))?\]\]", re.DOTALL)
+MARK = re.compile(r"\[\[(say|run|edit|mcp|task|plan|slow|fail|quota)(?: (.*?))?\]\]", re.DOTALL)
 
 PACE = 0.05
 """Seconds between two words: an answer is seen to grow."""
@@ -31,6 +33,32 @@ PACE = 0.05
 SLOW = Turn(text="slowly " * 2400, every=PACE)
 """Nobody listens for that long."""
 FILLER = Turn(text="A title")
+
+
+def quota_headers(now: float) -> tuple[tuple[str, str], ...]:
+    """82 % of five hours are used up, as Anthropic, Codex and OpenAI say it."""
+    reset = int(now) + 3600
+    until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(reset))
+    unified = {
+        "status": "allowed_warning",
+        "reset": reset,
+        "representative-claim": "five_hour",
+        "5h-status": "allowed_warning",
+        "5h-utilization": "0.82",
+        "5h-reset": reset,
+        "5h-surpassed-threshold": "0.8",
+    }
+    codex = {"used-percent": 82, "window-minutes": 300, "reset-at": reset}
+    plain = {"limit": 100, "remaining": 18}
+    said: dict[str, object] = {
+        **{f"anthropic-ratelimit-unified-{key}": value for key, value in unified.items()},
+        **{f"anthropic-ratelimit-requests-{key}": value for key, value in plain.items()},
+        "anthropic-ratelimit-requests-reset": until,
+        **{f"x-codex-primary-{key}": value for key, value in codex.items()},
+        **{f"x-ratelimit-{key}-requests": value for key, value in plain.items()},
+        "x-ratelimit-reset-requests": "60m",
+    }
+    return tuple((key, str(value)) for key, value in said.items())
 
 
 class Marks(Chooser):
@@ -51,6 +79,8 @@ class Marks(Chooser):
         match kind:
             case "slow":
                 return SLOW
+            case "quota":
+                return Turn(text="within the quota", headers=quota_headers(time.time()))
             case "fail":
                 # An agent that tries again by itself would make a failing turn last for minutes.
                 lasting = (("x-should-retry", "false"),)

@@ -9,6 +9,7 @@ from rookery.agents import registry
 from rookery.client.login import status
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
+from rookery.core.turn import quota as quotas
 from rookery.core.vendors import logins
 from tests.worker.aviary import is_agent, text_of
 from tools.vendors.perch import Perch
@@ -120,6 +121,13 @@ async def login(perch: Perch) -> str:
     said += ["log-out"] if logins.has_logout(known.capabilities) else []
     said += ["status"] if known.state != logins.UNKNOWN else []
     return ", ".join(said)
+
+
+async def quota(perch: Perch) -> str:
+    """A response of its model says how much of a quota is left."""
+    await perch.play("[[quota]]", "allow_once")
+    windows = quotas.windows(perch.bird.header())
+    return ", ".join(each.words for each in windows) or NOT_SENT
 
 
 def _kinds(events: Iterable[Event]) -> list[str]:

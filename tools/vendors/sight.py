@@ -66,10 +66,14 @@ class Sight:
         }
         if len(self.blocks("tool")) != len(calls):
             found.append(f"{len(self.blocks('tool'))} calls are shown of {len(calls)}")
-        found += [f"no title: {block}" for block in self.blocks("tool") if not _named(block)]
+        named = {each.get("toolCallId") for each in about if isinstance(each, dict) and _name(each)}
+        if len([block for block in self.blocks("tool") if _name(block)]) < len(named):
+            found.append(f"{named} have titles: {self.blocks('tool')}")
         found += [f"an echo: {text}" for text in echoes if text in prompts]
         return found
 
 
-def _named(block: Json) -> bool:
-    return bool(block["title"] or block.get("tool"))
+def _name(told: Json) -> bool:
+    """Whether a call, or its block, says what it is; gemini tells of a call that it refuses itself
+    by its result alone."""
+    return bool(told.get("title") or told.get("tool"))
