@@ -66,7 +66,11 @@ class Sight:
         }
         if len(self.blocks("tool")) != len(calls):
             found.append(f"{len(self.blocks('tool'))} calls are shown of {len(calls)}")
-        named = {each.get("toolCallId") for each in about if isinstance(each, dict) and _name(each)}
+        named = {
+            each["toolCallId"]
+            for each in about
+            if isinstance(each, dict) and "toolCallId" in each and _name(each)
+        }
         if len([block for block in self.blocks("tool") if _name(block)]) < len(named):
             found.append(f"{named} have titles: {self.blocks('tool')}")
         found += [f"an echo: {text}" for text in echoes if text in prompts]
