@@ -30,7 +30,9 @@ SEEN: dict[str, Any] = {
 def seen(perch: Perch, tmp_path_factory: pytest.TempPathFactory) -> Any:
     told = tmp_path_factory.mktemp("told") / "seen.json"
     program = (sys.executable, "-P", str(FIXTURES / "openhands_agent.py"), str(told))
-    asyncio.run(perch.output(*program, *perch.door()))
+    # Else litellm asks the network for prices while it is imported, and may never come back.
+    local = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    asyncio.run(perch.output(*program, *perch.door(), **local))
     seen = json.loads(told.read_text())
     return seen | {"modes": mode_of(perch.home, seen["session"])}
 
