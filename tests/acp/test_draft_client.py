@@ -53,6 +53,8 @@ async def test_acp_draft_is_answered_in_2(door: Door, version: int) -> None:
     assert result["protocolVersion"] == 2
     assert result["info"]["name"]
     assert result["capabilities"]["session"]["mcp"]["stdio"] == {}
+    if result.get("authMethods"):
+        assert await agent.call("auth/logout") == {}
 
 
 async def test_acp_draft_prompt_is_answered_before_its_end(door: Door) -> None:

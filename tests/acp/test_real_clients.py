@@ -29,6 +29,24 @@ async def test_typescript_sdk(door: Door, tmp_path: Path) -> None:
     assert json.loads(said) == SEEN
 
 
+DRAFT = {
+    "version": 2,
+    "reason": "end_turn",
+    "asked": "tool_call",
+    "kinds": ["agent_message_chunk", "plan_update", "tool_call_update"],
+    "cancelled": "cancelled",
+    "listed": True,
+}
+
+
+async def test_typescript_sdk_in_draft_2(door: Door, tmp_path: Path) -> None:
+    """The player's messages have no ids that last: only the bridge's prompts keep theirs."""
+    module = node_modules(SDK) / "@agentclientprotocol/sdk/dist/v2/stable/acp.js"
+    program = ("node", str(FIXTURES / "typescript_sdk_draft.mjs"), str(module))
+    said = await Perch(door.home, tmp_path).output(*program, *door.argv())
+    assert json.loads(said) == DRAFT | {"replayed": door.name == "bridge"}
+
+
 async def test_acpx(door: Door, tmp_path: Path) -> None:
     """A one-shot prompt with a permission that it grants by itself."""
     acpx = node_modules(ACPX) / ".bin" / "acpx"

@@ -164,6 +164,8 @@ async def perched(
             settings["read"] = shlex.quote(str(front.folder))
         lines = ["[agent]", "warm = false", "[sandbox]"]
         lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+        if vendor.command:  # the registry does not know it, and one can only switch to a name
+            lines += [f"[agents.{vendor.name}]", f"command = {json.dumps(vendor.command)}"]
         Path(aviary.home, "config.toml").write_text("\n".join(lines) + "\n")
         environment = surroundings(vendor, programs, root / "person", address) | trust
         environment["ROOKERY_HOME"] = aviary.home

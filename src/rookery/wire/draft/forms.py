@@ -98,9 +98,12 @@ def agent_2(result: Json) -> Json:
         key: {} for key in ("http", "acp") if servers.get(key) is True
     }
     can: Json = {"session": session, **meta(given)}
-    can |= {key: given[key] for key in ("auth", "providers") if key in given}
+    can |= {"providers": given["providers"]} if "providers" in given else {}
+    auth = lenient.mapping(given, "auth")
+    can |= {"auth": without(auth, "logout")} if auth else {}
     said: Json = {"protocolVersion": 2, "info": result["agentInfo"], "capabilities": can}
-    if methods := [_method_2(each) for each in lenient.mappings(result, "authMethods")]:
+    methods = [_method_2(each) for each in lenient.mappings(result, "authMethods")]
+    if methods and auth.get("logout") is not None:  # who can log in can log out, in the draft
         said["authMethods"] = methods
     return said | meta(result)
 
