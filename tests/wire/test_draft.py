@@ -94,6 +94,19 @@ def test_another_version_is_refused_in_words(version: Any) -> None:
     assert "Rookery speaks version 1 of the protocol, and draft 2" in answer["error"]["message"]
 
 
+def test_who_can_be_logged_in_to_can_be_logged_out_of() -> None:
+    wire = Wire()
+    methods = [{"methodId": "key", "type": "terminal", "name": "Key"}]
+    methods[0]["env"] = [{"name": "A", "value": "b"}]  # type: ignore[assignment]
+    (answer,) = wire.greet({"error": REFUSED}, result(authMethods=methods))
+    assert answer["result"]["authMethods"][0]["id"] == "key"
+    assert answer["result"]["authMethods"][0]["env"] == {"A": "b"}
+    assert answer["result"]["agentCapabilities"]["auth"] == {"logout": {}}
+    wire.send("authenticate", {"methodId": "key"}, 2)
+    wire.send("logout", {}, 3)
+    assert [each["method"] for each in wire.written[-2:]] == ["auth/login", "auth/logout"]
+
+
 def test_versions_that_an_agent_lists_are_named() -> None:
     refusal = {"error": {"code": -32022, "message": "no", "data": {"supported": [3, "x"]}}}
     (answer,) = Wire().greet(refusal, refusal)

@@ -84,6 +84,8 @@ def agent_1(result: Json) -> Json:
         if isinstance(each.get("env"), list):
             pairs = lenient.mappings(each, "env")
             each["env"] = {lenient.text(one, "name"): lenient.text(one, "value") for one in pairs}
+    if methods:  # who can log in can log out, in the draft
+        can["auth"] = {**lenient.mapping(given, "auth"), "logout": {}}
     said: Json = {"protocolVersion": 2, "agentInfo": result["info"], "agentCapabilities": can}
     return said | {"authMethods": methods} | meta(result)
 
@@ -103,7 +105,7 @@ def agent_2(result: Json) -> Json:
     can |= {"auth": without(auth, "logout")} if auth else {}
     said: Json = {"protocolVersion": 2, "info": result["agentInfo"], "capabilities": can}
     methods = [_method_2(each) for each in lenient.mappings(result, "authMethods")]
-    if methods and auth.get("logout") is not None:  # who can log in can log out, in the draft
+    if methods and auth.get("logout") is not None:  # as above
         said["authMethods"] = methods
     return said | meta(result)
 
