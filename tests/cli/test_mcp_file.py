@@ -62,7 +62,6 @@ def test_H3_what_the_field_writes_is_understood(tmp_path: Path) -> None:
         ({"command": "x", "env": {"A": None}}, "env must be an object of strings"),
         ({"url": "ftp://x"}, "must begin with http"),
         ({"url": "http://x", "type": "pigeon"}, "unknown transport 'pigeon'"),
-        ({"url": "http://x", "auth": "oauth"}, "no OAuth login"),
         ({"type": "http"}, "over http needs a url"),
         ({"type": "stdio", "url": "http://x"}, "needs a command"),
     ],

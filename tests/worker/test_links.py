@@ -114,3 +114,22 @@ async def test_it_stands_after_its_worker_was_killed(aviary: Aviary) -> None:
     assert again.update["state"] == "answered"
     await bird.until(lambda event: "accepted" in str(event.update), again.seq)
     assert bird.header()["asks"] == {}
+
+
+async def test_between_turns_it_is_answered_as_well(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    events = await bird.turn([{"late": [LINK]}, {"text": "hello"}])
+    outcome = await act(bird, await bird.ask(events[0]), "accept")
+    await bird.until(lambda event: "accepted" in str(event.update), outcome.seq)
+
+
+async def test_between_turns_it_ends_with_its_agent(aviary: Aviary) -> None:
+    bird = aviary.hatch()
+    events = await bird.turn([{"late": [LINK]}, {"text": "hello"}])
+    await bird.ask(events[0])
+    await bird.send("restart")
+    await bird.turn([{"text": "again"}])
+    blocks = fold(None, bird.events()).blocks.values()
+    [block] = [each for each in blocks if each["role"] == "ask"]
+    assert (block["status"], captions.outcome(block)) == ("cancelled", "The agent ended")
+    assert bird.header()["asks"] == {}

@@ -222,12 +222,9 @@ def _shape(entry: Json, kind: str) -> None:
 
 
 def _auth(entry: Json) -> None:
-    """Some programs have a token in `auth`, or the word for a login that we have none for."""
-    auth = entry.get("auth", "")
-    if not isinstance(auth, str):
+    """Some programs have a token in `auth`, or the word for a log-in, which needs no setting."""
+    if not isinstance(entry.get("auth", ""), str):
         raise ValueError("auth must be a token")
-    if auth.lower() == OAUTH and not _authorizes(entry):
-        raise ValueError("Rookery has no OAuth login for it: put a token into its headers")
 
 
 def _authorizes(entry: Json) -> bool:
@@ -275,7 +272,11 @@ def to_acp(server: Server, environment: Mapping[str, str], node_path: str = "") 
 
     if server.kind != "stdio":
         headers = listed("headers")
-        if (auth := said(entry.get("auth", ""))) and not _authorizes(entry):
+        if (
+            (auth := said(entry.get("auth", "")))
+            and auth.lower() != OAUTH
+            and not _authorizes(entry)
+        ):
             headers.append({"name": "Authorization", "value": f"Bearer {auth}"})
         url = said(address(entry))
         return {"type": server.kind, "name": server.name, "url": url, "headers": headers}

@@ -70,6 +70,8 @@ def closings(header: Json, reason: str, *, kept: bool) -> list[tuple[str, Draft,
     """For each open ask: its id, the event that closes it, and the agent's answer. `kept`: also
     those of an agent that is gone."""
     live, away = kept_asks.live(header), kept_asks.away(header) if kept else {}
+    if reason in kept_asks.HEARD:
+        live = {name: ask for name, ask in live.items() if not kept_asks.stays(ask)}
     ended = [(name, asks.cancelled(ask, reason)) for name, ask in live.items()]
     found = [(name, answer.draft, answer.reply) for name, answer in ended]
     return found + [(name, kept_asks.unasked(ask, reason), {}) for name, ask in away.items()]

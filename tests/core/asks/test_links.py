@@ -2,7 +2,7 @@
 
 import pytest
 
-from rookery.core.asks import asks, links
+from rookery.core.asks import asks, kept_asks, links
 from rookery.core.asks.identity import digest
 from rookery.core.blocks import asks as looks
 from rookery.core.empty_header import EMPTY
@@ -10,6 +10,7 @@ from rookery.core.json import Draft, Event, Json
 from rookery.core.policy import unattended
 from rookery.core.view.doing import wants
 from rookery.core.view.reduce import fold
+from rookery.worker.asks import closings
 
 URL = "https://auth.example.com/authorize?client_id=1&state=x"
 
@@ -163,3 +164,20 @@ def test_a_draft_of_a_completion_has_no_author() -> None:
     draft = asks.completed(asked()).draft
     assert (draft.by, draft.cause) == (None, None)
     assert isinstance(draft, Draft)
+
+
+def test_it_outlasts_the_turn_in_which_it_was_asked() -> None:
+    """An agent logs in to its servers while it answers a prompt."""
+    header = fold(None, events(asked(), IDLE)).header
+    assert kept_asks.live(header).keys() == {"a1"}
+    assert closings(header, "end_turn", kept=True) == []
+    assert len(closings(header, kept_asks.CANCELLED, kept=True)) == 1
+    assert fold(None, events(asked(), GONE)).header["asks"]["a1"]["away"]
+    document = fold(None, events(asked(), IDLE, GONE))
+    assert document.header["asks"] == {}
+    [block] = [each for each in document.blocks.values() if each["role"] == "ask"]
+    assert (block["status"], block["text"], block["actions"]) == (
+        "cancelled",
+        "The agent ended",
+        [],
+    )

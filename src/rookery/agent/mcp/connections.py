@@ -4,6 +4,7 @@ them a moment. The tools of a slow server are added when it answers, as are thos
 MCP's libraries are loaded with the first server: most sessions have none, and a start would wait
 for them."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -15,12 +16,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rookery.agent.mcp.names import Names
+from rookery.core.json import lenient
+from rookery.home import paths
+from rookery.wire.jsonrpc import Peer, RpcFailure
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from openhands.sdk import LocalConversation
     from openhands.sdk.mcp.client import MCPClient
     from openhands.sdk.mcp.config import MCPServer
     from openhands.sdk.mcp.tool import MCPToolDefinition
+
+    from rookery.agent.mcp.oauth import Wanted
 
 MOMENT = 3.0
 """Seconds that a conversation waits for its servers."""
@@ -32,8 +40,41 @@ PAUSES = (2.0, 5.0, 10.0, 20.0, 30.0, *[60.0] * 10)
 """Seconds between two tries; after the last one the server is left out."""
 
 
+NEEDS = "it needs a login: rookery mcp login {}"
+DECLINED = "you did not log in; to do so later: rookery mcp login {}"
+
+
+class LogInAsks:
+    """Sends the user to a server's login, by an elicitation of the session's client."""
+
+    def __init__(self, peer: Peer, session: str, loop: asyncio.AbstractEventLoop) -> None:
+        self._peer, self._session, self._loop = peer, session, loop
+
+    async def ask(self, name: str, wanted: "Wanted") -> bool:
+        """Whether the user opens the address. In any loop."""
+        asking = asyncio.run_coroutine_threadsafe(self._ask(name, wanted), self._loop)
+        return await asyncio.wrap_future(asking)
+
+    async def _ask(self, name: str, wanted: "Wanted") -> bool:
+        params = {"sessionId": self._session, "mode": "url", "url": wanted.url}
+        params |= {"message": f"Log in to MCP server {name}", "elicitationId": wanted.id}
+        try:
+            answer = await self._peer.request("elicitation/create", params)
+        except RpcFailure:
+            return False
+        return lenient.text(answer, "action") == "accept"
+
+    def done(self, name: str) -> None:
+        params = {"elicitationId": name}
+        self._loop.call_soon_threadsafe(self._peer.notify, "elicitation/complete", params)
+
+
 class Listener:
     """Hears of servers, in any thread."""
+
+    def mcp_asks(self) -> LogInAsks | None:
+        """None: its client opens no addresses."""
+        return None
 
     def mcp_late(self, name: str) -> None:
         """It is not waited for any longer."""
@@ -68,6 +109,8 @@ class Connections:
         """The tools of those that answer in time. Blocks meanwhile."""
         from rookery.agent.sdk_patches import mcp_calls  # noqa: F401 - not within the moment
 
+        if any(server.url for server in servers.values()):
+            _oauth()
         for name, server in servers.items():
             work = partial(self._keep_trying, name, server)
             threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
@@ -99,22 +142,53 @@ class Connections:
 
     def _keep_trying(self, name: str, server: "MCPServer") -> None:
         words: str | None = None
-        for pause in (*PAUSES, None):
+        asks: LogInAsks | None = None
+        pauses = iter((*PAUSES, None))
+        while True:
             try:
-                client = self._conversation._mcp_tool_provider.create_tools(
-                    {name: server},
-                    self._timeouts.get(name, SECONDS),
-                    on_tools_reconciled=partial(self._reconcile, name),
-                )
+                client = self._connect(name, server, asks)
             except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
+                if server.url and _wants_log_in(error):
+                    asks = self._may_ask(name, asks)
+                    if asks is None:
+                        return
+                    continue
                 words = last_words(server) if words is None else words
                 why = reason(server, error)
                 self._fail(name, f"{words}; {why}" if words else why)
+                pause = next(pauses)
                 if pause is None or self._closed.wait(pause):
                     return
             else:
                 self._come(name, client)
                 return
+
+    def _connect(self, name: str, server: "MCPServer", asks: LogInAsks | None) -> "MCPClient":
+        """`asks`: if the server wants a login, the user is asked; else that is an error."""
+        within, more = self._timeouts.get(name, SECONDS), dict[str, Any]()
+        if server.url and (oauth := _oauth()).applies_to(server):
+            log_in = partial(oauth.LogIn, paths.home(), str(server.url))
+            server = oauth.with_login(server)
+            if asks is not None:
+                within = oauth.WITHIN
+                log_in = partial(log_in, partial(asks.ask, name), done=asks.done)
+            more["mcp_oauth_factory"] = lambda *_: log_in()
+        return self._conversation._mcp_tool_provider.create_tools(
+            {name: server}, within, on_tools_reconciled=partial(self._reconcile, name), **more
+        )
+
+    def _may_ask(self, name: str, asked: LogInAsks | None) -> LogInAsks | None:
+        """The way to ask the user to log in, once; None: the server is left out."""
+        asks = None if asked else self._listener.mcp_asks()
+        if asks is None:
+            with self._changed:
+                self._failures.pop(name, None)  # which said that it waits
+            self._fail(name, (DECLINED if asked else NEEDS).format(name))
+            return None
+        with self._changed:  # nobody is told: the ask says it
+            self._failures[name] = "waiting for you to log in"
+            self._changed.notify_all()
+        return asks
 
     def _fail(self, name: str, why: str) -> None:
         with self._changed:
@@ -170,6 +244,18 @@ class Connections:
             agent._on_mcp_tools_reconciled(client, tools)
             if self._conversation.agent is agent:  # a change of the model replaces it
                 return
+
+
+def _wants_log_in(error: BaseException) -> bool:
+    """Whether only the user can go on, or does not want to."""
+    return _oauth().is_about_log_in(error) is not None
+
+
+def _oauth() -> "ModuleType":
+    """Loaded with the first remote server."""
+    from rookery.agent.mcp import oauth
+
+    return oauth
 
 
 def reason(server: "MCPServer", error: BaseException) -> str:

@@ -33,7 +33,9 @@ from rookery.wire.pipes import PipeReader, PipeWriter
 type Heard = MemoryObjectReceiveStream[SessionMessage | Exception]
 type Said = MemoryObjectSendStream[SessionMessage]
 type Fail = Callable[[str], None]
+type LogIn = Callable[[Fail], httpx.Auth]
 
+LOG_IN = "it wants a login"
 PAGES = 100
 """Of tools; a server may always offer one more."""
 LONGEST = 16 * 1024 * 1024
@@ -56,11 +58,14 @@ class Failed(Exception):
     """An agent could not use this server; the message says why and what helps."""
 
 
-async def visit(server: Json, environment: Mapping[str, str], within: float) -> Visit:
-    """`server` in ACP's shape. Raises Failed."""
+async def visit(
+    server: Json, environment: Mapping[str, str], within: float, log_in: LogIn | None = None
+) -> Visit:
+    """`server` in ACP's shape. `log_in`: of a remote one without a key, given what hears that
+    nobody is logged in. Raises Failed."""
     logging.disable()  # the library logs what it also raises
     if "command" not in server:
-        return await _visit(lambda fail: _over_web(server, within, fail), within)
+        return await _visit(lambda fail: _over_web(server, within, fail, log_in), within)
     own = {each["name"]: each["value"] for each in server["env"]}
     argv = [server["command"], *server["args"]]
     try:
@@ -201,14 +206,21 @@ class _Server(Program):
 
 
 @asynccontextmanager
-async def _over_web(server: Json, within: float, fail: Fail) -> AsyncIterator[tuple[Heard, Said]]:
+async def _over_web(
+    server: Json, within: float, fail: Fail, log_in: LogIn | None
+) -> AsyncIterator[tuple[Heard, Said]]:
     url, is_sse = server["url"], server["type"] == "sse"
     headers = {"User-Agent": "rookery"} | {
         each["name"]: each["value"] for each in server["headers"]
     }
 
+    has_key = any(name.lower() == "authorization" for name in headers)
+    auth = None if log_in is None or has_key else log_in(fail)
+
     async def check(response: httpx.Response) -> None:
         # Over HTTP, only the answers count: a server need not offer a stream, or end a session.
+        if auth is not None and response.status_code == httpx.codes.UNAUTHORIZED:
+            return  # it is logged in to, or that fails
         if not response.is_success and (is_sse or response.request.method == "POST"):
             fail(_refusal(response))
 
@@ -216,6 +228,7 @@ async def _over_web(server: Json, within: float, fail: Fail) -> AsyncIterator[tu
         return httpx.AsyncClient(
             headers=headers,
             timeout=within,
+            auth=auth,
             trust_env=urlsplit(url).hostname not in LOOPBACK,  # no proxy for this machine
             event_hooks={"response": [check]},
         )
@@ -234,6 +247,8 @@ async def _over_web(server: Json, within: float, fail: Fail) -> AsyncIterator[tu
 def _refusal(response: httpx.Response) -> str:
     words = f"HTTP {response.status_code} {response.reason_phrase}"
     match response.status_code:
+        case 401 if "resource_metadata" in response.headers.get("WWW-Authenticate", ""):
+            return LOG_IN
         case 401 | 403:
             return f'{words}: it needs a key, for example --header "Authorization=Bearer …"'
         case 404 | 405:

@@ -8,7 +8,7 @@ that continues without it, by a clear or a switch; never by the end of a process
 from collections.abc import Iterable
 
 from rookery.core import budgets
-from rookery.core.asks import asks, identity
+from rookery.core.asks import asks, identity, links
 from rookery.core.asks.asks import Refusal
 from rookery.core.json import Draft, Event, Json, lenient
 from rookery.core.stop_reasons import STOP_REASONS
@@ -118,7 +118,10 @@ def turn_over(header: Json, update: Json) -> Json:
     changes: Json = {}
     if header["_dropped"] and update.get("reason") in HEARD:
         changes["_dropped"] = False
-    if theirs := _theirs(header):
+    theirs = _theirs(header)
+    if update.get("reason") in HEARD:
+        theirs = {name: ask for name, ask in theirs.items() if not stays(ask)}
+    if theirs:
         ran, decide = has_run(header), update.get("decide") is True
         left = {
             name: _left(ask, header["turn"], ran=ran, decide=decide) for name, ask in theirs.items()
@@ -131,9 +134,16 @@ def agent_gone(header: Json) -> Json:
     """As `turn_over`, where the agent's end is told first, or comes between two turns."""
     if not live(header):
         return {}
-    ran = has_run(header) or header["state"] == "idle"
+    idle = header["state"] == "idle"
+    ran = has_run(header) or idle
     kept = {name: _left(ask, header["turn"], ran=ran) for name, ask in live(header).items()}
-    return {"asks": {**header["asks"], **kept}}
+    left = {name: ask for name, ask in header["asks"].items() if not (idle and stays(ask))}
+    return {"asks": {name: kept.get(name, ask) for name, ask in left.items()}}
+
+
+def stays(ask: Json) -> bool:
+    """Whether an ask outlasts its turn, as a log-in to a server does; it ends with its agent."""
+    return links.is_one(ask) and not ask.get("away")
 
 
 def _left(ask: Json, turn: int, *, ran: bool, decide: bool = False) -> Json:

@@ -150,6 +150,7 @@ def _answer(update: Json, ask: Json, who: str) -> str:
 SENT = "The prompt was sent again · waiting for the agent"
 AWAY = "The agent is not running. Your answer is saved and wakes the session."
 KEPT = "Your answer “{}” is saved and sent if it does."
+GONE = "The agent ended"
 FURTHER_DOWN = "Asked again below"
 
 
@@ -158,6 +159,9 @@ def left(before: Json, after: Json) -> list[Op]:
     if before["asks"] is after["asks"]:
         return []
     ops = _together(before["asks"], after["asks"])
+    for name in before["asks"].keys() - after["asks"].keys():
+        if links.is_one(ask := before["asks"][name]) and after["process"] is not before["process"]:
+            ops += change(ask["block"], status="cancelled", text=GONE, note="", actions=[])
     for name, ask in after["asks"].items():
         known = before["asks"].get(name)
         if known is not None and known["block"] != ask["block"]:

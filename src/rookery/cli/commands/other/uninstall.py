@@ -43,7 +43,7 @@ OURS = {
     "agent_settings.json.before-migration": "models and keys, as an earlier format had them",
     "agent_settings.json.lock": "lock for changes to the models",
     "agent_servers.json": "keys of agent servers",
-    "auth": "logins with a subscription",
+    "auth": "logins: subscriptions and MCP servers",
     "memory": "what Rookery's own agent remembers of you",
     "hooks.json": "hooks",
     "trusted.json": "hooks and git filters of projects that you trust",

@@ -12,6 +12,7 @@ from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, standard, table
+from rookery.cli.setup.mcp_login import NEEDED, is_logged_in, log_in_with, login, logout
 from rookery.client.config import in_force
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
@@ -68,6 +69,8 @@ def list_(as_json: bool) -> None:
 def _told(server: files.Server, *, reveal: bool = False) -> Json:
     entry = server.entry if reveal or not isinstance(server.entry, dict) else masked(server.entry)
     about = {"name": server.name, "transport": server.kind, "enabled": server.enabled}
+    if server.kind in FAR:
+        about["logged_in"] = is_logged_in(paths.home(), server)
     return about | ({"fault": server.fault} if server.fault else {}) | {"server": entry}
 
 
@@ -83,10 +86,13 @@ TOKENS = {"on": "done", "broken": "failed", "off": "faint"}
 
 def _write(screen: Screen, found: list[files.Server]) -> None:
     states = ["broken" if each.fault else "on" if each.enabled else "off" for each in found]
+    home = paths.home()
     rows = [
         [clean_line(server.name), state, server.kind, clean_line(server.fault or _what(server))]
         for server, state in zip(found, states, strict=True)
     ]
+    for row, server in zip(rows, found, strict=True):
+        row[3] += " (logged in)" if is_logged_in(home, server) else ""
 
     def look(number: int, heading: str, cell: str) -> str:
         return screen.paint.in_(TOKENS[states[number]], cell) if heading == "STATE" else cell
@@ -231,6 +237,9 @@ def _switch(name: str, *, enabled: bool) -> None:
 
 # ---------------------------------------------------------------- test
 
+mcp.add_command(login)
+mcp.add_command(logout)
+
 
 @mcp.command()
 @click.argument("names", nargs=-1, shell_complete=_complete)
@@ -271,9 +280,11 @@ def test(names: tuple[str, ...], timeout: float, as_json: bool) -> int:
     async def visit(server: files.Server) -> Json:
         try:
             given = files.to_acp(server, environment, node)
-            return (await mcp_probe.visit(given, environment, timeout))._asdict()
+            log_in = log_in_with(home, server)
+            return (await mcp_probe.visit(given, environment, timeout, log_in))._asdict()
         except (mcp_probe.Failed, ValueError) as error:
-            return {"error": str(error)}
+            words = str(error)
+            return {"error": NEEDED.format(server.name) if words == mcp_probe.LOG_IN else words}
 
     async def visit_all() -> bool:
         far = {each.name: asyncio.ensure_future(visit(each)) for each in chosen if each.kind in FAR}

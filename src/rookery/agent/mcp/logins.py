@@ -1,0 +1,46 @@
+"""Logins with MCP servers (OAuth): one file for each server's address, in `auth/mcp` of the home,
+readable by the user alone. No SDK: the command line reads them, too."""
+
+import hashlib
+import os
+from contextlib import suppress
+
+from rookery.core.json import Json, dumps, lenient
+from rookery.home import paths
+
+
+def folder(home: str) -> str:
+    return os.path.join(home, "auth", "mcp")
+
+
+def path(home: str, url: str) -> str:
+    name = hashlib.sha256(url.rstrip("/").encode()).hexdigest()[:32]
+    return os.path.join(folder(home), f"{name}.json")
+
+
+def read(home: str, url: str) -> Json:
+    """Empty: nobody has logged in."""
+    return paths.read_json(path(home, url)) or {}
+
+
+def write(home: str, url: str, login: Json) -> None:
+    """Raises OSError."""
+    os.makedirs(folder(home), mode=0o700, exist_ok=True)
+    place = path(home, url)
+    handle = os.open(f"{place}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(dumps({"url": url, **login}))
+    os.replace(f"{place}.new", place)
+
+
+def forget(home: str, url: str) -> bool:
+    """Whether somebody was logged in."""
+    was = is_logged_in(home, url)
+    with suppress(FileNotFoundError):
+        os.unlink(path(home, url))
+    return was
+
+
+def is_logged_in(home: str, url: str) -> bool:
+    return bool(lenient.text(lenient.mapping(read(home, url), "tokens"), "access_token"))

@@ -1,0 +1,129 @@
+"""Logging in to remote MCP servers (OAuth) from the command line, and out of them."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from rookery.agent.mcp import logins
+from rookery.agents import registry
+from rookery.cli import exits, flags, settings
+from rookery.cli.output import standard
+from rookery.client import guard
+from rookery.home import mcp as files
+from rookery.home import paths
+
+if TYPE_CHECKING:
+    from rookery.agent.mcp.oauth import LogIn, Wanted
+    from rookery.cli.checkup.mcp_probe import Fail
+
+NEEDED = "it needs a login: rookery mcp login {}"
+PASTE = (
+    "If your browser runs on another machine and cannot show the last page, paste that page's "
+    "address here."
+)
+
+
+def is_logged_in(home: str, server: files.Server) -> bool:
+    """Whether a login is saved; it may have expired."""
+    if server.fault or server.kind == "stdio":
+        return False
+    return logins.is_logged_in(home, files.address(server.entry))
+
+
+def log_in_with(home: str, server: files.Server) -> "Callable[[Fail], LogIn] | None":
+    """For a test: what is saved, refreshed if it must be; None: nothing is. Loading it takes a
+    while."""
+    if not is_logged_in(home, server):
+        return None
+    from rookery.agent.process import sdk_import
+
+    with sdk_import.surroundings():
+        from rookery.agent.mcp.oauth import LogIn
+
+    missing, url = NEEDED.format(server.name), files.address(server.entry)
+    return lambda fail: LogIn(home, url, missing=lambda: fail(missing))
+
+
+@click.command()
+@click.argument("name")
+def login(name: str) -> int:
+    """Log in to a remote server that asks for it (OAuth).
+
+    Prints an address to open in a browser, and waits until you have logged in there. Rookery's own
+    agent uses the login from its next connection on; other agents have logins of their own.
+    """
+    home, screen = paths.home(), standard()
+    guard.require_person(home, "log in to MCP servers")
+    server = files.find(home, name)
+    if server.fault or server.kind == "stdio":
+        raise files.BadServer(f"{name}: {server.fault or 'only a server with a URL has a login'}.")
+    if settings.settings().guarded.servers.get(name) != server.entry:
+        raise files.BadServer(f"{name}: not confirmed yet, so nothing was started.")
+    screen.status("connecting")
+    try:
+        from rookery.agent.process import sdk_import
+
+        with sdk_import.surroundings():
+            from rookery.agent.mcp import oauth
+            from rookery.cli.checkup import mcp_probe
+    except ModuleNotFoundError:
+        words = registry.missing_extra("The library for MCP", "agent")
+        raise click.ClickException(words) from None
+    url, asked = files.address(server.entry), list[str]()
+
+    async def ask(wanted: "Wanted") -> bool:
+        asked.append(wanted.id)
+        screen.line("Open this address in a browser:")
+        screen.line(wanted.url)
+        screen.status("waiting for the browser")
+        await _pasted(wanted.url)
+        return True
+
+    def log_in(_fail: "Fail") -> "LogIn":
+        return oauth.LogIn(home, url, ask)
+
+    try:
+        given = files.to_acp(server, {}, "")
+        asyncio.run(mcp_probe.visit(given, {}, oauth.WITHIN, log_in))
+    except (mcp_probe.Failed, ValueError) as error:
+        screen.note(f"Not logged in to {name}: {error}")
+        return exits.FAILED
+    screen.note(f"Logged in to {name}." if asked else f"{name} needs no login now.")
+    return exits.DONE
+
+
+async def _pasted(address: str) -> None:
+    """Until it is cancelled: passes an address that the user pastes on to the callback."""
+    import httpx
+
+    back = httpx.URL(address).params.get("redirect_uri", "")
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str]()
+    if not flags.in_terminal() or not back:
+        await asyncio.Event().wait()
+    standard().note(PASTE)
+    loop.add_reader(sys.stdin, lambda: lines.put_nowait(sys.stdin.readline().strip()))
+    try:
+        while line := await lines.get():
+            if line.startswith(f"{back}?"):
+                async with httpx.AsyncClient(trust_env=False) as client:
+                    await client.get(line)
+            else:
+                standard().note(f"That is not the address of the last page: {back}?code=…")
+        await asyncio.Event().wait()
+    finally:
+        loop.remove_reader(sys.stdin)
+
+
+@click.command()
+@click.argument("name")
+def logout(name: str) -> int:
+    """Delete the saved login for a remote server."""
+    guard.require_person(paths.home(), "log out of MCP servers")
+    server = files.find(paths.home(), name)
+    was = not server.fault and server.kind != "stdio"
+    was = was and logins.forget(paths.home(), files.address(server.entry))
+    standard().note(f"Logged out of {name}." if was else f"You are not logged in to {name}.")
+    return exits.DONE if was else exits.FAILED
