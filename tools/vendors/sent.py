@@ -5,7 +5,6 @@ A cell says what was seen: `not sent` where the agent was offered it and nothing
 
 from collections.abc import Iterable
 
-from rookery.agents import registry
 from rookery.client.login import status
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
@@ -112,7 +111,7 @@ async def login(perch: Perch) -> str:
     bird = perch.hatch([], name, perch.environment)
     begun = await bird.send("restart")
     await bird.until(lambda event: is_agent(event, "ready"), begun.seq)
-    known = status.read(perch.aviary.home, name, registry.resolve(name, {}).argv)
+    known = status.read(perch.aviary.home, name, perch.vendor.argv)
     await bird.send("stop")
     methods = known.methods()
     if not known.at:
