@@ -6,6 +6,7 @@ A cell says what was seen: `not sent` where the agent was offered it and nothing
 from collections.abc import Iterable
 
 from rookery.client.login import status
+from rookery.core.agent.chunks import CHILD
 from rookery.core.json import lenient
 from rookery.core.json.events import Event, kind_of
 from rookery.core.turn import quota as quotas
@@ -17,6 +18,9 @@ BELOW = "heard from below"
 STEP = "look under the stone"
 COMPACT = ("compact", "compress", "summarize", "condense")
 """What vendors call their command that compacts a conversation."""
+
+WITHIN = ("tool", "message", "thought")
+"""Roles of what a sub-agent does and says."""
 
 NOT_SENT = "not sent"
 NO_TOOL = "no such tool"
@@ -40,18 +44,14 @@ async def subagents(perch: Perch) -> str:
     turn, _ = await perch.play(f"[[task {BELOW}]]", "allow_once")
     if "There is no tool" in text_of(turn):
         return NO_TOOL
+    if "subagent_update" in _kinds(turn):  # codex' work on when their agent's turn is over
+        await perch.bird.until(_says_below, turn[0].seq)
     sight = perch.sight()
     blocks = list(sight.document.blocks.values())
     heads = {block["id"] for block in blocks if block["role"] == "tool" and not block["parent"]}
-    nested = [
-        block for block in blocks if block["parent"] in heads and block["role"] in ("tool", "agent")
-    ]
-    own = [
-        block["text"]
-        for block in blocks
-        if block["role"] == "agent" and not block["parent"] and block["text"].strip() == BELOW
-    ]
-    assert not own, "the sub-agent's words are shown as the agent's own"
+    nested = [block for block in blocks if block["parent"] in heads and block["role"] in WITHIN]
+    own = [block for block in blocks if block["role"] == "answer" and not block["parent"]]
+    assert BELOW not in [block["text"].strip() for block in own], "shown as the agent's own words"
     if nested:
         return "nested" if any(BELOW in sight.shown(block) for block in nested) else "calls nested"
     outputs = [sight.output(block) for block in sight.blocks("tool")]
@@ -127,6 +127,12 @@ async def quota(perch: Perch) -> str:
     await perch.play("[[quota]]", "allow_once")
     windows = quotas.windows(perch.bird.header())
     return ", ".join(each.words for each in windows) or NOT_SENT
+
+
+def _says_below(event: Event) -> bool:
+    """Its last word: an answer comes in pieces."""
+    word = BELOW.rpartition(" ")[2]
+    return kind_of(event.update) == CHILD and word in str(event.update["update"].get("content"))
 
 
 def _kinds(events: Iterable[Event]) -> list[str]:

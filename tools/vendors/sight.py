@@ -6,6 +6,7 @@ from typing import Any
 
 from rookery.core.agent.prompt import words_of
 from rookery.core.blocks import captions
+from rookery.core.blocks.captions import SUBAGENT
 from rookery.core.blocks.document import Document
 from rookery.core.json.events import Event, kind_of
 from rookery.core.view.reduce import fold
@@ -46,6 +47,15 @@ class Sight:
     def diffs(self, block: Json) -> list[Json]:
         return [dict(part) for part in captions.diffs(block)]
 
+    def _own_calls(self) -> list[Json]:
+        """The agent's calls: not its sub-agents, nor what they call."""
+        children = {block["id"] for block in self.blocks("tool") if block["kind"] == SUBAGENT}
+        return [
+            block
+            for block in self.blocks("tool")
+            if block["id"] not in children and block["parent"] not in children
+        ]
+
     def complaints(self, prompts: Sequence[str]) -> list[str]:
         """What reads wrong, when these prompts were sent: raw blocks, and what is there twice."""
         found = [f"shown raw: {block['title']}" for block in self.blocks("raw")]
@@ -64,15 +74,16 @@ class Sight:
         calls = {
             each["toolCallId"] for each in about if isinstance(each, dict) and "toolCallId" in each
         }
-        if len(self.blocks("tool")) != len(calls):
-            found.append(f"{len(self.blocks('tool'))} calls are shown of {len(calls)}")
+        own = self._own_calls()
+        if len(own) != len(calls):
+            found.append(f"{len(own)} calls are shown of {len(calls)}")
         named = {
             each["toolCallId"]
             for each in about
             if isinstance(each, dict) and "toolCallId" in each and _name(each)
         }
-        if len([block for block in self.blocks("tool") if _name(block)]) < len(named):
-            found.append(f"{named} have titles: {self.blocks('tool')}")
+        if len([block for block in own if _name(block)]) < len(named):
+            found.append(f"{named} have titles: {own}")
         found += [f"an echo: {text}" for text in echoes if text in prompts]
         return found
 

@@ -230,3 +230,15 @@ def test_what_several_say_at_once_is_merged_for_each() -> None:
     for name, first in (("s", 0), ("t", 1)):
         said = [each["update"]["content"]["text"] for each in logged if each["session"] == name]
         assert "".join(said) == "".join(f"{n} " for n in range(first, 3000, 2))
+
+
+def test_a_sub_agents_notice_is_nested_in_its_block() -> None:
+    """Codex warns in every session, also in those of its sub-agents."""
+    warned = update("notice", severity="warning", title="No such model", description="A fallback")
+    document = play(*BEGIN, child("s", warned), message("Done."))
+    assert tree(document) == [
+        (0, "prompt", "go"),
+        (0, "tool", "Look (Explore)"),
+        (1, "notice", "No such model"),
+        (0, "answer", "Done."),
+    ]

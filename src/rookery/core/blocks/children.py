@@ -34,6 +34,8 @@ def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at:
             return _task(before, after, event)
         case "session_message" | "session_message_chunk":
             return _message(before, after, event, at)
+        case "notice":
+            return looks[kind](before, after, event)
         case _ if kind in children.UNSEEN:
             return []
         case _ if kind in children.FOLDED:
