@@ -73,7 +73,7 @@ def test_who_left_comes_back_and_hears_the_end(home: Path) -> None:
         tail.signal()
         done = tail.end()
     assert done.code == 130
-    assert f"Session {session} is idle" in done.err
+    assert f"Session {session}: idle" in done.err
 
 
 def test_a_session_that_is_deleted_is_followed_no_longer(home: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
 from rookery.core.agent.prompt import words_of
+from rookery.core.blocks.agent_names import MAX_LENGTH, agent_name
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import calls
 from rookery.core.turn.watchdogs import ASYNC
@@ -307,3 +308,12 @@ def _is_last_word(header: Json, owner: str, name: str, text: str) -> bool:
     if child is None or name != "Result":
         return False
     return list(child["words"][:2]) == [len(text), zlib.crc32(text.encode("utf-8", "replace"))]
+
+
+def asker(update: Json, header: Json) -> str:
+    """The name of the agent that asks: another may work on the session later. Logs of earlier
+    builds do not say it; the header at that event does."""
+    name = lenient.text(update, "agent")[:MAX_LENGTH] or agent_name(header)
+    if who := asking(header, update):
+        return f"{name_of(header, who)[:100]} (sub-agent of {name or 'the agent'})"
+    return name

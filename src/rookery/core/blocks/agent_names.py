@@ -1,6 +1,5 @@
 """What an agent that was started by a command line is called: as it calls itself."""
 
-from rookery.core.agent import children
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 
@@ -19,12 +18,3 @@ def own_name(header: Json) -> str:
 def agent_name(header: Json) -> str:
     """For the user; the name of a registered agent is its key."""
     return own_name(header) or clean_line(lenient.text(header, "agent"))
-
-
-def asker(update: Json, header: Json) -> str:
-    """The name of the agent that asks: another may work on the session later. Logs of earlier
-    builds do not say it; the header at that event does."""
-    name = lenient.text(update, "agent")[:MAX_LENGTH] or agent_name(header)
-    if who := children.asking(header, update):
-        return f"{children.name_of(header, who)[:100]} (sub-agent of {name or 'the agent'})"
-    return name

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from rookery.core import budgets
 from rookery.core.agent import children as memory
 from rookery.core.agent import message_blocks
+from rookery.core.agent.children import asker
 from rookery.core.agent.ingest import is_aside, taken_back
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import links
@@ -27,7 +28,6 @@ from rookery.core.blocks import (
     tools,
 )
 from rookery.core.blocks import document as looks
-from rookery.core.blocks.agent_names import asker
 from rookery.core.blocks.document import append, block_of_event, change, put
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient
