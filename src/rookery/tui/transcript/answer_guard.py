@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 FIRST = 0.7
 """Seconds for which an ask that came by itself takes no key."""
-PAUSE = 0.18
+PAUSE = 0.22
 """Seconds around an answer in which nothing else is typed."""
 FRESH, FRESH_PAUSE = 0.3, 0.6
 """Seconds after the first ones, and the pause then."""
