@@ -30,6 +30,7 @@ SCREENS = (
     "/settings/servers",
     "/settings/servers/new",
     "/settings/agents",
+    "/settings/agents/login?name=claude",
     "/settings/rules",
     "/settings/rules/new",
     "/settings/rules/edit?name=no-secrets",
