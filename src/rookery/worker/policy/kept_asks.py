@@ -39,6 +39,7 @@ class KeptAsks:
         self.superseded: set[str] = set()
         """Asks that another one took the place of; an answer to them may still be on its way."""
         self._marked = 0
+        self._completed = {""}
 
     # --- asking again ----------------------------------------------------------------------------
 
@@ -194,6 +195,9 @@ class KeptAsks:
         """Take the ask back; if it was accepted, nobody waits for the browser any more."""
         session = self._session
         name = links.completed(session.header, elicitation)
+        if name in self._completed:  # told twice before the header could change
+            return
+        self._completed.add(name)
         if ask := session.header["asks"].get(name):
             answer = ask_rules.completed({**ask, "id": name})
             reply = partial(self._open.reply, name, answer.reply)
