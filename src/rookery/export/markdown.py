@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rookery.core.agent.names import agent_name
 from rookery.core.blocks import captions
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.export.turns import about, turns

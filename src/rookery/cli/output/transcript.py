@@ -11,8 +11,8 @@ from rookery.cli.output.nested import Nested, depth_of, in_order
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.cli.output.screen import Screen
 from rookery.cli.output.wrap import Wrap, wrapped
+from rookery.core.agent.names import agent_name
 from rookery.core.blocks import Block, Document, Op, asks, captions
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.units import duration
 
 CLOSE = frozenset({"tool", "thought", "message", "raw", "notice"})

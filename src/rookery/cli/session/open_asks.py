@@ -6,9 +6,9 @@ from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.lines import of_ask
 from rookery.client.reading import excerpt
+from rookery.core.agent.names import agent_name
 from rookery.core.asks import links
 from rookery.core.asks.asks import letters, options_of
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.document import Block, join
 from rookery.core.json import Json, lenient
 from rookery.log.errors import LogError

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable, Mapping
 
 from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
+from rookery.core.agent.names import MAX_LENGTH, agent_name
 from rookery.core.agent.prompt import words_of
-from rookery.core.blocks.agent_names import MAX_LENGTH, agent_name
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.tools import calls
 from rookery.core.turn.watchdogs import ASYNC

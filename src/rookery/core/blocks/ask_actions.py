@@ -1,10 +1,10 @@
 """The answers to an ask, each with the finished command that its button sends; what became of it;
 and asks that outlive their agent."""
 
+from rookery.core.agent.names import agent_name
 from rookery.core.asks import forms, kept_asks, links, together
 from rookery.core.asks.asks import answer_to, reason_of
 from rookery.core.blocks import captions, parts
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.document import Op, change, make_block, put
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.senders import by_of

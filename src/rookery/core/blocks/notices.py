@@ -3,10 +3,10 @@
 from itertools import islice
 
 from rookery.core import budgets, worktree
+from rookery.core.agent.names import agent_name
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import parts
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.blocks.document import Block, Op, append, block_of_event, change, make_block, put
 from rookery.core.critic import state, verdicts
 from rookery.core.json import Event, Json, kind_of, lenient

@@ -43,8 +43,8 @@ def head_of(header: Json, seq: int, at: int) -> Json:
     """What a list needs to know of a session, without opening its log. Written to head.json."""
     from rookery.core import budgets  # whoever only lists does without these
     from rookery.core.agent.imported import UNLOADED, is_unloaded
+    from rookery.core.agent.names import own_name
     from rookery.core.asks.kept_asks import oldest, unanswered
-    from rookery.core.blocks.agent_names import own_name
     from rookery.core.turn.rate_limit import limited_until
     from rookery.core.view.doing import standing
 

@@ -6,7 +6,7 @@ from zlib import crc32
 
 from rookery.agents import registry
 from rookery.core import units, worktree
-from rookery.core.blocks.agent_names import own_name
+from rookery.core.agent.names import own_name
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals, modes
 from rookery.core.turn import quota

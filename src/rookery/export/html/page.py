@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from rookery.core import units
-from rookery.core.blocks.agent_names import agent_name
+from rookery.core.agent.names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.export.html import markdown, transcript

@@ -4,9 +4,9 @@ from time import monotonic
 
 from textual.timer import Timer
 
+from rookery.core.agent.names import agent_name
 from rookery.core.asks.asks import ALLOWS, REJECTS, answer_to, pick
 from rookery.core.blocks import Block, asks
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.tui.keys.map import label
 from rookery.tui.shell import Shell

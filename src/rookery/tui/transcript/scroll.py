@@ -16,7 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from rookery.core.blocks.agent_names import agent_name
+from rookery.core.agent.names import agent_name
 from rookery.tui.look.palette import Look
 from rookery.tui.look.runs import strip_of
 from rookery.tui.look.themes import look_for

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from rookery.core import units, worktree
+from rookery.core.agent.names import agent_name
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.blocks import Block, captions
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.policy import confinement, modes

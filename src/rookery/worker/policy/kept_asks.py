@@ -3,10 +3,10 @@ what the agent then asks. What is decided is decided in `core/asks/kept_asks`.""
 
 from functools import partial
 
+from rookery.core.agent.names import agent_name
 from rookery.core.asks import asks as ask_rules
 from rookery.core.asks import identity, kept_asks, links
 from rookery.core.asks.asks import WRONG_NONCE, Answer, Refusal, answer_to
-from rookery.core.blocks.agent_names import agent_name
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.policy import hook_asks, modes
 from rookery.core.tools.calls import ENDED, key_of
