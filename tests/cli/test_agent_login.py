@@ -132,6 +132,24 @@ def test_a_page_to_open_is_shown() -> None:
     assert nest.calls("link") == ["link {'action': 'accept'}"]
 
 
+def test_a_page_on_a_site_that_imitates_another_is_shown_with_a_warning() -> None:
+    Nest("link", "http://bank.example@n\u0435st.example/device")
+    done = rookery("agents", "login", "nest", "--method", "browser")
+    assert done.code == 0
+    assert "http://bank.example@xn--nst-rdd.example/device" in done.err
+    assert "not the site" in done.err
+    assert "may look like another" in done.err
+    assert "Not encrypted" in done.err
+
+
+def test_a_page_that_no_browser_opens_is_declined_in_words() -> None:
+    nest = Nest("link", "javascript:alert(1)")
+    done = rookery("agents", "login", "nest", "--method", "browser")
+    assert done.code == 0
+    assert "refused: only http and https addresses are opened" in done.err
+    assert nest.calls("link") == ["link {'action': 'decline'}"]
+
+
 def test_logging_out_and_what_is_known_then() -> None:
     nest = Nest("pushes")
     assert rookery("agents", "login", "nest", "--method", "browser").code == 0

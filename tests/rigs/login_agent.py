@@ -3,8 +3,8 @@ behind.
 
 Words: `status` (it answers auth/status), `pushes` (it tells as Claude's adapter does), `late` (only
 a prompt is refused), `connection` (a login holds for one connection), `link` (it asks to open a
-page first), `deaf` (authenticate is never answered). With `--login` it is the program of its own
-terminal method.
+page first; a word with a colon is its address), `deaf` (authenticate is never answered). With
+`--login` it is the program of its own terminal method.
 """
 
 import json
@@ -64,7 +64,8 @@ def authenticate(message: dict[str, Any]) -> None:
     if "deaf" in WORDS:
         return
     if "link" in WORDS:
-        link = {"mode": "url", "url": "https://nest.example/device", "elicitationId": "e"}
+        url = next((word for word in WORDS if ":" in word), "https://nest.example/device")
+        link = {"mode": "url", "url": url, "elicitationId": "e"}
         say({"id": 900, "method": "elicitation/create", "params": link | {"message": "Code: 42"}})
         answer = json.loads(sys.stdin.readline())
         note(f"link {answer.get('result')}")

@@ -13,7 +13,7 @@ from typing import ClassVar, override
 from rookery.client.config import in_force
 from rookery.client.guard import require_person
 from rookery.client.login import held_prompts, status
-from rookery.client.login.agent import Link, LoginAgent, LoginFailed
+from rookery.client.login.agent import LoginAgent, LoginFailed
 from rookery.client.session import UNSENT
 from rookery.core.json import Json
 from rookery.core.json.safe_text import clean_line
@@ -92,9 +92,8 @@ class LoginForm(Form):
         """How it went, or what the user has to do while it goes on."""
         said, name = SimpleQueue[Saved](), self._agent.name
 
-        def show(link: Link) -> None:
-            words = clean_line(f"{link.message} {link.url}")
-            said.put(Saved(False, f"{words} {GOES_ON}"))
+        def show(lines: list[str]) -> None:
+            said.put(Saved(False, clean_line(" ".join([*lines, GOES_ON]))))
 
         async def work() -> None:
             async with LoginAgent(home, self._agent, self._config, show) as agent:

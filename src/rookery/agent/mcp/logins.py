@@ -26,12 +26,7 @@ def read(home: str, url: str) -> Json:
 def write(home: str, url: str, login: Json) -> None:
     """Raises OSError."""
     os.makedirs(folder(home), mode=0o700, exist_ok=True)
-    place = path(home, url)
-    handle = os.open(f"{place}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(dumps({"url": url, **login}))
-    os.replace(f"{place}.new", place)
+    paths.write_atomic(path(home, url), dumps({"url": url, **login}).encode(), sync=True)
 
 
 def forget(home: str, url: str) -> bool:

@@ -18,7 +18,7 @@ REMEDY = {
     "context": "Shorten it with /condense, or start over with /new.",
     "network": "Check the network and the model's base URL, then send the prompt again.",
     "provider": "Send the prompt again, or choose another model with /model.",
-    "empty": "It was asked three times. Send the prompt again, or choose another with /model.",
+    "empty": "Three tries gave none. Send the prompt again, or choose another model with /model.",
     "request": "Undo the last prompt with /rewind, or start over with /new.",
     "rate_limit": "Send the prompt again later, or choose another model with /model.",
     "quota": "Add credit or raise the limit at the provider, or choose another model with /model.",

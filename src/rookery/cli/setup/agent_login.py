@@ -12,7 +12,7 @@ from rookery.cli import errors, exits, flags, settings
 from rookery.cli.output import Screen, clean, clean_line, standard
 from rookery.client.guard import require_person
 from rookery.client.login import held_prompts, terminal
-from rookery.client.login.agent import Link, LoginAgent, LoginFailed, environment_of
+from rookery.client.login.agent import LoginAgent, LoginFailed, environment_of
 from rookery.client.login.status import Known
 from rookery.core.vendors import logins, profiles
 from rookery.core.vendors.logins import Method
@@ -131,8 +131,8 @@ async def _log_in(
     """Whether it is done; a method: the terminal is to do it. Raises LoginFailed."""
     name = clean_line(subject.agent.name)
 
-    def show(link: Link) -> None:
-        screen.note(f"{clean(link.message)}\n{clean_line(link.url)}".strip())
+    def show(lines: list[str]) -> None:
+        screen.note("\n".join(map(clean, lines)))
 
     screen.status(f"Starting {name} …")
     async with LoginAgent(home, subject.agent, subject.config, show) as agent:

@@ -10,8 +10,9 @@ import click
 from rookery.agent.mcp import logins
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
-from rookery.cli.output import standard
+from rookery.cli.output import clean_line, standard
 from rookery.client import guard
+from rookery.core.asks import links
 from rookery.home import mcp as files
 from rookery.home import paths
 
@@ -77,7 +78,8 @@ def login(name: str) -> int:
     async def ask(wanted: "Wanted") -> bool:
         asked.append(wanted.id)
         screen.line("Open this address in a browser:")
-        screen.line(wanted.url)
+        for line in (wanted.url, *links.warnings_of(wanted.url)):
+            screen.line(clean_line(line))
         screen.status("waiting for the browser")
         await _pasted(wanted.url)
         return True

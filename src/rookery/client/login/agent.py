@@ -7,7 +7,7 @@ import signal
 from collections import deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import rookery
 from rookery.agents import programs, registry
@@ -16,6 +16,7 @@ from rookery.client.environment import kept_of
 from rookery.client.login import status
 from rookery.client.login.status import Known
 from rookery.core.agent.addresses import address_of
+from rookery.core.asks import links
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.settings.agent_tables import Extras
@@ -52,13 +53,6 @@ class LoginFailed(Exception):
     """Why not, in a sentence that says what to do."""
 
 
-class Link(NamedTuple):
-    """A page that the agent wants the user to open."""
-
-    url: str
-    message: str
-
-
 def environment_of(config: Config, name: str) -> dict[str, str]:
     """What the agent's process gets: this one's, and `[agents.NAME] env`."""
     return kept_of({"environment": {**os.environ, **config.extras.get(name, Extras()).env}})
@@ -72,9 +66,10 @@ class LoginAgent:
         home: str,
         agent: registry.Agent,
         config: Config,
-        on_link: Callable[[Link], None] = lambda _link: None,
+        on_link: Callable[[list[str]], None] = lambda _lines: None,
     ) -> None:
-        """`on_link`: called with each page that is to be opened."""
+        """`on_link`: called for each page that is to be opened, with the lines to show: what the
+        agent says, the address, what to look out for."""
         self.home, self.name, self.argv = home, agent.name, agent.argv
         self._config, self._on_link = config, on_link
         self._exited, self._pushed = asyncio.Event(), asyncio.Event()
@@ -206,14 +201,18 @@ class LoginAgent:
     def _requested(self, request: Incoming) -> None:
         """Only a link is taken; nothing else is anybody's to ask before there is a session."""
         params = request.params if isinstance(request.params, dict) else {}
-        url = lenient.text(params, "url")
         if request.method != "elicitation/create" or lenient.text(params, "mode") != "url":
             request.unknown()
-        elif not url.startswith(("https://", "http://")):
+            return
+        try:
+            link = links.read(params.get("url"))
+        except links.BadLink as error:
+            self._on_link([links.refused(self.name, params, str(error))])
             request.reply({"action": "decline"})
-        else:
-            self._on_link(Link(url, lenient.text(params, "message")))
-            request.reply({"action": "accept"})
+            return
+        message = lenient.text(params, "message")
+        self._on_link([*([message] if message else []), link.url, *link.warnings])
+        request.reply({"action": "accept"})
 
     def _wrote(self, data: bytes) -> None:
         self._lines.extend(line.strip() for line in data.decode("utf-8", "replace").splitlines())
