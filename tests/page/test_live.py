@@ -99,6 +99,50 @@ def settled(page: Page) -> None:
     page.wait_for_function(SAME)
 
 
+@pytest.mark.long
+def test_it_follows_through_twenty_prompts_with_answers_longer_than_the_screen(site: Site) -> None:
+    fence = "```python\nprint(1)\n```"
+    long = "\n\n".join(
+        f"Paragraph {n} with *some* words, `code` and more. {fence}" for n in range(25)
+    )
+    name = site.session(title="Follows")
+    page = site.page(f"/sessions/{name}")
+    for number in range(20):
+        steps = play({"thought": long}, {"text": f"{long}\n\nEnd {number}.", "chunks": 25})
+        page.locator("#prompt").focus()
+        page.keyboard.insert_text(steps)
+        page.keyboard.press("Enter")
+        expect(said(page, f"End {number}.")).to_be_in_viewport()
+        page.wait_for_function(AT_END)
+
+
+def test_only_the_reader_ends_the_following_and_sending_goes_back_to_the_end(site: Site) -> None:
+    long = "\n\n".join(f"Paragraph {n} with *some* words in it." for n in range(60))
+    name = site.session(title="Reads")
+    site.say(name, play({"text": f"{long}\n\nFirst end."}))
+    page = site.page(f"/sessions/{name}")
+    expect(said(page, "First end.")).to_be_in_viewport()
+    page.evaluate(
+        "() => { document.querySelector('#scroll').scrollTop -= 300; }"
+    )  # as a clamp does
+    page.wait_for_function(STILL)
+    site.say(name, play({"text": "Second end."}))
+    expect(said(page, "Second end.")).to_be_in_viewport()
+
+    page.locator("#scroll").focus()
+    page.keyboard.press("PageUp")
+    expect(said(page, "Second end.")).not_to_be_in_viewport()
+    site.say(name, play({"text": f"{long}\n\nThird end."}))
+    expect(page.locator("#below")).to_be_visible()
+    expect(said(page, "Third end.")).not_to_be_in_viewport()
+
+    page.locator("#prompt").focus()
+    page.keyboard.insert_text(play({"text": "Fourth end."}))
+    page.keyboard.press("Enter")
+    expect(said(page, "Fourth end.")).to_be_in_viewport()
+    page.wait_for_function(AT_END)
+
+
 def test_V2_V3_a_stream_moves_nothing_that_is_being_read(site: Site) -> None:
     long = "\n\n".join(f"Paragraph {n} with *some* words in it." for n in range(60))
     name = site.session(title="Streams")

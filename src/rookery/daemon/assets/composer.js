@@ -4,6 +4,7 @@ import { command, facts, onBar, readHeader, session } from "./bar.js";
 import { complete, ranked } from "./complete.js";
 import { isTyping, key } from "./keys.js";
 import { again, drop, onOutbox, pending, post } from "./outbox.js";
+import { live } from "./session.js";
 import { onConnection } from "./stream.js";
 
 const form = $("form.composer");
@@ -81,6 +82,7 @@ async function send({ steer = false } = {}) {
   if (steer && running && !steers) toast(`${title} takes no prompt in mid-turn: it waits in the queue.`);
   const attachments = files.map(({ name, data }) => ({ name, data }));
   post(session, { text, blocks: links(text), attachments, steer: steer && Boolean(running && steers) });
+  live.toEnd();
   files = [];
   mentioned.clear();
   showFiles();

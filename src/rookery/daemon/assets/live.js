@@ -2,6 +2,7 @@
 // reader's place: at the end it follows, anywhere else nothing moves.
 import { $, element, html } from "./main.js";
 import { morph } from "./morph.js";
+import { onReader } from "./reader.js";
 
 const MOST_BLOCKS = 1500, KEPT_BLOCKS = 1000, FEWEST_BELOW = 50;
 const NEAR = 40;
@@ -16,17 +17,19 @@ export class Live {
     this.following = !past;
     this.last = scroller.scrollTop;
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.dragged = onReader(scroller, () => { this.following = false; });
     const sizes = new ResizeObserver(() => { if (this.following) this.toEnd(); });
     sizes.observe(scroller);
     sizes.observe(list);
     document.addEventListener("visibilitychange", () => { if (document.hidden && this.due) this.#frame(); });
   }
 
+  /** A place further up may be the browser's doing: text that shrinks and grows again moves it, too.
+   *  So only what the reader does ends the following; to come near the end begins it. */
   #scrolled() {
-    const top = this.scroller.scrollTop, left = this.left();
-    if (left < 2) this.following = !this.past;
-    else if (top < this.last - 1) this.following = false;
-    else if (left < NEAR && top > this.last) this.following = !this.past;
+    const top = this.scroller.scrollTop;
+    if (top < this.last - 1 && this.dragged()) this.following = false;
+    else if (top > this.last && this.left() < NEAR) this.following = !this.past;
     this.last = top;
     if (this.following) this.onNew(false);
   }
