@@ -10,12 +10,14 @@ from rookery.daemon import tail
 from rookery.daemon.page import timeline as page
 from rookery.daemon.pieces.review import changes as pieces
 from rookery.daemon.pieces.review import hits, timeline
+from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
 from rookery.render.diff import of_hunk
 from rookery.search.query import Hit
 from rookery.search.snippets import Snippet
 from tests.client.work_tree.trees import Tree
+from tests.export.sessions import chunk, home_of, prompt, session, turn
 
 HOSTILE = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \x1b[31m \u202e'
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n-----END PRIVATE KEY-----\n"
@@ -152,3 +154,16 @@ def test_V12_what_follows_a_hit_comes_without_a_gap(tmp_path: Path) -> None:
             shown |= dict.fromkeys(more.document.blocks)
             upto = further
     assert len(shown | dict.fromkeys(end.document.blocks)) >= 600
+
+
+@pytest.mark.parametrize("size", [0, 20_000], ids=["many", "large"])
+def test_a_session_opens_with_blocks_however_much_without_any_is_at_its_end(
+    tmp_path: Path, size: int
+) -> None:
+    usage = {"sessionUpdate": "usage_update", "used": 1, "size": 2, "_meta": {"x": "y" * size}}
+    begin = [session(), prompt("Begin"), turn("running"), chunk("Done."), turn("idle")]
+    home = home_of(tmp_path, *begin, *[usage] * 150)
+    with Reader.open(paths.session_dir(home, "a1b2c3")) as log:
+        found = tail.tail(log, log.last_seq())
+        assert len(found.document.blocks) == 2
+        assert found.first <= 3

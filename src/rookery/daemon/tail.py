@@ -4,7 +4,7 @@ import time
 from functools import partial
 from typing import NamedTuple
 
-from rookery.client.reading import excerpt
+from rookery.client.reading import Excerpt, excerpt
 from rookery.core.blocks.document import Document, join
 from rookery.core.turn.rewinding import Ranges
 from rookery.core.view.reduce import step
@@ -38,13 +38,18 @@ def tail(log: Reader, upto: int, room: int = ROOM, hidden: Ranges | None = None)
     document, first = found.document, found.first
     hidden = document.header["hidden"] if hidden is None else hidden
     read = 1
-    while not found.above and first > 1 and read < TURNS and len(document.blocks) < FEWEST:
+    while first > 1 and (not document.blocks or _has_room(found, read, document)):
         found = excerpt(log, first - 1, room // 2, hidden=hidden)
         if not found.first:
             break
         document, first = join(found.document, document), found.first
         read += 1
     return Piece(document, first, first > 1)
+
+
+def _has_room(found: Excerpt, read: int, document: Document) -> bool:
+    """For the turn above what was read so far."""
+    return not found.above and read < TURNS and len(document.blocks) < FEWEST
 
 
 def before(log: Reader, seq: int) -> Piece:
