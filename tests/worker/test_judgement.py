@@ -27,7 +27,7 @@ def call(line: str, risk: str = "", name: str = "") -> Json:
 def said(events: list[Event]) -> list[Any]:
     """Of one turn; the client offered it (`initialize`)."""
     offered, *answers = [json.loads(line) for line in text_of(events).splitlines()]
-    assert offered == {"rookery": {"judge": True, "hooks": True}}
+    assert offered["rookery"] == {"judge": True, "hooks": True}
     return answers
 
 

@@ -6,6 +6,7 @@ import asyncio
 from rookery.client import fleet
 from rookery.client.deletion import can_delete
 from rookery.client.reading import recap
+from rookery.client.rewind.fork import fork
 from rookery.core.json.events import Event
 from rookery.log.reader import Reader
 from tests.worker.aviary import Bird, is_agent, text_of
@@ -14,6 +15,7 @@ from tools.vendors.perch import Perch
 from tools.vendors.trials import FACT
 
 LIMIT = [{"rate_limit": "2099-01-01T00:00:00Z", "message": "slow"}]
+TAKEN_BACK = "the-magpie-has-a-ring"
 OF_THE_VENDOR = ("capabilities", "info", "commands", "options", "agentSession", "usage")
 
 
@@ -69,9 +71,27 @@ async def switch(perch: Perch) -> str:
     return "ok"
 
 
-async def forget(perch: Perch) -> str:
-    """S4: after a clear the model hears nothing of before. S3: a deletion is told."""
+async def _rewound(perch: Perch) -> None:
+    """What is still seen is heard by the model, and what was taken back is not: in a fork, too."""
     await perch.say(FACT)
+    await perch.say(TAKEN_BACK)
+    await perch.bird.send("rewind", turn=perch.bird.header()["turn"] - 1)
+    made = await asyncio.to_thread(fork, perch.aviary.home, perch.bird.id)
+    forked = Bird(perch.aviary.home, made)
+    forked.patience = perch.bird.patience
+    perch.aviary.birds.append(forked)
+    for bird, words in ((forked, "in the fork"), (perch.bird, "after the rewind")):
+        turn = await bird.turn(f"[[say {words}]]")
+        assert text_of(turn).endswith(words), text_of(turn)
+        asked = perch.llm.main()[-1]
+        assert heard(asked, FACT), f"{words}: it forgot what is seen"
+        assert not heard(asked, TAKEN_BACK), f"{words}: it heard what was taken back"
+
+
+async def forget(perch: Perch) -> str:
+    """What the model hears after a rewind, and in a fork. After a clear it hears nothing of before,
+    and a deletion is told."""
+    await _rewound(perch)
     before = perch.bird.header()
     cleared = await perch.bird.send("clear")
     assert cleared.update["state"] == "cleared"
