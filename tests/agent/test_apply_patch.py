@@ -15,8 +15,8 @@ from openhands.tools.apply_patch.definition import (
     ApplyPatchObservation,
 )
 
+from rookery.agent.files.changes import Changes, NotPutBack
 from rookery.agent.sdk_patches import apply_patch
-from rookery.agent.sdk_patches.apply_patch.changes import Changes, NotPutBack
 
 FIRST = (
     *("*** Add File: deep/er/new", "+hello", "*** Delete File: gone"),
@@ -72,7 +72,7 @@ def full_disk() -> Iterator[None]:
         (("*** Add File: run/below", "+x"), "run/below: Not a directory"),
         (("*** Update File: deep", "@@", "-a", "+b"), "deep is not a file"),
         (("*** Update File: pipe", "@@", "-a", "+b"), "pipe is not a file"),
-        (("*** Update File: bytes", "@@", "-a", "+b"), "not valid UTF-8"),
+        (("*** Update File: bytes", "@@", "-a", "+b"), "Invalid Context"),
         (("*** Add File: half", "+\ud800"), "not valid UTF-8"),
         (("*** Add File: deep", "+x"), "is a directory"),
         (("*** Update File: late", "@@", "-nothing", "+b"), "Invalid Context"),

@@ -22,7 +22,7 @@ FILES = {
     for path in FOLDER.rglob("*.py")
     if path != FOLDER / "__init__.py"
 }
-NO_PATCHES = {"install", "imports_later", "apply_patch_changes", "skills_texts"}
+NO_PATCHES = {"install", "imports_later", "skills_texts"}
 """What patches are made with."""
 NAMES = sorted(patch.__name__ for patch in PATCHES)
 MADE_FOR = re.compile(r"Made for .*?\d+\.\d+", re.DOTALL)

@@ -73,11 +73,11 @@ async def test_I17_2_the_same_edit_shows_the_same_diff(
         asked = allow_all(agent)
         session = await agent.new(str(tmp_path))
         path = tmp_path / "a.txt"
-        path.write_text(OLD)
+        path.write_bytes(OLD.replace("\n", "\r\n").encode())
         search = call("grep", pattern="two"), call("glob", pattern="*.txt")
         answer = await agent.turn(session, [*search, edit(path), {"text": "ok"}])
         assert stop_reason(answer) == "end_turn"
-        assert path.read_text() == NEW
+        assert path.read_bytes() == NEW.replace("\n", "\r\n").encode()
         [ask] = [each["toolCall"] for each in asked]  # nobody is asked about a search
         assert (ask["kind"], ask["title"]) == ("edit", "edit a.txt")
         assert ask["locations"] == [{"path": str(path)}]

@@ -5,7 +5,6 @@ Prints one JSON object. Runs in a process of its own, where nothing is patched.
 """
 
 import asyncio
-import gc
 import importlib
 import json
 import os
@@ -54,6 +53,36 @@ def apply_patch() -> bool:
         with suppress(OSError):
             ApplyPatchExecutor(place)(ApplyPatchAction(patch="\n".join(lines)))
         return os.path.exists(os.path.join(place, "a"))
+
+
+def editors() -> bool:
+    """Each editor makes LF of CRLF; one leaves a folder behind."""
+    from openhands.tools.file_editor.editor import FileEditor
+    from openhands.tools.gemini.edit.definition import EditAction
+    from openhands.tools.gemini.edit.impl import EditExecutor
+    from openhands.tools.gemini.write_file.definition import WriteFileAction
+    from openhands.tools.gemini.write_file.impl import WriteFileExecutor
+
+    with tempfile.TemporaryDirectory() as place:
+        tempfile.tempdir = place
+        editor = FileEditor(place)
+        tempfile.tempdir = None
+        left = bool(os.listdir(place))
+        path = Path(place, "note.txt")
+        replace: Any = {"command": "str_replace", "old_str": "a", "new_str": "b"}
+        edits: tuple[Callable[[], Any], ...] = (
+            lambda: editor(path=str(path), **replace),
+            lambda: EditExecutor(place)(
+                EditAction(file_path="note.txt", old_string="a", new_string="b")
+            ),
+            lambda: WriteFileExecutor(place)(WriteFileAction(file_path="note.txt", content="b\n")),
+        )
+        lost = []
+        for edit in edits:
+            path.write_bytes(b"a\r\n")
+            edit()
+            lost.append(path.read_bytes() == b"b\n")
+    return left and all(lost)
 
 
 def environment() -> bool:
@@ -377,12 +406,11 @@ def refused_images() -> bool:
 
 
 def sdk_files() -> bool:
-    """Secrets are written, every event is read again although none was added, and folders are made
+    """Secrets are written, every event is read again although none was added, and a folder is made
     outside of the home."""
     from openhands.sdk.conversation.event_store import EventLog
     from openhands.sdk.critic.impl.api import chat_template
     from openhands.sdk.io import LocalFileStore
-    from openhands.tools.file_editor.editor import FileHistoryManager
 
     class Counting(EventLog):
         looks = 0
@@ -402,14 +430,7 @@ def sdk_files() -> bool:
         log.looks = 0
         walked = len(log.path_to_root(events[-1].id))
         kept = log.looks >= walked == len(events) and SECRET in files.read("note")
-    with tempfile.TemporaryDirectory() as place:
-        tempfile.tempdir = place
-        manager = FileHistoryManager()
-        del manager
-        gc.collect()
-        tempfile.tempdir = None
-        left = bool(os.listdir(place))
-    return kept and left and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
+    return kept and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
 
 
 def subagent_tasks() -> bool:
@@ -575,7 +596,19 @@ def search_tools() -> bool:
 
 PATCHES: tuple[Callable[[], bool], ...] = (
     *(imports, imports_encoding, imports_kinds, imports_mcp_provider, answers, apply_patch),
-    *(environment, gate, head, identity, llm, log_in, lost_events, mcp_calls, memory, outgoing),
+    *(
+        editors,
+        environment,
+        gate,
+        head,
+        identity,
+        llm,
+        log_in,
+        lost_events,
+        mcp_calls,
+        memory,
+        outgoing,
+    ),
     *(
         refused_images,
         remote_history,

@@ -1,6 +1,7 @@
 """All corrections of the SDK, installed. Twice does no harm."""
 
 from rookery.agent.sdk_patches import (
+    editors,
     environment,
     gate,
     identity,
@@ -18,7 +19,7 @@ from rookery.agent.sdk_patches.imports import encoding, kinds
 
 PATCHES = (
     *(usage, identity, refused_images, environment, terminal_tool),
-    *(sdk_files, memory, skills, subagent_tasks, gate, lost_events, kinds, encoding),
+    *(editors, sdk_files, memory, skills, subagent_tasks, gate, lost_events, kinds, encoding),
 )
 
 

@@ -1,25 +1,22 @@
 """What the SDK writes to disk: conversations without secrets, read again without a walk through all
-of it; the file editor's undo history and the API critic's templates below Rookery's home.
+of it; the API critic's templates below Rookery's home.
 
-Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache, and openhands-tools
-1.58, which leaves a folder in /tmp for each editor.
-Unnecessary once a conversation takes a file store and remembers its last branch, and the others
-take a folder.
+Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache.
+Unnecessary once a conversation takes a file store and remembers its last branch, and the critic
+takes a folder.
 """
 
 from pathlib import Path
-from typing import Any, override
+from typing import override
 
 from openhands.sdk.conversation import state
 from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.critic.impl.api import chat_template
 from openhands.sdk.event import Event
 from openhands.sdk.io import LocalFileStore
-from openhands.tools.file_editor import editor
-from openhands.tools.file_editor.utils.history import FileHistoryManager
 
 from rookery.agent.process import shutdown
-from rookery.home import paths, scratch
+from rookery.home import paths
 from rookery.models.secrets import KNOWN
 
 
@@ -61,13 +58,7 @@ class Branches(EventLog):
         return list(self._walked)
 
 
-def _history(**given: Any) -> FileHistoryManager:
-    place = Path(scratch.folder(paths.home(), "editor-"))
-    return FileHistoryManager(**{"history_dir": place, **given})
-
-
 def install() -> None:
     state.LocalFileStore = DiscreetStore  # type: ignore[attr-defined]
     state.EventLog = Branches  # type: ignore[attr-defined]
-    editor.FileHistoryManager = _history  # type: ignore[attr-defined, assignment]
     chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")

@@ -59,3 +59,7 @@ def load(names: Sequence[str]) -> None:
         from rookery.agent.sdk_patches import apply_patch
 
         apply_patch.install()
+    if not set(GEMINI).isdisjoint(names):
+        from rookery.agent.sdk_patches import editors
+
+        editors.install_gemini()

@@ -1,7 +1,13 @@
 """Files written and removed together. The new texts are written beside their files first, which
 finds a full disk and a directory that cannot be written to; then files are only renamed, which
-takes no room and can be undone."""
+takes no room and can be undone.
 
+A new file under an old name gets the old one's owner, permissions and extended attributes. Where it
+would not be the same file all the same (it has other names, its owner cannot be kept, it is a mount
+point, or its directory takes no new files), the old one is overwritten.
+"""
+
+import errno
 import os
 import shutil
 import stat
@@ -17,13 +23,23 @@ class NotPutBack(Exception):
 
 
 class Changes:
-    def __init__(self, written: Mapping[str, bytes], removed: Collection[str]) -> None:
+    def __init__(
+        self,
+        written: Mapping[str, bytes],
+        removed: Collection[str] = (),
+        moved: Mapping[str, str] | None = None,
+    ) -> None:
+        """All by their real paths. `moved`: the old path of each that is written under a new
+        one."""
         self._written = written
         self._removed = removed
+        self._moved = moved or {}
         self._ready: dict[str, str] = {}
         """The new file of each that is written."""
         self._aside: dict[str, str] = {}
         """Where the old file is of each that was changed."""
+        self._overwritten: dict[str, bytes] = {}
+        """What was in those that are overwritten."""
         self._placed: list[str] = []
         self._folders: list[str] = []
         """Those that were made, the uppermost first."""
@@ -40,7 +56,7 @@ class Changes:
         except OSError as error:
             self._undo(error)
             raise
-        for old in self._aside.values():
+        for old in (*self._aside.values(), *self._ready.values()):
             with suppress(OSError):
                 os.unlink(old)
 
@@ -55,16 +71,24 @@ class Changes:
 
     def _prepare(self, place: str, text: bytes) -> None:
         self._make_folder(os.path.dirname(place))
+        try:
+            there = os.stat(self._moved.get(place, place))
+        except FileNotFoundError:
+            there = None
+        if there and place not in self._moved and _is_overwritten(place, there):
+            return
         ready = self._ready[place] = _beside(place, NEW)
         with open(ready, "xb") as new:
             new.write(text)
-        try:
-            there = os.stat(place)
-        except FileNotFoundError:
+        if there is None:
             return
-        with suppress(OSError):
+        try:
             os.chown(ready, there.st_uid, there.st_gid)
-        shutil.copystat(place, ready)
+        except OSError:
+            if place not in self._moved:
+                os.unlink(self._ready.pop(place))
+                return
+        shutil.copystat(self._moved.get(place, place), ready)
         os.utime(ready)
 
     def _make_folder(self, folder: str) -> None:
@@ -78,6 +102,19 @@ class Changes:
 
     def _exchange(self, place: str) -> None:
         """A file that is written is there at every moment, as far as the file system can do it."""
+        if place in self._written and place not in self._ready:
+            self._overwrite(place)
+            return
+        try:
+            self._rename(place)
+        except OSError as error:
+            if error.errno != errno.EBUSY or place not in self._ready:
+                raise
+            if old := self._aside.pop(place, ""):
+                os.unlink(old)
+            self._overwrite(place)  # a file is mounted there
+
+    def _rename(self, place: str) -> None:
         ready = self._ready.get(place, "")
         if os.path.lexists(place):
             old = _beside(place, OLD)
@@ -87,6 +124,11 @@ class Changes:
         if ready:
             os.replace(ready, place)
             self._placed.append(place)
+
+    def _overwrite(self, place: str) -> None:
+        with open(place, "r+b") as file:
+            self._overwritten[place] = file.read()
+        _overwrite(place, self._written[place])
 
     def _undo(self, why: OSError) -> None:
         lost = []
@@ -105,11 +147,28 @@ class Changes:
             else:
                 with suppress(OSError):
                     os.unlink(old)  # a second name of the same file is not moved
+        for place, before in self._overwritten.items():
+            try:
+                _overwrite(place, before)
+            except OSError:
+                lost.append(f"{place} is incomplete")
         for folder in reversed(self._folders):
             with suppress(OSError):
                 os.rmdir(folder)
         if lost:
             raise NotPutBack(f"{why}. Not everything could be put back: {'; '.join(lost)}") from why
+
+
+def _is_overwritten(place: str, there: os.stat_result) -> bool:
+    folder = os.path.dirname(place)
+    return there.st_nlink > 1 or not os.access(folder, os.W_OK | os.X_OK)
+
+
+def _overwrite(place: str, data: bytes) -> None:
+    """Cut at the end, not at the beginning: what is overwritten needs no room."""
+    with open(place, "r+b") as file:
+        file.write(data)
+        file.truncate()
 
 
 def _beside(place: str, begin: str) -> str:

@@ -1,0 +1,1 @@
+"""Files that a model edits: read as text, written back as the files that they were."""
