@@ -12,7 +12,7 @@ from rookery.forms.servers import values
 from rookery.home import config, mcp
 from rookery.models import profiles
 from rookery.models.choice import default_agent, has_model
-from rookery.render.local_time import login_words
+from rookery.render.session_state import login_words
 
 SIGNS = {"allow": "on", "deny": "bad", "ask": "off"}
 

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 from rookery.core.blocks import Block
 from rookery.core.json import lenient
-from rookery.core.vendors import logins
 
 
 def clock_time(at: float, now: float) -> str:
@@ -39,16 +38,6 @@ def age(at: float, now: float) -> str:
 def ago(at: float, now: float) -> str:
     """`4 min ago`; after a week, the day."""
     return f"{age(at, now)} ago" if now - at < 1000 * WEEK else age(at, now)
-
-
-def login_words(state: str, account: str, at: int, now: float) -> str:
-    """What a list says of an agent's login: `not logged in (2 h ago)`, `logged in: Claude Max`;
-    "": it is not known."""
-    if state == logins.OUT:
-        return f"not logged in ({ago(at, now)})"
-    if state == logins.IN:
-        return f"logged in: {account}" if account else "logged in"
-    return ""
 
 
 def day_of(at: float) -> str:

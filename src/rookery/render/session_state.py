@@ -8,8 +8,10 @@ from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
 from rookery.core.turn import retries
 from rookery.core.turn.remedies import WORKER_DIED
+from rookery.core.vendors import logins
 from rookery.core.view import states
 from rookery.core.view.fleet import FAILED, is_judged
+from rookery.render.local_time import ago
 from rookery.render.plain import clean_line
 from rookery.render.signs import limited
 
@@ -105,3 +107,13 @@ def _retrying(header: Json, at: int, since: int) -> Said:
     if until is not None and until > at:
         return Said("warn", _label("running", words), until=until)
     return Said("warn", _label("running", words), since)
+
+
+def login_words(state: str, account: str, at: int, now: float) -> str:
+    """What a list says about an agent's login: `not logged in (2 h ago)`, `logged in: Claude Max`;
+    "": nothing is known. Both times in milliseconds."""
+    if state == logins.OUT:
+        return f"not logged in ({ago(at, now)})"
+    if state == logins.IN:
+        return f"logged in: {account}" if account else "logged in"
+    return ""

@@ -15,7 +15,7 @@ from rookery.core.turn.remedies import LOG_IN
 from rookery.core.vendors.logins import OUT
 from rookery.home import config, paths
 from rookery.models import agents
-from rookery.render.local_time import login_words
+from rookery.render.session_state import login_words
 
 LAUNCHERS = re.compile(
     r"(python|pypy)[\d.]*|node|deno|bun|ruby|java|env|(ba|z|da|)sh|docker|podman"

@@ -9,7 +9,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.turn.remedies import LOG_IN
 from rookery.core.vendors import logins
-from rookery.render.local_time import login_words
+from rookery.render.session_state import login_words
 from rookery.wire.dialect import DRAFT
 
 
