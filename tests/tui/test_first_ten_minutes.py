@@ -96,5 +96,6 @@ def test_I13_13_the_base_install_says_how_to_get_the_terminal_interface(
         place = Path(str(module.__file__)).parent
         (packages / place.name).symlink_to(place)
     path = f"PYTHONPATH={ROOT / 'src'}:{packages}"
-    with Tmux(home, "env", path, sys.executable, "-S", "-m", "rookery") as screen:
+    wide = (300, 30)  # however long the clone's path is
+    with Tmux(home, "env", path, sys.executable, "-S", "-m", "rookery", size=wide) as screen:
         screen.wait_for("There are no sessions yet", "-m pip install", f"{ROOT}[tui]")
