@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from rookery.client.create import create_session
 from tests.conftest import temporary_home
@@ -101,11 +109,11 @@ class Site:
 
     def _watch(self, page: Page) -> None:
         page.on("pageerror", lambda error: self._faults.append(f"uncaught: {error}"))
-        page.on("console", lambda said: self._logged(said.type, said.text))
+        page.on("console", self._logged)
 
-    def _logged(self, kind: str, text: str) -> None:
-        if kind == "error":
-            self._faults.append(text)
+    def _logged(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self._faults.append(f"{said.text} ({said.location['url']})")
 
     def close(self) -> None:
         """Raises AssertionError: a page complained."""
