@@ -8,15 +8,17 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+import rookery
 from rookery.agent.process import greeting
 from rookery.agent.process.arguments import Arguments, parse
+from rookery.agent.process.client import Client
 from rookery.agent.process.sdk_import import Sdk
 from rookery.agent.sdk_patches import environment
 from rookery.home import paths
 from rookery.models.secrets import KNOWN
-from rookery.wire import reception
+from rookery.wire import mcp, reception
 from rookery.wire.jsonrpc import INTERNAL_ERROR, ConnectionClosed, Incoming, RpcError, TooLarge
 from rookery.wire.params import Json
 from rookery.wire.pipes import private_copy
@@ -41,6 +43,7 @@ class Server(reception.Reception):
         super().__init__(group, read=begun.read, greeted=begun.greeted)
         self.sdk = Sdk()
         self._arguments = arguments
+        self._mcp = mcp.Caller(self.peer, {"name": self.name, "version": rookery.__version__})
         self._sessions: Sessions | None = None
 
     # --- requests --------------------------------------------------------------------------------
@@ -75,13 +78,19 @@ class Server(reception.Reception):
         if self._sessions is not None:
             self._sessions.cancel(params.get("sessionId"))
 
+    def _on_notification(self, method: str, params: Any) -> None:
+        if method == mcp.METHOD:
+            self._mcp.heard(params)
+        else:
+            super()._on_notification(method, params)
+
     def _known_sessions(self) -> "Sessions":
         """Loaded with the first request for one."""
         if self._sessions is None:
             from rookery.agent.session.sessions import Sessions
 
-            given = self.peer, self.client or {}, self.sdk, self._arguments
-            self._sessions = Sessions(*given, away=_away)
+            client = Client(self.peer, self.client or {}, self._mcp)
+            self._sessions = Sessions(client, self.sdk, self._arguments, away=_away)
             _learn_server_keys()
         return self._sessions
 

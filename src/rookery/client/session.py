@@ -16,16 +16,15 @@ from rookery.build import OLDER, build, compare
 from rookery.client import guard, waking
 from rookery.client.daemon.origin import client_name
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
+from rookery.client.link import Link, Refused
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
 from rookery.core import budgets, commands
-from rookery.core.json.events import Event, Json, event_from_json, kind_of, loads
+from rookery.core.json.events import Event, Json, event_from_json, kind_of
 from rookery.home import paths, worker_starts
 from rookery.log.errors import Busy, Full, LogError, StoreError
 from rookery.log.lock import is_locked
 from rookery.log.reader import Reader
-from rookery.wire import frames
-from rookery.wire.credentials import peer_of
 
 AWAITS = 0.25
 """Seconds between two looks for a worker, while a sleeping session is followed."""
@@ -62,68 +61,6 @@ class Trouble(Exception):
         waits = f"The {what} waits in the worker and runs once it can write again; do not send it"
         log = "The session's worker cannot write to its log"
         return cls(f"{log}: {why.rstrip('.')}. {waits} again.")
-
-
-class Refused(Exception):
-    """The worker did not take the connection."""
-
-
-class Link:
-    """One connection to a worker."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    @classmethod
-    async def open(
-        cls, path: str, client: str, after: int, offers: Sequence[str] = ()
-    ) -> "Link | None":
-        """None where nobody listens."""
-        limit = 2 * frames.NEWS_BYTES
-        try:
-            reader, writer = await asyncio.open_unix_connection(path, limit=limit)
-        except (OSError, ValueError):
-            return None
-        link = cls(reader, writer)
-        if link.peer[0] != os.geteuid():  # a name that is no file is anybody's to take
-            await link.close()
-            return None
-        writer.write(frames.hello(build(), client, after, offers))
-        return link
-
-    @property
-    def peer(self) -> tuple[int, int]:
-        """The user and the process that listen there."""
-        return peer_of(self._writer.get_extra_info("socket"))
-
-    def command(self, command: Json) -> None:
-        self._writer.write(frames.encode("command", command))
-
-    def reply(self, call: str, result: Json | None) -> None:
-        """Answer a call of the worker's; without a result it uses the disk."""
-        body: Json = {"id": call} | ({} if result is None else {"result": result})
-        if not self._writer.is_closing():
-            self._writer.write(frames.encode("reply", body))
-
-    async def frame(self) -> tuple[str, object] | None:
-        """The next frame, or None at the end."""
-        try:
-            line = await self._reader.readline()
-        except (OSError, ValueError):
-            return None
-        if not line.endswith(b"\n"):
-            return None
-        kind, body = frames.kind_and_body(loads(line))
-        if kind == "refused":
-            message = body.get("message") if isinstance(body, dict) else None
-            raise Refused(str(message or "The worker refused the connection."))
-        return kind, body
-
-    async def close(self) -> None:
-        self._writer.close()
-        with suppress(OSError):
-            await self._writer.wait_closed()
 
 
 UNSENT = (Rejected, Refused, Trouble, StartError, LogError, OSError)

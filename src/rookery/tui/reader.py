@@ -294,7 +294,7 @@ class ReaderThread:
 
     async def _follow(self, session: str) -> None:
         from rookery.client.daemon.errors import RemoteError
-        from rookery.client.session import Refused
+        from rookery.client.link import Refused
         from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import last_pages, told
         from rookery.tui.worker_watch import watch
@@ -368,6 +368,7 @@ class ReaderThread:
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         from rookery.client import session as sessions
         from rookery.client.daemon.errors import RemoteError
+        from rookery.client.link import Refused
         from rookery.client.start import StartError
         from rookery.log.errors import LogError
 
@@ -383,7 +384,7 @@ class ReaderThread:
                     client.close()
         except sessions.Rejected as error:
             problem = error.message
-        except (sessions.Refused, sessions.Trouble, StartError, LogError, OSError) as error:
+        except (Refused, sessions.Trouble, StartError, LogError, OSError) as error:
             problem = str(error)
         except RemoteError as error:
             problem = str(error)

@@ -1,14 +1,15 @@
 """The frames of our own sockets: newline JSON objects with one key each, which says what the frame
 is.
 
-client to worker   hello {protocol, build, client, from, offers}, then command {id, do, …} and
-                   reply {id, result}
+client to worker   hello {protocol, build, client, from, offers}, then command {id, do, …},
+                   reply {id, result}, and before it note {id, message}
 worker to client   welcome {protocol, build, session, seq, control}, then
                    event {seq, at, cause, by, update},
                    behind {seq}  (an event too large for a frame: read the file),
                    lagged {seq}  (events were left out: read the file up to there),
                    refused {reason, message}, trouble {reason, message},
-                   call {id, method, params}  (to one client that offers the method; never logged)
+                   call {id, method, params}  (to one client that offers the method; never logged),
+                   uncall {id}  (the answer is not wanted any more)
 
 `control` names an abstract socket with the same frames, the only one that takes the user's answers
 where the agent is confined. A client that sees a gap in `seq` reads the log's file.

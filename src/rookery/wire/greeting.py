@@ -11,7 +11,7 @@ SESSIONS: Json = {"list": {}, "delete": {}, "resume": {}, "close": {}, "addition
 CAPABILITIES: Json = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-    "mcpCapabilities": {"http": True, "sse": True},
+    "mcpCapabilities": {"http": True, "sse": True, "acp": True},
     "sessionCapabilities": SESSIONS,
 }
 """What each of them can do."""

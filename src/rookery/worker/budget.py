@@ -12,6 +12,7 @@ from rookery.core.policy import auto_answer
 from rookery.core.tools import calls, terminals
 from rookery.core.turn import messages as turns
 from rookery.home import ledger
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
 from rookery.worker.session import Session
 
 LETTERS = 4
@@ -30,6 +31,20 @@ OPEN = ("", "pending", "in_progress")
 
 GROWS = ("usage_update", "_turn")
 """After these, more may have been used."""
+
+
+class Halted(list[Incoming]):
+    """An agent's requests that wait while a turn stops for a budget."""
+
+    def refuse(self) -> None:
+        """What was to begin does not."""
+        halted = list(self)
+        self.clear()
+        for incoming in halted:
+            if incoming.method == "session/request_permission":
+                incoming.reply({"outcome": {"outcome": "cancelled"}})
+            else:
+                incoming.fail(INTERNAL_ERROR, "a budget is reached, and the turn stops")
 
 
 class BudgetWatch:

@@ -82,8 +82,8 @@ class Connection(asyncio.Protocol):
         if kind == "hello" and not self.name:
             self._hello(body)
             return
-        if kind == "reply" and self.name:
-            self._clients.replied(self, body)
+        if kind in ("reply", "note") and self.name:
+            self._clients.replied(self, kind, body)
             return
         command = frames.command_of(body) if kind == "command" and self.name else None
         if command is None:
@@ -107,6 +107,10 @@ class Connection(asyncio.Protocol):
         self.offers = frozenset(lenient.texts(asked, "offers")) if own else frozenset()
         self.write(frames.encode("welcome", self._clients.welcome()))
         self._clients.add(self)
+
+    @property
+    def lags(self) -> bool:
+        return self._lagging
 
     def write(self, data: bytes) -> None:
         # One that hung up is dropped a moment later; asyncio complains of each write until then.
@@ -142,7 +146,8 @@ class Call(NamedTuple):
 
     client: Connection
     then: Callable[[Json | None], None]
-    timer: asyncio.TimerHandle
+    note: Callable[[Json], None]
+    timer: asyncio.TimerHandle | None
 
 
 class Clients:
@@ -156,6 +161,8 @@ class Clients:
         self._records = records
         self._connections: dict[Connection, None] = {}
         self._calls: dict[str, Call] = {}
+        self.on_came: Callable[[], None] = lambda: None
+        """A client has said what it offers."""
         self._server: asyncio.Server | None = None
         self._controlling: asyncio.Server | None = None
         self._identity = (0, 0)
@@ -197,6 +204,7 @@ class Clients:
 
     def add(self, connection: Connection) -> None:
         self._connections[connection] = None
+        self.on_came()
         self._changed()
 
     def drop(self, connection: Connection) -> None:
@@ -225,21 +233,48 @@ class Clients:
             return False
         name = os.urandom(8).hex()
         timer = asyncio.get_running_loop().call_later(CALL_SECONDS, self._answer, name, None)
-        self._calls[name] = Call(able[-1], then, timer)
+        self._calls[name] = Call(able[-1], then, lambda _: None, timer)
         able[-1].write(frames.encode("call", {"id": name, "method": method, "params": params}))
         return True
 
-    def replied(self, client: Connection, body: object) -> None:
+    def ask(
+        self,
+        offer: str,
+        method: str,
+        params: Json,
+        then: Callable[[Json | None], None],
+        note: Callable[[Json], None],
+    ) -> str:
+        """The same without a time limit: its name, to take it back by; "": nobody offers it."""
+        able = [each for each in self._connections if offer in each.offers and not each.lags]
+        if not able:
+            return ""
+        name = os.urandom(8).hex()
+        self._calls[name] = Call(able[-1], then, note, None)
+        able[-1].write(frames.encode("call", {"id": name, "method": method, "params": params}))
+        return name
+
+    def take_back(self, name: str) -> None:
+        """The client is told, and answers all the same."""
+        if (call := self._calls.get(name)) is not None:
+            call.client.write(frames.encode("uncall", {"id": name}))
+
+    def replied(self, client: Connection, kind: str, body: object) -> None:
         name = lenient.text(body, "id")
         call = self._calls.get(name)
-        if call is not None and call.client is client:
-            result = body.get("result") if isinstance(body, dict) else None
-            self._answer(name, result if isinstance(result, dict) else None)
+        if call is None or call.client is not client:
+            return
+        if kind == "note":
+            call.note(lenient.mapping(body, "message"))
+            return
+        result = body.get("result") if isinstance(body, dict) else None
+        self._answer(name, result if isinstance(result, dict) else None)
 
     def _answer(self, name: str, result: Json | None) -> None:
         call = self._calls.pop(name, None)
         if call is not None:
-            call.timer.cancel()
+            if call.timer is not None:
+                call.timer.cancel()
             call.then(result)
 
     def tell(self, data: bytes) -> None:

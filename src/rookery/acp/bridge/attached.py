@@ -12,8 +12,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from rookery.acp.bridge import buffers, turns
+from rookery.acp.bridge import turns
 from rookery.acp.bridge.attachments import checked, staged
+from rookery.acp.bridge.editor import buffers
+from rookery.acp.bridge.editor.provided import Provided
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.prompts import Prompts, queued, steering
 from rookery.acp.bridge.questions import Questions
@@ -21,11 +23,13 @@ from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
-from rookery.client.session import UNSENT, Refused, Rejected, SessionClient
+from rookery.client.link import Refused
+from rookery.client.session import UNSENT, Rejected, SessionClient
 from rookery.core import budgets
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
 from rookery.core.json import Event, Json, kind_of, lenient
+from rookery.home import paths
 from rookery.home.seen import mark
 from rookery.log.errors import LogError
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge
@@ -64,6 +68,9 @@ class Attached:
         wanted = [] if editor.is_remote else buffers.offered(editor.client)
         asked = partial(buffers.ask, editor.peer, session)
         self.client = SessionClient(editor.home, session, "acp", offers=wanted, on_call=asked)
+        self.provided = Provided(
+            editor.peer, editor.group, paths.socket_path(self.client.directory)
+        )
         self.questions = Questions(editor.peer, session, editor.client, self.tell)
         self.questions.answer = lambda said: self._run(self._answer(said))
         self._fresh()
@@ -93,17 +100,21 @@ class Attached:
 
     # --- the session's events --------------------------------------------------------------------
 
-    async def replay(self, *, tell: bool) -> None:
-        """Take every event so far; `tell` the editor of them."""
+    async def replay(self, *, tell: bool) -> list[Json]:
+        """Take every event so far; `tell` the editor of them. The notices among them, which are
+        no history."""
         await self.pause()
+        notices = list[Json]()
         self._fresh()
         while page := self.client.log.read(self.seq, PAGE):
             for event in page:
+                notices += self.sharing.notice(event)
                 for update in self._take(event, live=False, echo=True):
                     if tell:
                         self.tell(update)
             await self._editor.peer.drain()
             await asyncio.sleep(0)  # other sessions go on meanwhile
+        return notices
 
     def mind_silence(self) -> None:
         """The editor knows the session now, and may hear that its worker hangs."""
@@ -374,6 +385,7 @@ class Attached:
         await self.detach()
 
     async def detach(self) -> None:
+        self.provided.close()
         await self.pause()
         for due in (self._screens_due, self._watching):
             if due is not None:

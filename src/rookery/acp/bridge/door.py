@@ -8,12 +8,13 @@ first request about a session. The editor may go at any moment: its sessions kee
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rookery.core import argv
 from rookery.core.vendors.environment import OVERRIDE
 from rookery.wire import greeting
 from rookery.wire.jsonrpc import Incoming
+from rookery.wire.mcp import METHOD
 from rookery.wire.params import Json, offers
 from rookery.wire.reception import METHODS, Reception, serve
 
@@ -75,6 +76,12 @@ class Bridge(Reception):
     async def _cancel(self, params: Json) -> None:
         if self._sessions is not None:
             await self._sessions.cancel(params)
+
+    def _on_notification(self, method: str, params: Any) -> None:
+        if method != METHOD:
+            super()._on_notification(method, params)
+        elif self._sessions is not None and isinstance(params, dict):
+            self._sessions.heard_of_servers(params)
 
     def take_back(self, request: Incoming, params: Json) -> None:  # noqa: ARG002 (a method)
         if self._sessions is not None:

@@ -16,7 +16,8 @@ from rookery.client import fleet, offline
 from rookery.client.config import in_force
 from rookery.client.create import create_session
 from rookery.client.guard import FromAgent
-from rookery.client.session import Refused, Rejected, Trouble
+from rookery.client.link import Refused
+from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError, connectable
 from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
@@ -118,19 +119,22 @@ class Sessions:
         )
         async with self._opening[session]:
             attached = self._attach(session, settings)
+            attached.provided.offer(given)
             await self._introduce(request, attached)
 
     async def _introduce(self, request: Incoming, attached: Attached) -> None:
         """Nothing is sent about a session before the answer that names it."""
         try:
             await self._start(attached)
-            await attached.replay(tell=False)
+            notices = await attached.replay(tell=False)
             state = attached.offered.state(attached.header)
             request.reply({"sessionId": attached.session, **state})
         finally:
             if not request.answered:
                 await self._discard(attached)
         attached.tell_state()
+        for notice in notices:
+            attached.tell(notice)
         attached.follow()
 
     async def fork(self, request: Incoming, params: Json) -> None:
@@ -180,6 +184,7 @@ class Sessions:
 
     async def _surround(self, attached: Attached, given: Json) -> None:
         """Take over this request's directories and MCP servers, unless a turn is running."""
+        attached.provided.offer(given["mcpServers"])
         header = attached.logged()
         changed = any(header[key] != value for key, value in given.items())
         if changed and header["state"] == "idle":
@@ -226,20 +231,12 @@ class Sessions:
                 helps = remedy_for("failed", error, attached.logged()["agent"])
                 words = f"{prompts.sentence(words)} {helps}".strip()
             if logins.wanted(error):
-                raise RpcError(AUTH_REQUIRED, words, self._offered(attached, error)) from None
+                agents, given = self._settings().agents, (self._editor.home, attached.logged())
+                data = login.data_of(*given, agents, error)
+                raise RpcError(AUTH_REQUIRED, words, data) from None
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
         except (StartError, Refused, Trouble, LogError, OSError) as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
-
-    def _offered(self, attached: Attached, error: Json) -> Json:
-        """The data of an error that asks for a login."""
-        header, home = attached.logged(), self._editor.home
-        with suppress(registry.UnknownAgent, RpcError):
-            agents = self._settings().agents
-            agent = registry.Agent(header["agent"], header["argv"]) if header["argv"] else None
-            agent = agent or registry.resolve(header["agent"], agents)
-            return lenient.mapping(error, "data") | login.offered(home, agent)
-        return lenient.mapping(error, "data")
 
     async def _discard(self, attached: Attached) -> None:
         """Delete a session whose agent never started."""
@@ -271,6 +268,11 @@ class Sessions:
         attached = self._attached.get(id) if isinstance(id, str) else None
         if attached is not None:
             await attached.cancel()
+
+    def heard_of_servers(self, params: Json) -> None:
+        """What the editor says about a request to one of its MCP servers."""
+        for attached in self._attached.values():
+            attached.provided.heard(params)
 
     def take_back(self, request: Incoming) -> None:
         """`$/cancel_request` for a prompt."""

@@ -13,12 +13,15 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.agent.mcp.names import Names
+from rookery.agent.process.client import Client
 from rookery.core.json import lenient
 from rookery.home import paths
-from rookery.wire.jsonrpc import Peer, RpcFailure
+from rookery.wire.jsonrpc import RpcFailure
+from rookery.wire.mcp import KIND
+from rookery.wire.params import offers
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -44,36 +47,47 @@ NEEDS = "it needs a login: rookery mcp login {}"
 DECLINED = "you did not log in; to do so later: rookery mcp login {}"
 
 
-class LogInAsks:
-    """Sends the user to a server's login, by an elicitation of the session's client."""
+class OfClient(NamedTuple):
+    """What the session's client does for servers. In any thread."""
 
-    def __init__(self, peer: Peer, session: str, loop: asyncio.AbstractEventLoop) -> None:
-        self._peer, self._session, self._loop = peer, session, loop
+    client: Client
+    session: str
+    loop: asyncio.AbstractEventLoop
+    """Of its connection."""
+
+    def opens_addresses(self) -> bool:
+        return offers(self.client.capabilities, "elicitation", "url")
+
+    def connect(self, server: str, timeout: float, reconcile: Any) -> "MCPClient":
+        """To a server that the client provides."""
+        from rookery.agent.mcp import over_acp
+
+        channel = over_acp.Channel(self.client.mcp, self.loop)
+        return over_acp.connect(channel, server, timeout, reconcile)
 
     async def ask(self, name: str, wanted: "Wanted") -> bool:
-        """Whether the user opens the address. In any loop."""
-        asking = asyncio.run_coroutine_threadsafe(self._ask(name, wanted), self._loop)
+        """Send the user to a server's login, by an elicitation; whether they go."""
+        asking = asyncio.run_coroutine_threadsafe(self._ask(name, wanted), self.loop)
         return await asyncio.wrap_future(asking)
 
     async def _ask(self, name: str, wanted: "Wanted") -> bool:
-        params = {"sessionId": self._session, "mode": "url", "url": wanted.url}
+        params = {"sessionId": self.session, "mode": "url", "url": wanted.url}
         params |= {"message": f"Log in to MCP server {name}", "elicitationId": wanted.id}
         try:
-            answer = await self._peer.request("elicitation/create", params)
+            answer = await self.client.peer.request("elicitation/create", params)
         except RpcFailure:
             return False
         return lenient.text(answer, "action") == "accept"
 
     def done(self, name: str) -> None:
         params = {"elicitationId": name}
-        self._loop.call_soon_threadsafe(self._peer.notify, "elicitation/complete", params)
+        self.loop.call_soon_threadsafe(self.client.peer.notify, "elicitation/complete", params)
 
 
 class Listener:
     """Hears of servers, in any thread."""
 
-    def mcp_asks(self) -> LogInAsks | None:
-        """None: its client opens no addresses."""
+    def mcp_client(self) -> OfClient | None:
         return None
 
     def mcp_late(self, name: str) -> None:
@@ -109,7 +123,7 @@ class Connections:
         """The tools of those that answer in time. Blocks meanwhile."""
         from rookery.agent.sdk_patches import mcp_calls  # noqa: F401 - not within the moment
 
-        if any(server.url for server in servers.values()):
+        if any(server.url and not of_client(server) for server in servers.values()):
             _oauth()
         for name, server in servers.items():
             work = partial(self._keep_trying, name, server)
@@ -142,13 +156,13 @@ class Connections:
 
     def _keep_trying(self, name: str, server: "MCPServer") -> None:
         words: str | None = None
-        asks: LogInAsks | None = None
+        asks: OfClient | None = None
         pauses = iter((*PAUSES, None))
         while True:
             try:
                 client = self._connect(name, server, asks)
             except Exception as error:  # noqa: BLE001 - a foreign server can fail in any way
-                if server.url and _wants_log_in(error):
+                if server.url and not of_client(server) and _wants_log_in(error):
                     asks = self._may_ask(name, asks)
                     if asks is None:
                         return
@@ -163,9 +177,15 @@ class Connections:
                 self._come(name, client)
                 return
 
-    def _connect(self, name: str, server: "MCPServer", asks: LogInAsks | None) -> "MCPClient":
+    def _connect(self, name: str, server: "MCPServer", asks: OfClient | None) -> "MCPClient":
         """`asks`: if the server wants a login, the user is asked; else that is an error."""
         within, more = self._timeouts.get(name, SECONDS), dict[str, Any]()
+        reconcile = partial(self._reconcile, name)
+        if provided := of_client(server):
+            client = self._listener.mcp_client()
+            if client is None:
+                raise ValueError("this session has no client that could provide it")
+            return client.connect(provided, within, reconcile)
         if server.url and (oauth := _oauth()).applies_to(server):
             log_in = partial(oauth.LogIn, paths.home(), str(server.url))
             server = oauth.with_login(server)
@@ -174,13 +194,13 @@ class Connections:
                 log_in = partial(log_in, partial(asks.ask, name), done=asks.done)
             more["mcp_oauth_factory"] = lambda *_: log_in()
         return self._conversation._mcp_tool_provider.create_tools(
-            {name: server}, within, on_tools_reconciled=partial(self._reconcile, name), **more
+            {name: server}, within, on_tools_reconciled=reconcile, **more
         )
 
-    def _may_ask(self, name: str, asked: LogInAsks | None) -> LogInAsks | None:
+    def _may_ask(self, name: str, asked: OfClient | None) -> OfClient | None:
         """The way to ask the user to log in, once; None: the server is left out."""
-        asks = None if asked else self._listener.mcp_asks()
-        if asks is None:
+        asks = None if asked else self._listener.mcp_client()
+        if asks is None or not asks.opens_addresses():
             with self._changed:
                 self._failures.pop(name, None)  # which said that it waits
             self._fail(name, (DECLINED if asked else NEEDS).format(name))
@@ -244,6 +264,12 @@ class Connections:
             agent._on_mcp_tools_reconciled(client, tools)
             if self._conversation.agent is agent:  # a change of the model replaces it
                 return
+
+
+def of_client(server: "MCPServer") -> str:
+    """The id of a server that the session's client provides; "": it does not."""
+    kind, _, id = str(server.url or "").partition(":")
+    return id if kind == KIND else ""
 
 
 def _wants_log_in(error: BaseException) -> bool:

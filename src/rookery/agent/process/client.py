@@ -6,11 +6,14 @@ from typing import NamedTuple
 from rookery.core.json import Json
 from rookery.models.secrets import KNOWN
 from rookery.wire.jsonrpc import HIGH_WATER, ConnectionClosed, Peer
+from rookery.wire.mcp import Caller
 
 
 class Client(NamedTuple):
     peer: Peer
     capabilities: Json
+    mcp: Caller
+    """Asks the MCP servers that it provides."""
 
     def tell(self, session: str, update: Json) -> None:
         """Without secrets, which a tool or a server may have shown."""

@@ -18,7 +18,7 @@ from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, pol
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
 from rookery.agent.conversation.steps import Judged, Seams, pending
 from rookery.agent.mcp import names
-from rookery.agent.mcp.connections import LogInAsks
+from rookery.agent.mcp.connections import OfClient
 from rookery.agent.process import sdk_import
 from rookery.agent.process.client import Client
 from rookery.agent.sdk_patches import install
@@ -33,7 +33,6 @@ from rookery.agent.translate.children import Refusal
 from rookery.core.asks.asks import Judgement
 from rookery.core.json import Json
 from rookery.wire.choices import UnknownChoice
-from rookery.wire.params import offers
 
 if TYPE_CHECKING:
     from rookery.log.lock import Lock
@@ -231,9 +230,8 @@ class Session(ClientUpdates, Seams):
         return "" if judged_in == PLAN and is_new else BEGUN
 
     @override
-    def mcp_asks(self) -> LogInAsks | None:
-        opens = offers(self.client.capabilities, "elicitation", "url")
-        return LogInAsks(self.client.peer, self.record.id, self._loop) if opens else None
+    def mcp_client(self) -> OfClient:
+        return OfClient(self.client, self.record.id, self._loop)
 
     @override
     def mcp_failed(self, name: str, why: str) -> None:

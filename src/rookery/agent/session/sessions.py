@@ -20,7 +20,8 @@ from rookery.log.errors import Busy
 from rookery.models.secrets import KNOWN, secrets_in
 from rookery.wire import listing
 from rookery.wire.choices import UnknownChoice
-from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, Peer, RpcError
+from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError
+from rookery.wire.mcp import KIND
 from rookery.wire.params import (
     AUTH_REQUIRED,
     NOT_FOUND,
@@ -48,14 +49,13 @@ LONGEST_REASON = 120
 class Sessions:
     def __init__(
         self,
-        peer: Peer,
-        capabilities: Json,
+        client: Client,
         sdk: Sdk,
         arguments: Arguments,
         away: "Callable[[], type[Session]]",
     ) -> None:
         """`away` loads the kind of session that runs elsewhere."""
-        self._client = Client(peer, capabilities)
+        self._client = client
         self._sdk = sdk
         self._arguments = arguments
         self._away = away
@@ -385,6 +385,10 @@ def _server(server: Json) -> Json:
         if not isinstance(server.get("url"), str):
             raise invalid(f"the MCP server {server['name']} needs a url")
         return {"url": server["url"], "transport": kind, "headers": _pairs(server, "headers")}
+    if kind == KIND:
+        if not isinstance(server.get("serverId"), str):
+            raise invalid(f"the MCP server {server['name']} needs a serverId")
+        return {"url": f"{KIND}:{server['serverId']}"}
     if not isinstance(server.get("command"), str):
         raise invalid(f"the MCP server {server['name']} needs a command")
     words = [str(word) for word in lenient.sequence(server, "args")]

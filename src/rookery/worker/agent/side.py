@@ -20,10 +20,12 @@ from rookery.core.turn import messages as turns
 from rookery.core.turn import rate_limit, retries
 from rookery.core.turn.calls import TurnCalls
 from rookery.core.vendors import logins
+from rookery.wire import mcp
 from rookery.wire.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, Incoming
-from rookery.worker import asks
+from rookery.worker import asks, budget
 from rookery.worker.agent import files
 from rookery.worker.agent.children import Children
+from rookery.worker.agent.editor_servers import EditorServers
 from rookery.worker.agent.link import AgentLink, spawn_words
 from rookery.worker.agent.log_in import LogIn
 from rookery.worker.agent.replays import Replays
@@ -59,8 +61,7 @@ class AgentSide:
         self._clients = clients
         self._children = Children()
         self.asks = asks.Asks()
-        self._halted: list[Incoming] = []
-        """Requests that wait while a turn stops for a budget."""
+        self._halted = budget.Halted()
         self.replays = Replays(session)
         self._surviving = SurvivingCommands(session)
         self._privileges = Privileges(session)
@@ -74,6 +75,7 @@ class AgentSide:
         self.kept = KeptAsks(session, self.asks, self.auto_answer)
         heard = self.requested, self.notified, self.exited
         self.link = AgentLink(session, *heard, lambda: self.replays.repeats.are_over)
+        self._editor_servers = EditorServers(clients, self.link.notify)
         self.shelf = Shelf(session, self.link.call)
         self._log_in = LogIn(session, self.link.call)
         self._saved_model = SavedModel(session, self.link.call)
@@ -104,7 +106,7 @@ class AgentSide:
                 by = {"_meta": {"rookery": {"by": "budget"}}}
                 self.link.notify("session/cancel", {"sessionId": session, **by})
             case turns.SendCancel(kept):
-                self._refuse_halted()
+                self._halted.refuse()
                 self._snapshots.release()
                 self._surviving.cancelled(commands=self._children.calls.runs_a_command())
                 self._close_asks(kept_asks.CANCELLED, kept=kept)
@@ -148,7 +150,7 @@ class AgentSide:
 
         def answered(result: object, error: Json | None) -> None:
             self._release()
-            self._refuse_halted()
+            self._halted.refuse()
             self._log_in.turn_ended(error)
             if error is not None:
                 now = datetime.now().astimezone()
@@ -246,6 +248,7 @@ class AgentSide:
         self._release()
         self._halted.clear()
         self.asks.forget()
+        self._editor_servers.forget()
         self.terminals.release_all()
         self._records.note(agentPid=0, agentAddress="")
         by_itself = self._session.agent.phase != "ending"
@@ -315,7 +318,7 @@ class AgentSide:
         if incoming.method in CHANGES and self._session.halts(incoming.method):
             self._halted.append(incoming)
             if self._session.turn.phase != "running":  # the cancel is on its way
-                self._refuse_halted()
+                self._halted.refuse()
             return
         if incoming.method in CHANGES and self._snapshots.holds(partial(self.requested, incoming)):
             return
@@ -331,19 +334,12 @@ class AgentSide:
                 self._session.then(self._serve, incoming)
             else:
                 self._serve(incoming)
+        elif method == mcp.METHOD:
+            self._editor_servers.take(incoming)
         elif method == auto_answer.METHOD:
             self.auto_answer.take_request(incoming, self._children.calls)
         else:
             self._ask(incoming)
-
-    def _refuse_halted(self) -> None:
-        """What was to begin while a turn stops for a budget does not."""
-        halted, self._halted = self._halted, []
-        for incoming in halted:
-            if incoming.method == "session/request_permission":
-                incoming.reply({"outcome": {"outcome": "cancelled"}})
-            else:
-                incoming.fail(INTERNAL_ERROR, "a budget is reached, and the turn stops")
 
     def _serve(self, incoming: Incoming) -> None:
         if incoming.method.startswith("terminal/"):

@@ -66,6 +66,12 @@ class Sharing:
         """The text of terminals that have written more since it was sent."""
         return [self._content(call) for call in self.screens.stale()]
 
+    def notice(self, event: Event) -> list[Json]:
+        """One from before the editor knew the session."""
+        if not self._notices or kind_of(event.update) != "_notice":
+            return []
+        return [shapes.notice(each) for each in _noticed(self.header, self.header, event.update)]
+
     # --- history ---------------------------------------------------------------------------------
 
     def _history(self, before: Json, event: Event, *, echo: bool) -> list[Json]:
