@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from rookery.client import guard
-from rookery.client.link import Refused
+from rookery.client.transport.link import Refused
 from rookery.core.json.events import Event, kind_of
 from rookery.home import config
 from rookery.processes import ancestry, landlock, roots, tree

@@ -8,9 +8,9 @@ from pathlib import Path
 from rookery.build import build
 from rookery.cli.commands.look.ps import is_stale
 from rookery.client import fleet
-from rookery.client.link import Link
 from rookery.client.liveness import Asked, hung
 from rookery.client.start import start_worker
+from rookery.client.transport.link import Link
 from rookery.client.update import workers
 from rookery.core.json.events import Event
 from tests.daemon.adoption import adopt

@@ -119,9 +119,9 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.client.daemon.logins import Unusable as UnusableLogins
     from rookery.client.fleet import StillAlive
     from rookery.client.guard import FromAgent
-    from rookery.client.link import Refused
     from rookery.client.session import Rejected, Trouble
     from rookery.client.start import StartError
+    from rookery.client.transport.link import Refused
     from rookery.client.trash.store import TrashError
     from rookery.client.work_tree.changes import NoDiff
     from rookery.client.worktrees.repository import NoWorktree

@@ -16,9 +16,9 @@ from rookery.build import OLDER, build, compare
 from rookery.client import guard, waking
 from rookery.client.daemon.origin import client_name
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
-from rookery.client.link import Link, Refused
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
+from rookery.client.transport.link import Link, Refused
 from rookery.core import budgets, commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of
 from rookery.home import paths, worker_starts

@@ -15,9 +15,9 @@ from starlette.routing import BaseRoute, Route
 from rookery.agents.registry import NotInstalled, UnknownAgent
 from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
 from rookery.client.guard import FromAgent
-from rookery.client.link import Refused
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
+from rookery.client.transport.link import Refused
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.daemon.idempotency import KeyReused

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, aclosing, closing, suppress
 
-from rookery.client.link import Refused
 from rookery.client.reading import excerpt
 from rookery.client.session import SessionClient
+from rookery.client.transport.link import Refused
 from rookery.core.blocks.document import Document, Op
 from rookery.core.json import Event, Json, dumps
 from rookery.core.json.secrets import encoded

@@ -294,7 +294,7 @@ class ReaderThread:
 
     async def _follow(self, session: str) -> None:
         from rookery.client.daemon.errors import RemoteError
-        from rookery.client.link import Refused
+        from rookery.client.transport.link import Refused
         from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import last_pages, told
         from rookery.tui.worker_watch import watch
@@ -368,8 +368,8 @@ class ReaderThread:
     async def _send(self, session: str, command: Json, files: "Sequence[Attachment]" = ()) -> None:
         from rookery.client import session as sessions
         from rookery.client.daemon.errors import RemoteError
-        from rookery.client.link import Refused
         from rookery.client.start import StartError
+        from rookery.client.transport.link import Refused
         from rookery.log.errors import LogError
 
         mine = self._client if self._client and self._client.session == session else None

@@ -23,8 +23,8 @@ from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
-from rookery.client.link import Refused
 from rookery.client.session import UNSENT, Rejected, SessionClient
+from rookery.client.transport.link import Refused
 from rookery.core import budgets
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to

@@ -16,9 +16,9 @@ from rookery.client import fleet, offline
 from rookery.client.config import in_force
 from rookery.client.create import create_session
 from rookery.client.guard import FromAgent
-from rookery.client.link import Refused
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError, connectable
+from rookery.client.transport.link import Refused
 from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
 from rookery.client.trash.store import TrashError

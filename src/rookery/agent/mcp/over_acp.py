@@ -7,7 +7,7 @@ turned into MCP 2026-07-28 and back here. Unnecessary once the SDK's client spea
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple, override
 
@@ -59,11 +59,10 @@ def connect(
     client: MCPClient = made(transport, log_handler=utils.log_handler, message_handler=handler)
     handler._client = client
     client._tools_reconciled_callback = on_tools_reconciled
-    try:
+    with ExitStack() as undo:
+        undo.callback(client.sync_close)
         client.call_async_from_sync(utils._connect_and_list_tools, timeout=timeout, client=client)
-    except BaseException:
-        client.sync_close()
-        raise
+        undo.pop_all()
     return client
 
 

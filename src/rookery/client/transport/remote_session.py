@@ -17,10 +17,10 @@ from rookery.client.daemon.errors import (
 )
 from rookery.client.daemon.local import Answer
 from rookery.client.daemon.remote import Door, attached, of_session, refusal
-from rookery.client.link import Refused
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError
 from rookery.client.transport.interface import Session
+from rookery.client.transport.link import Refused
 from rookery.client.transport.remote_history import RemoteHistory
 from rookery.client.transport.stream import news
 from rookery.core.json import Event, Json, lenient

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rookery.client.daemon.origin import client_name
-from rookery.client.link import Link, Refused
+from rookery.client.transport.link import Link, Refused
 from rookery.core.json import Json, lenient
 from rookery.wire import mcp
 from rookery.wire.failures import RpcError, error_to_json
