@@ -253,3 +253,10 @@ def test_the_index_is_for_this_user_alone(home: str, write: Write) -> None:
 def test_a_row_is_not_larger_than_it_need_be() -> None:
     assert SIZE <= 16_384
     assert sqlite3.sqlite_version_info >= (3, 34)
+
+
+def test_an_agents_system_prompt_is_not_found(home: str, write: Write) -> None:
+    told = "System Prompt:\nYou are an albatross."
+    write("aaaa", prompt("Hi"), chunk(told, "agent_thought_chunk"), chunk("A tern"), idle())
+    assert not found(home, "albatross")
+    assert found(home, "tern")

@@ -20,6 +20,7 @@ from rookery.core.json.secrets import masked
 from rookery.core.tools import terminals
 from rookery.core.tools.calls import key_of
 from rookery.core.turn import retries
+from rookery.core.vendors.profiles import SYSTEM_PROMPTS
 
 ROLES = ("prompt", "answer", "thought", "tool", "other")
 """Who said it. `tool`: calls, commands, their output, and paths. `other`: plans, asks, notices."""
@@ -227,6 +228,8 @@ def _chunk(update: Json) -> Said | None:
     if content.get("type") == "text":
         text = lenient.text(content, "text")
         if "_meta" in update and (taken_back(update) or retries.is_own(update)):
+            text = ""
+        if role == "thought" and text.startswith(SYSTEM_PROMPTS):  # no thought of the agent's
             text = ""
         return Said((kind, name), role, text, flows=True)
     return Said((kind + ":", name), role, _joined([content]))

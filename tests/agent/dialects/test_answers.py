@@ -86,6 +86,19 @@ async def test_I11_10_the_usage_is_told(talk: Talk) -> None:
     assert told[-1]["cost"]["amount"] > 0
 
 
+@pytest.mark.parametrize("talk", ["chat", "responses", "anthropic"], indirect=True)
+async def test_the_providers_quotas_are_told(talk: Talk) -> None:
+    """Gemini's API tells none."""
+    counted = {"limit": "100", "remaining": "12", "reset": "6m0s"}
+    headers = {f"x-ratelimit-{key}-requests": value for key, value in counted.items()}
+    headers |= {"anthropic-ratelimit-unified-5h-utilization": "0.82"}
+    seen = await talk.turn({"text": "Hm", "headers": headers})
+    told = [update for update in seen.updates if update["sessionUpdate"] == "usage_update"]
+    windows = {each["window"]: each for each in told[-1]["_meta"]["rookery"]["limits"]}
+    assert windows["requests"]["used"] == 0.88
+    assert windows["5 h"]["used"] == 0.82
+
+
 PRICE = {"input": 3, "output": 15, "cached": 0.5}
 
 

@@ -4,7 +4,10 @@
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, override
+
+from openhands.sdk import LLM
+from pydantic import PrivateAttr
 
 from rookery.agent.provider.retries import duration, seconds
 from rookery.core.json import Json
@@ -39,6 +42,21 @@ class Quotas:
             return on_token(self.note(chunk) if next(first, False) else chunk)
 
         return heard
+
+
+class QuotaLLM(LLM):
+    """A model that knows its provider's quotas."""
+
+    _quotas: Quotas = PrivateAttr(default_factory=Quotas)
+
+    @property
+    def limits(self) -> list[Json]:
+        return self._quotas.windows
+
+    @override
+    def _aiter_with_idle_timeout(self, stream: Any) -> Any:
+        """Of the Responses API, the stream alone has the headers."""
+        return super()._aiter_with_idle_timeout(self._quotas.note(stream))
 
 
 def of_response(hidden: object) -> list[Json]:

@@ -25,7 +25,6 @@ from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import REFUSED, Ending
 from rookery.agent.sdk_patches.outgoing import Prompt, Prompts, Uncopied
-from rookery.core.json import Json
 from rookery.home import paths
 from rookery.models import subscriptions
 
@@ -43,7 +42,7 @@ class Refused(Exception):
     """The provider's filter refused the request; the message is its own."""
 
 
-class RookeryLLM(LLM):
+class RookeryLLM(quotas.QuotaLLM):
     _ending: Ending = PrivateAttr(default=Ending())
     _pressure: windows.Pressure = PrivateAttr(default_factory=windows.Pressure)
     _attempt: str = PrivateAttr(default="")
@@ -55,7 +54,6 @@ class RookeryLLM(LLM):
     _stand_in: StandIn | None = PrivateAttr(default=None)
     """The model that answers for this one until the turn ends."""
     _prompts: Prompts = PrivateAttr(default_factory=Prompts)
-    _quotas: quotas.Quotas = PrivateAttr(default_factory=quotas.Quotas)
     _answer: Answer = PrivateAttr(default_factory=lambda: Answer((), ()))
 
     def start_over(self) -> None:
@@ -79,11 +77,6 @@ class RookeryLLM(LLM):
     @override
     def _validate_context_window_size(self) -> None:
         """`windows.check` looks at what is sent: the SDK has one number for all."""
-
-    @property
-    def limits(self) -> list[Json]:
-        """The provider's quotas."""
-        return self._quotas.windows
 
     @property
     def prompts(self) -> Prompts:
@@ -318,7 +311,7 @@ class RookeryLLM(LLM):
     @override
     def _build_responses_result(self, resp: Any) -> LLMResponse:
         refused = answers.correct_output(resp.output, self._answer.again())
-        found = super()._build_responses_result(resp)
+        found = super()._build_responses_result(self._quotas.note(resp))
         answers.add_refusals(found.message, refused)
         details = getattr(resp, "incomplete_details", None)
         finish = answers.CUT_SHORT.get(str(getattr(details, "reason", "") or ""), "")

@@ -203,6 +203,9 @@ _TABLE = {
     "dcode": Profile(),  # of deepagents' makers; it asks
 }
 
+SYSTEM_PROMPTS = tuple(each.system_prompt for each in _TABLE.values() if each.system_prompt)
+"""How agents begin that tell theirs as a thought."""
+
 
 def profile_of(name: str, argv: Sequence[str], info: Json | None = None) -> Profile:
     """Of the agent that a command starts, by what it says it is; `name`: the session's for it."""
