@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from rookery.client import guard
-from rookery.client.transport.link import Refused
 from rookery.core.json.events import Event, kind_of
 from rookery.home import config
 from rookery.processes import ancestry, landlock, roots, tree
 from rookery.wire import frames
+from rookery.wire.frames import Refused
 from rookery.worker.clients import Connection
 from tests.worker.aviary import Aviary, Bird, Steps, is_idle
 

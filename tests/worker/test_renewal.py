@@ -10,9 +10,9 @@ from rookery.cli.commands.look.ps import is_stale
 from rookery.client import fleet
 from rookery.client.liveness import Asked, hung
 from rookery.client.start import start_worker
-from rookery.client.transport.link import Link
 from rookery.client.update import workers
 from rookery.core.json.events import Event
+from rookery.wire.frames import Link
 from tests.daemon.adoption import adopt
 from tests.worker.aviary import Aviary, Bird, Steps, blocks, is_agent, is_ask, is_idle, is_text
 

@@ -121,13 +121,13 @@ def faults() -> tuple[type[Exception], ...]:
     from rookery.client.guard import FromAgent
     from rookery.client.session import Rejected, Trouble
     from rookery.client.start import StartError
-    from rookery.client.transport.link import Refused
     from rookery.client.trash.store import TrashError
     from rookery.client.work_tree.changes import NoDiff
     from rookery.client.worktrees.repository import NoWorktree
     from rookery.core.json.files import Unusable
     from rookery.home.confirmed import Busy
     from rookery.log.errors import LogError
+    from rookery.wire.frames import Refused
 
     ours = (FromAgent, InstallError, Refused, Rejected, StartError, StillAlive, Trouble, Waiting)
     of_files = (Busy, Changed, LogError, NoDiff, NotEdited, Unusable, UnusableLogins)

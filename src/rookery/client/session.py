@@ -18,13 +18,13 @@ from rookery.client.daemon.origin import client_name
 from rookery.client.environment import RENEWING, TERMINAL, renew_before
 from rookery.client.offline import carry_out, left_open, write_post_mortem
 from rookery.client.start import STARTING, TOO_MANY, StartError, reach_worker
-from rookery.client.transport.link import Link, Refused
 from rookery.core import budgets, commands
 from rookery.core.json.events import Event, Json, event_from_json, kind_of
 from rookery.home import paths, worker_starts
 from rookery.log.errors import Busy, Full, LogError, StoreError
 from rookery.log.lock import is_locked
 from rookery.log.reader import Reader
+from rookery.wire.frames import Link, Refused
 
 AWAITS = 0.25
 """Seconds between two looks for a worker, while a sleeping session is followed."""

@@ -17,7 +17,6 @@ from rookery.client.fleet import Ambiguous, StillAlive, UnknownSession
 from rookery.client.guard import FromAgent
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
-from rookery.client.transport.link import Refused
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.daemon.idempotency import KeyReused
@@ -25,6 +24,7 @@ from rookery.daemon.pieces.document import trouble
 from rookery.home.config import ConfigError
 from rookery.home.paths import PathError
 from rookery.log.errors import Full, LogError, NoSession
+from rookery.wire.frames import Refused
 
 
 class Problem(fastapi.HTTPException):

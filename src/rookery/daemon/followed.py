@@ -8,7 +8,6 @@ from contextlib import ExitStack, aclosing, closing, suppress
 
 from rookery.client.reading import excerpt
 from rookery.client.session import SessionClient
-from rookery.client.transport.link import Refused
 from rookery.core.blocks.document import Document, Op
 from rookery.core.json import Event, Json, dumps
 from rookery.core.json.secrets import encoded
@@ -20,6 +19,7 @@ from rookery.daemon.watcher import MOST_WAITING, Ticker, Watcher
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.wire.frames import Refused
 
 OPS, EVENTS, PAGE = "ops", "events", "page"
 FORMS = (OPS, EVENTS, PAGE)

@@ -294,10 +294,10 @@ class ReaderThread:
 
     async def _follow(self, session: str) -> None:
         from rookery.client.daemon.errors import RemoteError
-        from rookery.client.transport.link import Refused
         from rookery.log.errors import LogError
         from rookery.tui.transcript.pages import last_pages, told
         from rookery.tui.worker_watch import watch
+        from rookery.wire.frames import Refused
 
         try:
             client = self.rookery.open(session, "terminal")
@@ -369,8 +369,8 @@ class ReaderThread:
         from rookery.client import session as sessions
         from rookery.client.daemon.errors import RemoteError
         from rookery.client.start import StartError
-        from rookery.client.transport.link import Refused
         from rookery.log.errors import LogError
+        from rookery.wire.frames import Refused
 
         mine = self._client if self._client and self._client.session == session else None
         problem, outcome = "", dict[str, Any]()

@@ -15,10 +15,15 @@ worker to client   welcome {protocol, build, session, seq, control}, then
 where the agent is confined. A client that sees a gap in `seq` reads the log's file.
 """
 
+import asyncio
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from rookery.core.json import Event, Json, dumps
+from rookery.build import build
+from rookery.core.json import Event, Json, dumps, loads
+from rookery.wire.credentials import peer_of
 
 PROTOCOL = 1
 
@@ -30,6 +35,9 @@ COMMAND_BYTES = 1024 * 1024
 
 BUFFER_BYTES = 1024 * 1024
 """What waits for one slow client at most; over it, the client is told that it lags."""
+
+LINE_BYTES = 2 * COMMAND_BYTES
+"""Of a frame: news are shorter, a call of a client's MCP server may be as long as a command."""
 
 
 def encode(kind: str, body: Any) -> bytes:
@@ -100,3 +108,69 @@ def command_of(body: object) -> Json | None:
     ):
         return body if 0 < len(body["id"]) <= 200 else None
     return None
+
+
+class Refused(Exception):
+    """The worker did not take the connection."""
+
+
+class Link:
+    """One connection to a worker."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(
+        cls, path: str, client: str, after: int, offers: Sequence[str] = ()
+    ) -> "Link | None":
+        """None where nobody listens."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(path, limit=LINE_BYTES)
+        except (OSError, ValueError):
+            return None
+        link = cls(reader, writer)
+        if link.peer[0] != os.geteuid():  # a name that is no file is anybody's to take
+            await link.close()
+            return None
+        writer.write(hello(build(), client, after, offers))
+        return link
+
+    @property
+    def peer(self) -> tuple[int, int]:
+        """The user and the process that listen there."""
+        return peer_of(self._writer.get_extra_info("socket"))
+
+    def command(self, command: Json) -> None:
+        self._writer.write(encode("command", command))
+
+    def reply(self, call: str, result: Json | None) -> None:
+        """Answer a call of the worker's; without a result it uses the disk."""
+        body: Json = {"id": call} | ({} if result is None else {"result": result})
+        if not self._writer.is_closing():
+            self._writer.write(encode("reply", body))
+
+    def note(self, call: str, message: Json) -> None:
+        """Before the answer to a call: what is to be heard of it meanwhile."""
+        if not self._writer.is_closing():
+            self._writer.write(encode("note", {"id": call, "message": message}))
+
+    async def frame(self) -> tuple[str, object] | None:
+        """The next frame, or None at the end."""
+        try:
+            line = await self._reader.readline()
+        except (OSError, ValueError):
+            return None
+        if not line.endswith(b"\n"):
+            return None
+        kind, body = kind_and_body(loads(line))
+        if kind == "refused":
+            message = body.get("message") if isinstance(body, dict) else None
+            raise Refused(str(message or "The worker refused the connection."))
+        return kind, body
+
+    async def close(self) -> None:
+        self._writer.close()
+        with suppress(OSError):
+            await self._writer.wait_closed()

@@ -24,7 +24,6 @@ from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
 from rookery.client.session import UNSENT, Rejected, SessionClient
-from rookery.client.transport.link import Refused
 from rookery.core import budgets
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
@@ -33,6 +32,7 @@ from rookery.home import paths
 from rookery.home.seen import mark
 from rookery.log.errors import LogError
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge
+from rookery.wire.frames import Refused
 from rookery.wire.jsonrpc import HIGH_WATER, Incoming, Peer
 from rookery.wire.params import invalid, offers
 

@@ -18,7 +18,6 @@ from rookery.client.create import create_session
 from rookery.client.guard import FromAgent
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError, connectable
-from rookery.client.transport.link import Refused
 from rookery.client.trash import emptying
 from rookery.client.trash import moves as trash
 from rookery.client.trash.store import TrashError
@@ -32,6 +31,7 @@ from rookery.core.vendors import logins
 from rookery.home import config, paths
 from rookery.log.errors import LogError
 from rookery.models.choice import chosen_agent
+from rookery.wire.frames import Refused
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError, TooLarge
 from rookery.wire.params import (
     AUTH_REQUIRED,

@@ -20,12 +20,12 @@ from rookery.client.daemon.remote import Door, attached, of_session, refusal
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError
 from rookery.client.transport.interface import Session
-from rookery.client.transport.link import Refused
 from rookery.client.transport.remote_history import RemoteHistory
 from rookery.client.transport.stream import news
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.events import event_from_json
 from rookery.log.errors import Full, LogError, NoSession
+from rookery.wire.frames import Refused
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment

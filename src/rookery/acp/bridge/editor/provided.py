@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from rookery.client.daemon.origin import client_name
-from rookery.client.transport.link import Link, Refused
 from rookery.core.json import Json, lenient
 from rookery.wire import mcp
 from rookery.wire.failures import RpcError, error_to_json
-from rookery.wire.frames import COMMAND_BYTES, encode
+from rookery.wire.frames import COMMAND_BYTES, Link, Refused, encode
 from rookery.wire.jsonrpc import Answer, Peer
 
 LOOKS = 0.1
