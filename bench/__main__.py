@@ -17,6 +17,7 @@ FILES = (
     "many_sessions",
     *("bridge_initialize", "bridge_delay"),
     *("agent_start", "agent_cancel", "agent_memory", "agent_long", "first_token", "judgement"),
+    "prompt_tokens",
     *("sandbox_start", "snapshot", "rewind"),
     *("search", "import_sessions"),
     *("daemon_load", "api_open", "daemon_memory", "daemon_idle", "adoption", "daemon_requests"),

@@ -167,8 +167,9 @@ class Stage:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "ROOKERY_HOME": self._homes["ours"]}
 
-    def ours(self) -> AbstractContextManager[Agent]:
-        return self._opened((*ROOKERY, "agent"), self.environment())
+    def ours(self, *options: str, **more: str) -> AbstractContextManager[Agent]:
+        """`more`: of its environment."""
+        return self._opened((*ROOKERY, "agent", *options), self.environment() | more)
 
     def peer(self) -> AbstractContextManager[Agent]:
         return self._opened((peer.program(), "acp"), peer.environment(self._homes["peer"]))

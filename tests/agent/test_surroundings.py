@@ -199,7 +199,7 @@ async def test_I17_3_memory_of_the_person_and_of_the_project(
         system = str(model.asked[-1].body["messages"][0])
         assert "Prefers TERNS." in system
         assert "The nest is in EIDER." in system
-        assert f"User memory: `{place.parent}/`" in system
+        assert f"`{place.parent}/`" in system
         assert [each["toolCall"]["locations"][0]["path"] for each in asked] == [str(place)]
         config.write_text(f"{before}memory = false\n")
         session = await agent.new(str(tmp_path))

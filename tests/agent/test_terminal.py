@@ -337,7 +337,7 @@ def test_interactive_program(session: Session) -> None:
     assert "name?" in begun.text
     refused = run(session, "echo other")
     assert refused.is_error
-    assert "NOT executed" in refused.metadata.suffix
+    assert "not run" in refused.metadata.suffix
     answered = run(session, "you", is_input=True)
     assert answered.exit_code == 0
     assert answered.text.endswith("hello you")
@@ -347,7 +347,7 @@ def test_interactive_program_ended_by_a_key(session: Session) -> None:
     assert run(session, "cat").exit_code == -1
     ended = run(session, "C-c", is_input=True)
     assert ended.exit_code == 130
-    assert "CTRL+C" in ended.metadata.suffix
+    assert "C-c was sent" in ended.metadata.suffix
 
 
 def test_input_without_a_program_is_refused(session: Session) -> None:

@@ -59,7 +59,7 @@ def test_I11_17_a_prompt_that_is_stuck_for_good_costs_the_shell(session: Session
     """It is said, and the next command gets a new one in the same directory."""
     run(session, "mkdir -p below && cd below")
     played = run(session, "readonly PROMPT_COMMAND='sleep 1000'")
-    assert "The shell ended" in played.metadata.suffix
+    assert "the shell ended" in played.metadata.suffix
     assert run(session, "pwd").text.strip().endswith("/below")
 
 

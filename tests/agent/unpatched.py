@@ -188,13 +188,16 @@ def imports_mcp_provider() -> bool:
     return lean()[1]
 
 
-def identity() -> bool:
+def prompt() -> bool:
+    """Their own words, in a prompt and in a declaration."""
     from openhands.sdk.agent import base
+    from openhands.sdk.context.prompts import presets
+    from openhands.sdk.tool.builtins import ThinkTool
 
-    from rookery.agent.sdk_patches.identity import REWORDED
-
-    theirs = all(old in getattr(section, name) for section, name, old, _ in REWORDED)
-    return theirs and "OpenHands" in base._DEFAULT_SOUL
+    [think] = ThinkTool.create()
+    declared = str(think.to_openai_tool())
+    many = len(presets._DEFAULT_STATIC_SECTIONS) > 1
+    return many and "OpenHands" in base._DEFAULT_SOUL and "Common use cases" in declared
 
 
 def llm() -> bool:
@@ -596,20 +599,9 @@ def search_tools() -> bool:
 
 PATCHES: tuple[Callable[[], bool], ...] = (
     *(imports, imports_encoding, imports_kinds, imports_mcp_provider, answers, apply_patch),
+    *(editors, environment, gate, head, llm, log_in, lost_events, mcp_calls, memory, outgoing),
     *(
-        editors,
-        environment,
-        gate,
-        head,
-        identity,
-        llm,
-        log_in,
-        lost_events,
-        mcp_calls,
-        memory,
-        outgoing,
-    ),
-    *(
+        prompt,
         refused_images,
         remote_history,
         sdk_files,

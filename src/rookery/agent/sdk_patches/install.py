@@ -4,10 +4,10 @@ from rookery.agent.sdk_patches import (
     editors,
     environment,
     gate,
-    identity,
     lost_events,
     memory,
     outgoing,
+    prompt,
     refused_images,
     sdk_files,
     skills,
@@ -18,7 +18,7 @@ from rookery.agent.sdk_patches import (
 from rookery.agent.sdk_patches.imports import encoding, kinds
 
 PATCHES = (
-    *(usage, identity, refused_images, environment, terminal_tool),
+    *(usage, prompt, refused_images, environment, terminal_tool),
     *(editors, sdk_files, memory, skills, subagent_tasks, gate, lost_events, kinds, encoding),
 )
 

@@ -24,6 +24,12 @@ KEYS = {"ENTER": "\n", "TAB": "\t", "BS": "\x7f", "ESC": "\x1b"}
 KEYS |= {"UP": "\x1b[A", "DOWN": "\x1b[B", "RIGHT": "\x1b[C", "LEFT": "\x1b[D"}
 KEYS |= {"HOME": "\x1b[H", "END": "\x1b[F", "PGUP": "\x1b[5~", "PGDN": "\x1b[6~"}
 
+PREVIOUS = "[output of the previous command]\n"
+RUNNING = (
+    "An empty `command` reads on; with `is_input` you can type into it, or end it with C-c. For "
+    "long commands, set `timeout`."
+)
+
 type Outcome = Literal["completed", "ended", "quiet", "late"]
 
 
@@ -37,6 +43,10 @@ def keys_of(text: str) -> str:
         if letter != word and len(letter) == 1 and "A" <= letter <= "Z":
             return chr(ord(letter) & 0x1F)
     return text + "\n"
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
 class Session:
@@ -155,7 +165,6 @@ class Session:
     ) -> TerminalObservation:
         continued = self._waiting
         self._waiting = outcome in {"quiet", "late"}
-        prefix = "[Below is the output of the previous command.]\n" if continued else ""
         code = -1
         if outcome == "completed" and shell.prompt is not None:
             code = shell.prompt.exit_code
@@ -163,32 +172,28 @@ class Session:
             code = shell.status if shell.status >= 0 else 128 - shell.status
         if shell.interrupted and not self._waiting:
             code = code if code > 0 else INTERRUPTED
-            suffix = f"[The command was interrupted, exit code {code}.]"
+            footer = f"interrupted, exit code {code}"
         elif outcome == "completed":
-            suffix = f"[The command completed with exit code {code}.]"
+            footer = f"exit code {code}"
             if action.is_input and len(keys := keys_of(command)) == 1 and keys < "\x1b":
-                suffix = f"{suffix[:-1]} CTRL+{chr(ord(keys) | 0x40)} was sent.]"
+                footer += f", C-{chr(ord(keys) | 0x60)} was sent"
         elif self._waiting:
-            why = f"has no new output after {self.quiet_seconds} seconds."
+            footer = f"still running, without output for {self.quiet_seconds} s. {RUNNING}"
             if outcome == "late":
-                why = f"timed out after {action.timeout} seconds."
-            suffix = f"[The command {why} {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
+                footer = f"still running after {action.timeout:g} s. {RUNNING}"
         else:
-            suffix = f"[The shell ended with exit code {code}.]"
+            footer = f"the shell ended with exit code {code}"
         if shell.ended:
-            suffix += "\n[The next command gets a new shell in the same directory, without "
-            suffix += "variables exported in the old one.]"
+            footer += "; the next command gets a new shell here, without exported variables"
+        elif not self._waiting and not _is_same(shell.directory, self.work_dir):
+            footer += f", in {shell.directory}"
         metadata = CmdOutputMetadata() if self._waiting else self._metadata(shell, code)
-        metadata.prefix, metadata.suffix = prefix, "\n" + suffix
+        metadata.prefix, metadata.suffix = PREVIOUS if continued else "", f"[{footer}]"
         return self._observation(shell, command, metadata, is_error=False)
 
     def _still_running(self, shell: Shell, command: str) -> TerminalObservation:
-        metadata = CmdOutputMetadata(prefix="[Below is the output of the previous command.]\n")
-        metadata.suffix = (
-            f'\n[Your command "{command}" is NOT executed. The previous command is still running: '
-            "no new command can be sent until it is completed. With `is_input` set to `true` "
-            f"you can interact with it. {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
-        )
+        footer = f'[not run, because the previous command is still running: "{command}". {RUNNING}]'
+        metadata = CmdOutputMetadata(prefix=PREVIOUS, suffix=footer)
         return self._observation(shell, command, metadata, is_error=True)
 
     def _metadata(self, shell: Shell, code: int) -> CmdOutputMetadata:
@@ -210,6 +215,8 @@ class Session:
             text = shell.transcript.take()
         queries = TerminalQueryFilter()
         text = (queries.filter(text) + queries.flush()).strip("\n").rstrip()
+        if text:
+            metadata.suffix = f"\n{metadata.suffix}"
         return TerminalObservation.from_text(
             text=maybe_truncate(text, truncate_after=constants.MAX_CMD_OUTPUT_SIZE),
             command=command,

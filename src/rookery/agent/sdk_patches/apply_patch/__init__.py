@@ -3,19 +3,21 @@
 Made for openhands-tools 1.58, whose `apply_patch` writes file by file: an error at the third leaves
 the first two changed, a full disk leaves one empty. It turns CRLF into LF, refuses what is not
 UTF-8, waits for ever for a FIFO, deletes what a link points to, and loses files that are moved to
-each other's names, and the permissions of all that are moved.
-Unnecessary once it changes nothing before everything is known to be possible, and puts back what it
-changed when something fails all the same.
+each other's names, and the permissions of all that are moved. Over the Responses API it is declared
+without its format. Unnecessary once it changes nothing before everything is known to be possible,
+puts back what it changed when something fails all the same, and says what a patch looks like.
 """
 
 import os
 from typing import Any
 
+from openhands.sdk.tool import ToolDefinition
 from openhands.tools.apply_patch.core import ActionType, Commit, DiffError, process_patch
 from openhands.tools.apply_patch.definition import (
     ApplyPatchAction,
     ApplyPatchExecutor,
     ApplyPatchObservation,
+    ApplyPatchTool,
 )
 
 from rookery.agent.files import disk
@@ -108,5 +110,12 @@ def _failed(words: str) -> ApplyPatchObservation:
     return ApplyPatchObservation.from_text(words, is_error=True)
 
 
+def _declare(_theirs: Around, self: ApplyPatchTool, *more: Any, **named: Any) -> Any:
+    """Like every other tool, with its format and a risk: the SDK relies on what a provider knows of
+    it, and an edit of unknown risk is always asked about."""
+    return ToolDefinition.to_responses_tool(self, *more, **named)
+
+
 def install() -> None:
     wrap(ApplyPatchExecutor, "__call__", _apply)
+    wrap(ApplyPatchTool, "to_responses_tool", _declare)

@@ -10,7 +10,6 @@ file than it uses, of files in the project alone.
 from pathlib import Path
 
 from openhands.sdk.context import memory
-from openhands.sdk.context.prompts.sections.static import MemorySection
 
 from rookery.agent.sdk_patches.skills import texts
 from rookery.home import paths
@@ -19,15 +18,6 @@ from rookery.home import paths
 def _home(default: Path | None = None) -> Path:  # noqa: ARG001 (as the SDK calls it)
     """Of the user's memory: `memory/MEMORY.md`."""
     return Path(paths.home())
-
-
-def _user_memory() -> str:
-    """To write there takes the user's permission in every mode: a turn that nobody watches would
-    wait for it."""
-    return (
-        f"* User memory: `{_home()}/memory/` — preferences that apply across all projects. Write "
-        "there only if the user asks you to remember something."
-    )
 
 
 def _index(path: Path) -> str | None:
@@ -57,4 +47,3 @@ def install() -> None:
     memory.get_user_persistence_dir = _home  # type: ignore[attr-defined]
     memory._read_index = _index
     memory._truncate_top = _truncate
-    MemorySection._user_memory_line = staticmethod(_user_memory)  # type: ignore[method-assign]

@@ -1,0 +1,80 @@
+"""The model reads our words (`agent/prompts`): of who it is and how it works, and of what its tools
+take. What only speaks (`finish`, `think`) is not offered to a model that calls tools: an answer
+ends its turn. One that must write its calls as text is offered `finish`, which its examples use.
+
+Made for openhands-sdk 1.58, whose instructions and declarations are more than twice as long, speak
+of another product, and have no other way in; a `SOUL.md` beside the SDK's files still comes first.
+Unnecessary once an agent takes its sections, and a tool its words.
+"""
+
+from typing import Any
+
+from openhands.sdk import LLM
+from openhands.sdk.agent import base
+from openhands.sdk.context.prompts import presets
+from openhands.sdk.context.prompts.section import CacheTier, PromptContext
+from openhands.sdk.tool import ToolDefinition
+
+from rookery.agent.prompts import system, tools
+from rookery.agent.sdk_patches import Around, wrap
+from rookery.home import paths
+
+OF_THE_SDK = "openhands.tools."
+
+
+class Instructions:
+    """All of the system prompt that is the same in every conversation."""
+
+    name = "rookery"
+    cache_tier = CacheTier.STATIC
+
+    def guard(self, ctx: PromptContext) -> bool:  # noqa: ARG002 (as the SDK calls it)
+        return True
+
+    def render(self, ctx: PromptContext) -> str:
+        return system.prompt(ctx.template_kwargs, ctx.tool_guidance, paths.home())
+
+
+def _for_chat(declare: Around, self: ToolDefinition[Any, Any], *more: Any, **named: Any) -> Any:
+    declared = declare(self, *more, **named)
+    return {**declared, "function": _reworded(self, declared["function"])}
+
+
+def _for_responses(
+    declare: Around, self: ToolDefinition[Any, Any], *more: Any, **named: Any
+) -> Any:
+    return _reworded(self, declare(self, *more, **named))
+
+
+def _reworded(tool: ToolDefinition[Any, Any], declared: Any) -> Any:
+    """A server's tool keeps its words, whatever its name."""
+    words = None
+    if type(tool).__module__.startswith(OF_THE_SDK):
+        words = tools.DECLARED.get(tool.name)
+    about = tools.describe(tool.name, tool.description) if words else tool.description
+    parameters = tools.shortened(declared["parameters"], words)
+    return {**declared, "description": about, "parameters": parameters}
+
+
+def _chat(make: Around, self: LLM, messages: Any, offered: Any, *more: Any, **named: Any) -> Any:
+    return make(self, messages, _offered(self, offered), *more, **named)
+
+
+def _responses(
+    make: Around, self: LLM, words: Any, items: Any, offered: Any, *more: Any, **named: Any
+) -> Any:
+    return make(self, words, items, _offered(self, offered), *more, **named)
+
+
+def _offered(llm: LLM, given: Any) -> Any:
+    hidden = tools.SPOKEN if llm.native_tool_calling else tools.SPOKEN - {"finish"}
+    return [tool for tool in given if tool.name not in hidden] if given else given
+
+
+def install() -> None:
+    base._DEFAULT_SOUL = system.SOUL
+    presets._DEFAULT_STATIC_SECTIONS = (Instructions(),)  # type: ignore[misc]
+    wrap(ToolDefinition, "to_openai_tool", _for_chat)
+    wrap(ToolDefinition, "to_responses_tool", _for_responses)
+    wrap(LLM, "_finalize_completion_params", _chat)
+    wrap(LLM, "_finalize_responses_params", _responses)
