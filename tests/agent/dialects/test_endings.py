@@ -210,16 +210,16 @@ async def test_I11_13_too_long_a_conversation_is_condensed(
 async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
     agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:
-    """A local model with 4,096 tokens made 500 requests for "hello"."""
-    said = "prompt is too long: 9000 tokens > 4096 maximum"
+    """A local model with a small window made 500 requests for "hello"."""
+    said = "prompt is too long: 9000 tokens > 2048 maximum"
     if dialect in ("chat", "responses"):
-        said = "This model's maximum context length is 4096 tokens. You requested 9000 tokens."
+        said = "This model's maximum context length is 2048 tokens. You requested 9000 tokens."
     error: Json = {"status": 400, "message": said}
     error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
     talk = await Talk.begin(agent, provider, dialect, tmp_path)
     seen = await talk.turn({"error": error, "times": 99})
     assert seen.data["errorKind"] == "context"
-    assert "tokens, this model has 4,096" in seen.error
+    assert "tokens, this model has 2,048" in seen.error
     assert "/model" in seen.error
     assert len(seen.asked) == 1
 
@@ -257,7 +257,7 @@ async def test_I11_13_small_windows(
     """A model that is known to be too small is not asked at all; one that is small has fewer
     tools."""
     base = models(provider)["chat"]
-    tiny, small = (base | {"max_input_tokens": size} for size in (2000, 30_000))
+    tiny, small = (base | {"max_input_tokens": size} for size in (1000, 30_000))
     with saved(agent_home, provider, tiny=tiny, small=small):
         for name in ("tiny", "small"):
             document = json.loads((agent_home / "agent_settings.json").read_text())
@@ -266,7 +266,7 @@ async def test_I11_13_small_windows(
             talk = Talk(agent, provider, await agent.new(str(tmp_path)))
             seen = await talk.say("hello")
             if name == "tiny":
-                assert "tokens, this model has 2,000" in seen.error
+                assert "tokens, this model has 1,000" in seen.error
                 assert seen.asked == []
             else:
                 tools = {tool["function"]["name"] for tool in seen.asked[0].body["tools"]}
