@@ -4,8 +4,10 @@ import asyncio
 import json
 import os
 import re
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -55,6 +57,26 @@ def test_every_route_in_the_table_of_roles_is_there() -> None:
     known = {str(each) for each in templates()}
     stated = {route for routes in roles.TABLE.values() for route in routes}
     assert stated <= known
+
+
+def test_a_request_that_meets_a_new_role_is_told_so(served: Served) -> None:
+    """It was cut off in the middle, which is no fault of Rookery's."""
+    name, token = log_in(served)
+    over = threading.Event()
+
+    def look(place: str) -> set[int]:
+        seen = set[int]()
+        while not over.is_set():
+            seen.add(served.ask("GET", place, token=token).status)
+        return seen
+
+    with ThreadPoolExecutor() as pool:
+        looks = [pool.submit(look, place) for place in ("/api/sessions", "/", "/inbox")]
+        for role in ("look", "all") * 20:
+            served.own("PATCH", f"/api/devices/{name}", {"role": role})
+        over.set()
+        statuses = set[int]().union(*(each.result() for each in looks))
+    assert {200} < statuses <= {200, 401}
 
 
 def test_what_only_looks_is_in_no_table_that_writes() -> None:

@@ -8,10 +8,10 @@ from fastapi import Depends, Path, Request
 from rookery.client import fleet as sessions
 from rookery.daemon.access.addresses import for_links
 from rookery.daemon.access.devices import EVERYTHING, Device, Devices, Grant
-from rookery.daemon.access.gate import DEVICE
+from rookery.daemon.access.gate import DEVICE, READING
 from rookery.daemon.access.guesses import Guesses
 from rookery.daemon.access.journal import Journal
-from rookery.daemon.access.recognition import bad_token, forbidden
+from rookery.daemon.access.recognition import bad_token, changed, forbidden
 from rookery.daemon.access.roles import ALL, MEANING
 from rookery.daemon.fleet import Fleet
 from rookery.daemon.hub import Hub
@@ -69,7 +69,7 @@ def _of(request: Request) -> State:
     if now is None:
         raise bad_token()
     if now.role != device.role:
-        raise forbidden(now)
+        raise changed() if request.method in READING else forbidden(now)
     return found._replace(device=now)
 
 

@@ -7,7 +7,7 @@ asked.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import nullcontext, suppress
 from typing import Any
 
@@ -25,6 +25,7 @@ from rookery.daemon.access.persons import Persons
 from rookery.daemon.access.recognition import (
     Recognition,
     Sender,
+    changed,
     earlier_token,
     forbidden,
 )
@@ -116,10 +117,11 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
+            return None
         headers = _read(scope["headers"])
-        own = [HSTS] if self._options.hsts and _is_pinned(headers.get("host", "")) else []
-        send = _with_headers(send, scope["type"], own)
+        send = _Answer(send, scope["type"])
+        if self._options.hsts and _is_pinned(headers.get("host", "")):
+            send.own.append(HSTS)
         scope["headers"] = [each for each in scope["headers"] if each[0] != b"cookie"]
         try:
             scope[PERSON] = await self._persons.named(scope, scope[PEER])
@@ -128,27 +130,25 @@ class Gate:
             await self._end_earlier(scope, headers)
             sender = self._recognise(scope, headers)
             if sender.tab and sender.proved:
-                own.append((b"rookery-tab", sender.tab.token.encode()))
+                send.own.append((b"rookery-tab", sender.tab.token.encode()))
             await self._check_write(scope)
             self._check_role(scope)
             limit = UPLOAD_BYTES if scope["path"].startswith("/api/sessions") else BODY_BYTES
             _check_size(headers, limit)
+            if scope["type"] == "http":
+                receive = _bounded(receive, limit)
+            if sender.device and (scope["type"] == "websocket" or _only_reads(scope)):
+                return await self._let_stay(sender, scope, receive, send)
         except Problem as problem:
             if problem.status == 401 and _goes_there(scope, headers):
                 page = HTMLResponse(shell(self._recognition.challenge()))
-                await page(scope, receive, send)
-                return
-            await _refuse(problem, scope, receive, send)
-            return
-        if scope["type"] == "http":
-            receive = _bounded(receive, limit)
-        lasts = scope["type"] == "websocket" or _only_reads(scope)
-        if sender.device is None or not lasts:
-            await self._app(scope, receive, send)
-            return
-        await self._let_stay(sender, scope, receive, send)
+                return await page(scope, receive, send)
+            return await _refuse(problem, scope, receive, send)
+        return await self._app(scope, receive, send)
 
-    async def _let_stay(self, sender: Sender, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _let_stay(
+        self, sender: Sender, scope: Scope, receive: Receive, send: "_Answer"
+    ) -> None:
         """As long as the device is logged in. What has no end of its own also needs its tab, which
         a WebSocket keeps open; a page or a file may take its time on a slow network."""
         device, tab, talks = sender.device, sender.tab, scope["type"] == "websocket"
@@ -160,6 +160,8 @@ class Gate:
         if talks and not stayed:
             with suppress(OSError, RuntimeError):  # it is closed already
                 await send({"type": "websocket.close", "code": LOGGED_OUT, "reason": "logged out"})
+        elif not stayed and not send.begun:
+            raise changed()
 
     async def _check_user(self, scope: Scope) -> None:
         """Where nobody logs in, other users of this machine are kept out."""
@@ -348,25 +350,25 @@ def _bounded(receive: Receive, limit: int) -> Receive:
     return bounded
 
 
-def _with_headers(send: Send, kind: str, own: Sequence[tuple[bytes, bytes]]) -> Send:
-    """Those of every answer, and its own, which may still come."""
-    starts = "http.response.start" if kind == "http" else "websocket.http.response.start"
-    began = time.monotonic()
+class _Answer:
+    """Sends it with the headers of every answer, and its own, which may still come."""
 
-    async def with_headers(message: Message) -> None:
-        if message["type"] == starts:
+    def __init__(self, send: Send, kind: str) -> None:
+        self._send, self._began = send, time.monotonic()
+        self._starts = f"{'' if kind == 'http' else 'websocket.'}http.response.start"
+        self.own: list[tuple[bytes, bytes]] = []
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
+        self.begun = True
+        if message["type"] == self._starts:
             RESPONSES.add(str(message["status"]))
-            RESPONSE_DELAY.observe(time.monotonic() - began)
-            given = {name for name, _ in message.get("headers", ())}
-            more = [*HEADERS, *([] if NOT_KEPT[0] in given else [NOT_KEPT])]
-            message["headers"] = [
-                *message.get("headers", ()),
-                *(each for each in more if each[0] not in given),
-                *own,
-            ]
-        await send(message)
-
-    return with_headers
+            RESPONSE_DELAY.observe(time.monotonic() - self._began)
+            said = message.get("headers", ())
+            given = {name for name, _ in said}
+            more = [each for each in (*HEADERS, NOT_KEPT) if each[0] not in given]
+            message["headers"] = [*said, *more, *self.own]
+        await self._send(message)
 
 
 async def _drain(receive: Receive) -> None:

@@ -130,6 +130,11 @@ def forbidden(device: Device, why: str = "") -> Problem:
     return Problem(403, "role", why or MEANING[device.role], words)
 
 
+def changed() -> Problem:
+    """Its role or login did, in the middle of a request: a page proves itself and asks again."""
+    return Problem(401, "changed", "What this device may do has just changed.", "Try again.")
+
+
 def bad_token() -> Problem:
     return Problem(
         401,
