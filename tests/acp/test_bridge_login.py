@@ -14,11 +14,11 @@ from tests.acp.whole_session import HERE
 AGENT = Path(__file__).parents[1] / "rigs" / "login_agent.py"
 
 
-@pytest.fixture
-async def nest(home: Path, tmp_path: Path) -> AsyncIterator[Door]:
+@pytest.fixture(params=["status"])
+async def nest(home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Door]:
     """A home whose default agent wants a login."""
     door = Door(BRIDGE, home, tmp_path)
-    argv = [sys.executable, "-P", str(AGENT), str(tmp_path / "state"), "status"]
+    argv = [sys.executable, "-P", str(AGENT), str(tmp_path / "state"), request.param]
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text(
         f'default_agent = "nest"\n[agents.nest]\ncommand = {argv!r}\n'
@@ -67,3 +67,15 @@ async def test_a_missing_login_is_an_error_with_the_agents_methods(nest: Door) -
     }
     assert (await agent.call("session/new", **HERE))["sessionId"]
     assert await agent.call("authenticate", methodId=LOGIN) == {}
+
+
+@pytest.mark.parametrize("nest", ["late"], indirect=True)
+async def test_a_prompt_without_a_login_is_an_error_with_the_agents_methods(nest: Door) -> None:
+    agent, _ = await opened(nest)
+    made = await agent.call("session/new", **HERE)
+    error = (await agent.turn(made["sessionId"], "hello"))["error"]
+    assert error["code"] == -32000
+    assert "rookery agents login nest" in error["message"]
+    ids = [each["id"] for each in error["data"]["authMethods"]]
+    assert ids == ["nest/browser", "nest/key", "nest/tty"]
+    assert await agent.call("authenticate", methodId="nest/browser") == {}

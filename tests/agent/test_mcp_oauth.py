@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from rookery.agent.mcp import logins
 from rookery.agent.scripted.server import ScriptedModel
+from rookery.client.login import servers as logins
 from tests.acp.driving import Agent
 from tests.agent.conftest import ARGV, surroundings
 from tests.agent.driving import allow_all, calls, connected, shown, stop_reason

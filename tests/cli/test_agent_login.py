@@ -181,3 +181,12 @@ def test_an_agent_cannot_log_in_by_itself() -> None:
 @pytest.mark.parametrize("verb", ["login", "logout"])
 def test_help_names_both(verb: str) -> None:
     assert f"rookery agents {verb}" in rookery("agents", verb, "--help").out
+
+
+def test_an_agent_that_speaks_only_the_draft() -> None:
+    nest = Nest("draft")
+    done = rookery("agents", "login", "nest")
+    assert done.code == 0, done.err
+    assert nest.calls("auth/login") == ["auth/login browser"]
+    assert rookery("agents", "logout", "nest").code == 0
+    assert nest.calls("auth/logout") == ["auth/logout"]

@@ -2,9 +2,9 @@
 behind.
 
 Words: `status` (it answers auth/status), `pushes` (it tells as Claude's adapter does), `late` (only
-a prompt is refused), `connection` (a login holds for one connection), `link` (it asks to open a
-page first; a word with a colon is its address), `deaf` (authenticate is never answered). With
-`--login` it is the program of its own terminal method.
+a prompt is refused), `draft` (it speaks draft 2 alone), `connection` (a login holds for one
+connection), `link` (it asks to open a page first; a word with a colon is its address), `deaf`
+(authenticate is never answered). With `--login` it is the program of its own terminal method.
 """
 
 import json
@@ -83,6 +83,19 @@ def take(message: dict[str, Any]) -> None:
     name, id = message.get("method"), message.get("id")
     refused = {"id": id, "error": {"code": -32000, "message": "Authentication required"}}
     match name:
+        case "initialize" if "draft" in WORDS:
+            named = [{"type": "agent", "methodId": "browser", "name": "In a browser"}]
+            told = {"protocolVersion": 2, "info": {"name": "nest", "version": "1"}}
+            said = told | {"capabilities": {"session": {}}, "authMethods": named}
+            say({"id": id, "result": said})
+        case "auth/login":
+            note(f"auth/login {message['params']['methodId']}")
+            log_in(message["params"]["methodId"])
+            say({"id": id, "result": {}})
+        case "auth/logout":
+            note("auth/logout")
+            os.unlink(STATE)
+            say({"id": id, "result": {}})
         case "initialize":
             auth = {"logout": {}} | ({"status": {}} if "status" in WORDS else {})
             able = {"auth": auth, "loadSession": True}

@@ -517,7 +517,9 @@ async def test_without_a_browser_nothing_is_accepted(monkeypatch: pytest.MonkeyP
 
 async def test_a_link_is_declined() -> None:
     async with showing(link()) as (app, pilot):
-        await pilot.press("f2", "n")
+        await pilot.press("f2")
+        assert "y open in the browser   n decline" in status(app)
+        await pilot.press("n")
         assert app.sent == [did("decline")]
 
 

@@ -105,6 +105,8 @@ async def test_D5_a_worker_that_never_gets_ready_is_parked(aviary: Aviary) -> No
         names.append(caught.value.name)
     assert names == ["died"] * STARTS + ["parked"]
     assert bird.header()["process"]["stderr"][-1] == "no such module"
+    [told] = [event.update for event in bird.events() if event.update.get("level") == "error"]
+    assert "worker died while it started: no such module" in told["text"], "once"
 
 
 @pytest.mark.long

@@ -179,6 +179,7 @@ def start_worker(
     except StartError as error:
         if error.name == "died":
             worker_starts.note(home, session, begun)
+            _tell_death(session, directory)
         raise
     started = _understand(line, directory)
     worker_starts.note(home, session, begun)
@@ -198,6 +199,25 @@ def _parked(home: str, session: str, parked: worker_starts.Parked) -> StartError
         with suppress(LogError, OSError):  # somebody writes, or the disk is full
             note(directory, Draft(update), wait=1.0)
     return StartError(PARKED, update["remedy"])
+
+
+def _tell_death(session: str, directory: str) -> None:
+    """The session's card says why, once for the same reason."""
+    from rookery.client.offline import note
+    from rookery.core.json import notice
+    from rookery.log.errors import LogError
+    from rookery.log.reader import Reader
+
+    lines = (_end_of(os.path.join(directory, paths.WORKER_LOG), 0) or "").splitlines()
+    said = [line.strip() for line in lines if line.strip() and " warden: " not in line]
+    why = f": {said[-1][:300]}" if said else ""
+    words = f"The session's worker died while it started{why}. More: rookery logs {session}"
+    update = notice(words, "error")
+    with suppress(LogError, OSError):  # somebody writes, or the disk is full
+        with Reader.open(directory) as log:
+            last = log.read(max(0, log.last_seq() - 1), 1)
+        if not last or last[0].update != update:
+            note(directory, Draft(update), wait=1.0)
 
 
 def _sweep(home: str) -> None:

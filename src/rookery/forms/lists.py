@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rookery.agents import registry
 from rookery.client.config.rules import key_of
 from rookery.client.login import status
+from rookery.client.login.servers import has_login
 from rookery.core.policy.rules import Rule, described
 from rookery.forms.servers import values
 from rookery.home import config, mcp
@@ -46,11 +47,13 @@ def _model(each: profiles.Profile) -> str:
 # --- MCP servers -------------------------------------------------------------------------------
 
 
-def server_row(server: mcp.Server) -> Row:
+def server_row(home: str, server: mcp.Server) -> Row:
     shown = values(server)
     what = server.fault or shown["command" if server.kind == "stdio" else "url"]
     sign = "bad" if server.fault else ("on" if server.enabled else "off")
-    return Row(server.name, server.name, what, sign, "" if server.enabled else "off")
+    tags = [] if server.enabled else ["off"]
+    tags += ["logged in"] if has_login(home, server) else []
+    return Row(server.name, server.name, what, sign, " ".join(tags))
 
 
 # --- rules -------------------------------------------------------------------------------------

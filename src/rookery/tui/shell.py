@@ -171,14 +171,15 @@ class Shell(App[str]):
         self.refresh()
         return edited
 
-    def log_in(self, agent: str) -> str:
-        """Let the user log in to an agent in this terminal; what came of it."""
+    def log_in(self, name: str, group: str = "agents") -> str:
+        """Let the user log in to an agent, or an MCP server, in this terminal; what came of it.
+        `group`: of the commands that do it."""
         from rookery.tui.system import external_programs
 
         with self.suspend():
-            done = external_programs.log_in(agent)
+            done = external_programs.log_in(group, name)
         self.refresh()
-        return f"Logged in to {agent}." if done else f"Not logged in to {agent}."
+        return f"Logged in to {name}." if done else f"Not logged in to {name}."
 
     def branch_of(self, cwd: str) -> str:
         """Reads files: for the reader's thread."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from rookery.acp.bridge import turns
+from rookery.acp.bridge import login, turns
 from rookery.acp.bridge.attachments import checked, staged
 from rookery.acp.bridge.editor import buffers
 from rookery.acp.bridge.editor.provided import Provided
@@ -76,7 +76,8 @@ class Attached:
         self._fresh()
         self._order = asyncio.Lock()
         """Prompts and cancels reach the worker in the order in which they came."""
-        self._prompts = Prompts(editor.error_data)
+        auth = partial(login.data_of, editor.home)
+        self._prompts = Prompts(editor.error_data, lambda error: auth(self.logged(), error))
         notices = offers(editor.client, "session", "notices")
         self._silence = Silence(editor.home, session, self.tell, notices=notices)
         self._tells_turns = turns.are_wanted(editor.client)

@@ -7,16 +7,16 @@ asks for it; a terminal runs `rookery agents login`.
 
 import os
 import sys
-from collections.abc import Mapping
 
 from rookery.agents import registry
+from rookery.client.config import in_force
 from rookery.client.guard import require_person
 from rookery.client.login import status
 from rookery.client.login.agent import LoginAgent, LoginFailed
 from rookery.core.json import lenient
 from rookery.core.turn.remedies import LOG_IN
 from rookery.core.vendors import logins
-from rookery.home.config import Config
+from rookery.home.config import Config, ConfigError
 from rookery.models.choice import has_model
 from rookery.wire.greeting import LOGIN
 from rookery.wire.jsonrpc import RpcError
@@ -80,13 +80,14 @@ def offered(home: str, agent: registry.Agent) -> Json:
     return {"authMethods": listed} if listed else {}
 
 
-def data_of(home: str, header: Json, agents: Mapping[str, list[str]], error: Json) -> Json:
+def data_of(home: str, header: Json, error: Json) -> Json:
     """The data of an agent's error that asks for a login, in a session with this header."""
     data = lenient.mapping(error, "data")
     try:
         agent = registry.Agent(header["agent"], header["argv"])
-        return data | offered(home, agent if agent.argv else registry.resolve(agent.name, agents))
-    except registry.UnknownAgent:
+        known = agent if agent.argv else registry.resolve(agent.name, in_force.load(home).agents)
+        return data | offered(home, known)
+    except (registry.UnknownAgent, ConfigError):
         return data
 
 

@@ -11,9 +11,10 @@ from rookery.core.stop_reasons import STOP_REASONS
 from rookery.core.turn.remedies import remedy_for
 from rookery.core.vendors import logins
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming
+from rookery.wire.params import AUTH_REQUIRED
 
 LEAST, GREATEST = -32700, -32001
-"""Codes of an agent that mean the same from us. -32000 would call for a login, and we have none."""
+"""Codes of an agent that mean the same from us. -32000 asks for a login: `Auth` has its methods."""
 
 DETAILS_ONLY = frozenset(["toad"])
 """Clients, by `clientInfo`, that show an error's `data.details` and never its message."""
@@ -28,6 +29,8 @@ WORDS = {
 
 type ErrorData = Callable[[str, object], object]
 """The data that goes with an error, by its message."""
+type Auth = Callable[[Json], Json]
+"""The data of an agent's error that asks for a login: its methods."""
 
 
 WAITS = "Queued: sent when the running turn has ended."
@@ -56,8 +59,9 @@ class Prompt:
 class Prompts:
     """By the id of the command that sent it."""
 
-    def __init__(self, error_data: ErrorData) -> None:
+    def __init__(self, error_data: ErrorData, auth: Auth) -> None:
         self._error_data = error_data
+        self._auth = auth
         self._open: dict[str, Prompt] = {}
         self._speaks = False
         """The agent is in the middle of a sentence."""
@@ -171,6 +175,9 @@ class Prompts:
             request.reply({"stopReason": "end_turn", "_meta": {"rookery": {"reason": reason}}})
         else:
             code, message, data = _error(reason, update, agent)
+            error = lenient.mapping(update, "error")
+            if logins.wanted(error) and "authMethods" in (methods := self._auth(error)):
+                code, data = AUTH_REQUIRED, data | methods
             request.fail(code, message, self._error_data(message, data))
 
     def _take(self, which: Callable[[Prompt], bool]) -> list[Prompt]:
@@ -227,7 +234,6 @@ def _error(reason: str, update: Json, agent: str) -> tuple[int, str, Json]:
     if reason == "rate_limited":
         told["errorKind"] = "rate_limit"
     code = lenient.integer(error, "code") or INTERNAL_ERROR
-    code = logins.UNAUTHENTICATED if logins.wanted(error) else code
     if not LEAST <= code <= GREATEST:
         code = INTERNAL_ERROR
     remedy = remedy_for(reason, error, agent)

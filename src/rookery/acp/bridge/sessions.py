@@ -231,8 +231,7 @@ class Sessions:
                 helps = remedy_for("failed", error, attached.logged()["agent"])
                 words = f"{prompts.sentence(words)} {helps}".strip()
             if logins.wanted(error):
-                agents, given = self._settings().agents, (self._editor.home, attached.logged())
-                data = login.data_of(*given, agents, error)
+                data = login.data_of(self._editor.home, attached.logged(), error)
                 raise RpcError(AUTH_REQUIRED, words, data) from None
             raise RpcError(INTERNAL_ERROR, words, error.get("data")) from None
         except (StartError, Refused, Trouble, LogError, OSError) as error:

@@ -17,7 +17,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from openhands.sdk.mcp.config import MCPOAuthAuthCredential, MCPServer
 from openhands.sdk.mcp.oauth import MCPOAuth
 
-from rookery.agent.mcp import logins
+from rookery.client.login import servers as logins
 from rookery.core.json import Json, lenient
 
 HOST = "127.0.0.1"

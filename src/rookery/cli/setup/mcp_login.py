@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rookery.agent.mcp import logins
 from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.output import clean_line, standard
 from rookery.client import guard
+from rookery.client.login import servers as logins
 from rookery.core.asks import links
 from rookery.home import mcp as files
 from rookery.home import paths
@@ -27,17 +27,10 @@ PASTE = (
 )
 
 
-def is_logged_in(home: str, server: files.Server) -> bool:
-    """Whether a login is saved; it may have expired."""
-    if server.fault or server.kind == "stdio":
-        return False
-    return logins.is_logged_in(home, files.address(server.entry))
-
-
 def log_in_with(home: str, server: files.Server) -> "Callable[[Fail], LogIn] | None":
     """For a test: what is saved, refreshed if it must be; None: nothing is. Loading it takes a
     while."""
-    if not is_logged_in(home, server):
+    if not logins.has_login(home, server):
         return None
     from rookery.agent.process import sdk_import
 

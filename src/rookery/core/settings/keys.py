@@ -62,6 +62,7 @@ settings: settings.open=enter
 agents: agents.take=enter agents.default=d agents.copy=c agents.login=l
 install: install.run=enter,y install.cancel=ctrl+c
 servers: servers.edit=enter servers.new=n servers.toggle=space servers.test=t servers.remove=x
+    servers.login=l
 rules: rules.edit=enter rules.new=n rules.earlier=K,shift+up rules.later=J,shift+down
     rules.remove=x
 """)

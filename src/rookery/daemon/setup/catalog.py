@@ -137,7 +137,7 @@ def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
                 saved, problem = profiles.look(home)
                 return forms_lists.model_rows(saved), problem
             case "servers":
-                return [forms_lists.server_row(each) for each in mcp.load(home)], ""
+                return [forms_lists.server_row(home, each) for each in mcp.load(home)], ""
             case "rules":
                 return [forms_lists.rule_row(each) for each in config.load(home).rules], ""
         found = forms_lists.agents(home, home)

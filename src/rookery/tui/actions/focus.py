@@ -96,14 +96,24 @@ class Focus(Parts):
         active = self.screen_stack[0].active_bindings.values()
         own = {each.binding.id: each.binding for each in active if each.enabled}
         names = ANSWERING if answering else PARTS
+        words = self._link_words() if answering else {}
         found = [
-            (label(self, name), own[name].description)
+            (label(self, name), words.get(name, own[name].description))
             for name in names
             if name in own and own[name].key != NO_KEY
         ]
         if answering or found[1:]:
             return found
         return [*found, (label(self, "turn.cancel"), "back"), self._help(writing=False)]
+
+    def _link_words(self) -> dict[str, str]:
+        """What the keys of an answer do to a link: there is nothing to allow."""
+        from rookery.render.ask_choices import choices, is_link
+
+        block = self.transcript.current
+        if block is None or not is_link(block):
+            return {}
+        return {each.name: each.words for each in choices(block)[0]}
 
     def _help(self, *, writing: bool) -> tuple[str, str]:
         """The letter where it is none of a text."""

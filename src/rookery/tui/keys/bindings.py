@@ -223,6 +223,7 @@ SERVERS: list[BindingType] = [
     key("servers.new", "new", "new"),
     key("servers.toggle", "turn", "on or off", first=True),
     key("servers.test", "test", "test"),
+    key("servers.login", "log_in", "log in"),
     key("servers.remove", "remove", "remove"),
 ]
 RULES: list[BindingType] = [

@@ -35,10 +35,11 @@ def edit(text: str, ending: str = ".md") -> str | None:
             return file.read()
 
 
-def log_in(agent: str) -> bool:
-    """`rookery agents login`, in this terminal; what went wrong stays until it was read."""
-    print(f"Logging in to {agent}", flush=True)
-    line = [sys.executable, "-P", "-m", "rookery", "agents", "login", agent]
+def log_in(group: str, name: str) -> bool:
+    """`rookery agents login` or `rookery mcp login`, in this terminal; what went wrong stays until
+    it was read."""
+    print(f"Logging in to {name}", flush=True)
+    line = [sys.executable, "-P", "-m", "rookery", group, "login", name]
     done = subprocess.run(line, check=False).returncode == 0
     if not done:
         with suppress(EOFError, KeyboardInterrupt):

@@ -26,7 +26,7 @@ class ServersScreen(RowsScreen[None]):
 
     def shown(self, found: list[mcp.Server]) -> list[Row]:
         self._servers = {server.name: server for server in found}
-        return [server_row(server) for server in found]
+        return [server_row(self.home, server) for server in found]
 
     def choose(self, row: Row) -> None:
         self.shell.ask(SavedForm(ServerForm(self._servers[row.name])), self._saved)
@@ -56,6 +56,15 @@ class ServersScreen(RowsScreen[None]):
                 work()
 
         self.change(change, words, mcp.FILE)
+
+    def action_log_in(self) -> None:
+        """To the server under the cursor."""
+        server = self._servers[self.current.name] if self.current else None
+        if server is None or server.fault or server.kind == "stdio":
+            self.tell("Only a server with an address has a login." if server else "")
+            return
+        self.tell(self.shell.log_in(server.name, "mcp"))
+        self.reload()
 
     def action_test(self) -> None:
         if self.current:

@@ -12,8 +12,9 @@ from rookery.agents import registry
 from rookery.cli import exits, flags, settings
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, standard, table
-from rookery.cli.setup.mcp_login import NEEDED, is_logged_in, log_in_with, login, logout
+from rookery.cli.setup.mcp_login import NEEDED, log_in_with, login, logout
 from rookery.client.config import in_force
+from rookery.client.login.servers import has_login
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.vendors.environment import cleaned
@@ -70,7 +71,7 @@ def _told(server: files.Server, *, reveal: bool = False) -> Json:
     entry = server.entry if reveal or not isinstance(server.entry, dict) else masked(server.entry)
     about = {"name": server.name, "transport": server.kind, "enabled": server.enabled}
     if server.kind in FAR:
-        about["logged_in"] = is_logged_in(paths.home(), server)
+        about["logged_in"] = has_login(paths.home(), server)
     return about | ({"fault": server.fault} if server.fault else {}) | {"server": entry}
 
 
@@ -92,7 +93,7 @@ def _write(screen: Screen, found: list[files.Server]) -> None:
         for server, state in zip(found, states, strict=True)
     ]
     for row, server in zip(rows, found, strict=True):
-        row[3] += " (logged in)" if is_logged_in(home, server) else ""
+        row[3] += " (logged in)" if has_login(home, server) else ""
 
     def look(number: int, heading: str, cell: str) -> str:
         return screen.paint.in_(TOKENS[states[number]], cell) if heading == "STATE" else cell

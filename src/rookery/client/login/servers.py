@@ -1,12 +1,12 @@
 """Logins with MCP servers (OAuth): one file for each server's address, in `auth/mcp` of the home,
-readable by the user alone. No SDK: the command line reads them, too."""
+readable by the user alone."""
 
 import hashlib
 import os
 from contextlib import suppress
 
 from rookery.core.json import Json, dumps, lenient
-from rookery.home import paths
+from rookery.home import mcp, paths
 
 
 def folder(home: str) -> str:
@@ -35,6 +35,12 @@ def forget(home: str, url: str) -> bool:
     with suppress(FileNotFoundError):
         os.unlink(path(home, url))
     return was
+
+
+def has_login(home: str, server: mcp.Server) -> bool:
+    """Whether a login is saved; it may have expired."""
+    remote = not server.fault and server.kind != "stdio"
+    return remote and is_logged_in(home, mcp.address(server.entry))
 
 
 def is_logged_in(home: str, url: str) -> bool:
