@@ -1,5 +1,6 @@
 """The log of a conversation says the same of every branch as the SDK's own, without its walk."""
 
+import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,7 @@ from openhands.sdk.event import Event, PauseEvent
 from openhands.sdk.io import LocalFileStore
 
 from rookery.agent.sdk_patches import sdk_files
+from rookery.agent.storage import behind
 
 PLACES = st.lists(st.integers(0, 40), min_size=1, max_size=40)
 
@@ -53,3 +55,44 @@ def test_what_came_since_is_walked_alone(tmp_path: Path) -> None:
     assert len(ours.path_to_root(events[-1].id)) == 300
     assert read == [299]
     assert ours.path_to_root(None) == []
+
+
+def test_an_event_is_one_file(tmp_path: Path) -> None:
+    ours = sdk_files.Branches(sdk_files.DiscreetStore(str(tmp_path)))
+    event = PauseEvent()
+    assert ours.append(event) == 0
+    behind.settle()
+    folder = tmp_path / "events"
+    assert [each.name for each in folder.iterdir()] == [f"event-00000-{event.id}.json"]
+    assert EventLog(LocalFileStore(str(tmp_path)))[0] == event
+    for again in (event, PauseEvent(parent_id="missing")):
+        with pytest.raises(ValueError, match="the event"):
+            ours.append(again)
+
+
+def test_what_a_power_failure_left_empty_is_cut_off(tmp_path: Path) -> None:
+    files = sdk_files.DiscreetStore(str(tmp_path))
+    ours = sdk_files.Branches(files)
+    events: list[Event] = []
+    for _ in range(4):
+        events.append(PauseEvent(parent_id=events[-1].id if events else None))
+        ours.append(events[-1])
+    (tmp_path / "events" / f"event-00002-{events[2].id}.json").write_text("")
+    again = sdk_files.Branches(sdk_files.DiscreetStore(str(tmp_path)))
+    assert list(again) == events[:2]
+    assert again.append(PauseEvent(parent_id=events[1].id)) == 2
+    assert len(sdk_files.Branches(sdk_files.DiscreetStore(str(tmp_path)))) == 3
+
+
+def test_a_file_is_synced_before_the_wait_for_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind.settle()
+    synced: list[str] = []
+    monkeypatch.setattr(behind, "flush", synced.append)
+    files = sdk_files.DiscreetStore(str(tmp_path))
+    for number in range(20):
+        files.write(f"below/{number}", "x")
+    behind.settle()
+    assert {Path(each).name for each in synced} == {str(number) for number in range(20)}
+    assert not [each for each in threading.enumerate() if each.name == "sync"]

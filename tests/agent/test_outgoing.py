@@ -15,6 +15,8 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsStr
 from openhands.sdk import LLM, Message, TextContent
 from openhands.sdk.agent import agent
 from openhands.sdk.event import LLMConvertibleEvent, MessageEvent
+from openhands.sdk.tool import ToolDefinition
+from openhands.sdk.tool.builtins import FinishTool
 
 from rookery.agent.process import sdk_import
 from rookery.agent.provider.history import repaired
@@ -164,3 +166,21 @@ def test_I12_a_line_of_the_debug_log_is_made_only_for_a_reader(
     monkeypatch.setattr(agent.logger, "level", logging.DEBUG)
     agent.logger.manager._clear_cache()
     assert len(prompt[1:]) == 1
+
+
+def test_a_tool_is_described_once_and_copies_are_handed_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that a provider's adapter changed is not what the next request has."""
+    tool = FinishTool.create()[0]
+    plain = ToolDefinition.to_openai_tool.__wrapped__  # type: ignore[attr-defined]
+    described = {risk: plain(tool, risk) for risk in (False, True)}
+    for risk in (False, True, False, True):
+        ours: Any = tool.to_openai_tool(add_security_risk_prediction=risk)
+        assert ours == described[risk]
+        ours["function"]["parameters"].clear()
+    monkeypatch.setattr(type(tool), "_get_tool_schema", None)
+    assert tool.to_openai_tool() == described[False]
+    other = tool.model_copy(update={"description": "Another."})
+    monkeypatch.undo()
+    assert other.to_openai_tool()["function"]["description"] == "Another."

@@ -381,11 +381,13 @@ def is_waited_for(pipe: Path, read: Callable[[], Any]) -> bool:
 
 
 def outgoing() -> bool:
-    """Messages are checked field by field, and those of a long prompt are made and copied anew."""
+    """Messages are checked field by field, those of a long prompt are made and copied anew, and so
+    are the schemas of tools."""
     from openai.resources.chat.completions import completions
     from openai.types.chat import completion_create_params as shapes
     from openhands.sdk import LLM, Message, TextContent
     from openhands.sdk.event import LLMConvertibleEvent, MessageEvent
+    from openhands.sdk.tool.builtins import FinishAction, FinishTool
 
     given = {"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}
     shape: Any = shapes.CompletionCreateParamsNonStreaming
@@ -396,6 +398,18 @@ def outgoing() -> bool:
     first, second = (LLMConvertibleEvent.events_to_messages([said]) for _ in range(2))
     copied, _ = LLM(model=UNKNOWN, api_key="none")._begin_chat_messages(first)
     anew = first[0] is not second[0] and copied[0] is not first[0]
+    shapes_made = []
+
+    class Noted(FinishAction):
+        @classmethod
+        def to_mcp_schema(cls) -> dict[str, Any]:
+            shapes_made.append(1)
+            return super().to_mcp_schema()
+
+    tool = FinishTool.create()[0].model_copy(update={"action_type": Noted})
+    for _ in range(2):
+        tool.to_openai_tool()
+    anew = anew and len(shapes_made) == 2
     return anew and sent["messages"] is not given["messages"]
 
 
@@ -433,6 +447,7 @@ def sdk_files() -> bool:
         log.looks = 0
         walked = len(log.path_to_root(events[-1].id))
         kept = log.looks >= walked == len(events) and SECRET in files.read("note")
+        kept = kept and any(name.startswith(".eventlog") for name in os.listdir(f"{place}/events"))
     return kept and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
 
 

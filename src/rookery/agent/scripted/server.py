@@ -58,9 +58,13 @@ class Asked:
     key: str
     body: Json
     turn: Turn
+    begun: int = 0
+    """When its first bytes came."""
     received: int = field(default_factory=time.monotonic_ns)
     sent: int | None = None
     """When its first piece was written."""
+    done: int | None = None
+    """When the last byte of the answer was written."""
     ended: str = ""
     """How: answered, failed, dropped, or hung up (by the client)."""
 
@@ -168,7 +172,7 @@ class ScriptedModel:
         dialect = speak(body)
         refused = self.chooser.refusal(dialect.model, exchange.key) or dialect.objection()
         dialect.turn = Turn(failure=refused) if refused else self.chooser.next(dialect.read())
-        asked = Asked(exchange.path, exchange.key, body, dialect.turn)
+        asked = Asked(exchange.path, exchange.key, body, dialect.turn, exchange.begun)
         with self._news:
             self.asked.append(asked)
             self._news.notify_all()
@@ -176,6 +180,7 @@ class ScriptedModel:
             self._on_request(asked)
         try:
             asked.ended = await exchange.play(asked, dialect)
+            asked.done = asked.done or time.monotonic_ns()
         except (ConnectionError, asyncio.CancelledError):
             asked.ended = "hung up"
             raise
@@ -192,10 +197,12 @@ class _Exchange:
         self.writer = writer
         self.method = self.path = self.key = ""
         self.data = b""
+        self.begun = 0
 
     async def read(self) -> bool:
         """False: this is not a request."""
         head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        self.begun = time.monotonic_ns()
         first = head[0].split(" ")
         if len(first) != 3:
             return False
@@ -272,6 +279,7 @@ class _Exchange:
             return "answered"
         last = dialect.broken(turn.failure) if turn.failure else dialect.end()
         self.writer.write((b"" if turn.unmarked else _chunk(last)) + _chunk(b""))
+        asked.done = time.monotonic_ns()
         await self.writer.drain()
         return "failed" if turn.failure else "answered"
 

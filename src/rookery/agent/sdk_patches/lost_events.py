@@ -7,7 +7,8 @@ Made for openhands-sdk 1.58 and litellm 1.105. Each part is unnecessary once ups
   which the SDK drops: thoughts came after the text),
 - passes on `delta.refusal` of chat completions (litellm drops it: a refusal was empty),
 - tells a stream that stops from one that ends (litellm makes up the reason: half was the whole),
-- reads on after a byte that is not UTF-8 (openai: the whole answer was lost).
+- reads on after a byte that is not UTF-8 (openai: the whole answer was lost), and takes pieces that
+  came at once as one (`provider.bursts`).
 """
 
 import codecs
@@ -21,6 +22,7 @@ from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent, ResponseCompletedEvent
 from openai._streaming import SSEDecoder
 
+from rookery.agent.provider import bursts
 from rookery.agent.sdk_patches import Around, wrap
 
 THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
@@ -91,17 +93,11 @@ def _geminis_reason(known: Around, message: Any, finish_reason: str | None) -> A
     return None if finish_reason is None else known(message, finish_reason)
 
 
-def _events(known: Around, decoder: SSEDecoder, chunks: AsyncIterator[bytes]) -> Any:
-    return known(decoder, _legible(chunks))
+def _events(_known: Around, decoder: SSEDecoder, chunks: AsyncIterator[bytes]) -> Any:
+    return bursts.events(decoder, chunks)
 
 
 def _events_now(known: Around, decoder: SSEDecoder, chunks: Iterator[bytes]) -> Any:
-    decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-    return known(decoder, (decode(chunk).encode() for chunk in chunks))
-
-
-async def _legible(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """With U+FFFD for what is not UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-    async for chunk in chunks:
-        yield decode(chunk).encode()
+    return known(decoder, (decode(chunk).encode() for chunk in chunks))

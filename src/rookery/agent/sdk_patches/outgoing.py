@@ -4,23 +4,32 @@ model's own time.
 
 - The SDK makes each message of a prompt anew from its event, although events never change, writes
   them all out for a line of a debug log that nobody reads, and copies what it sends to the bottom.
+- It also makes the schema of each tool anew, although tools never change.
 - The model's client checks every field of every message against its type, to convert models, dates
   and files. The SDK sends plain JSON.
+- litellm puts the pieces of an answer together twice, for callbacks that nobody set; the SDK does
+  it a third time.
 
 Made for openhands-sdk 1.58, openai 2.54, which litellm 1.105 calls, and aiohttp 3.14.
-Unnecessary once the SDK keeps the messages of a conversation, that client leaves plain JSON alone,
-and aiohttp looks at closed connections less often.
+Unnecessary once the SDK keeps the messages of a conversation and the schemas of its tools, that
+client leaves plain JSON alone, litellm does nothing for nobody, and aiohttp looks at closed
+connections less often.
 """
 
 import importlib
 import logging
+import weakref
 from collections.abc import Sequence
 from operator import is_
 from typing import Any, SupportsIndex, override
 
+import litellm
+from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from openhands.sdk import Message
 from openhands.sdk.agent import agent
 from openhands.sdk.event import Condensation, LLMConvertibleEvent, ObservationEvent
+from openhands.sdk.mcp.tool import MCPToolDefinition
+from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.provider.history import Repair
 from rookery.agent.sdk_patches import Around, wrap
@@ -97,6 +106,43 @@ async def prepare(
     return found if isinstance(found, Condensation) else prompts.of(found.events)
 
 
+# --- the schemas of tools ------------------------------------------------------------------------
+
+
+class Schemas:
+    """Of one way to describe tools: each is made once for each tool, and handed out as a copy: some
+    providers' adapters change it."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, bool], tuple[weakref.ref[Any], Any]] = {}
+
+    def of(
+        self,
+        make: Around,
+        tool: Any,
+        add_security_risk_prediction: bool = False,
+        action_type: Any = None,
+    ) -> Any:
+        if action_type is not None:
+            return make(tool, add_security_risk_prediction, action_type)
+        key = id(tool), add_security_risk_prediction
+        known = self._made.get(key)
+        if known is None or known[0]() is not tool:
+            gone = weakref.ref(tool, lambda _: self._made.pop(key, None))
+            known = self._made[key] = gone, make(tool, add_security_risk_prediction)
+        return copied(known[1])
+
+
+def copied(value: Any) -> Any:
+    """JSON, copied."""
+    if isinstance(value, dict):
+        return {key: copied(inner) for key, inner in value.items()}
+    return [copied(inner) for inner in value] if isinstance(value, list) else value
+
+
+_chat, _responses = Schemas().of, Schemas().of
+
+
 # --- the model's client --------------------------------------------------------------------------
 
 
@@ -123,8 +169,27 @@ def _is_list(data: dict[str, Any], name: str) -> bool:
     return isinstance(found, list) and is_plain(found)
 
 
+async def finish(known: Around, stream: Any, cache_hit: bool) -> Any:
+    """The end of a stream. Its usage is told at the first; afterwards there are only callbacks."""
+    told = stream.sent_stream_usage or not stream.send_stream_usage
+    if not (stream.sent_last_chunk and told) or is_heard():
+        return await known(stream, cache_hit)
+    stream._restore_consumer_correlation_context()
+    raise StopAsyncIteration
+
+
+def is_heard() -> bool:
+    """Whether litellm has somebody to tell of answers."""
+    told = (litellm.callbacks, litellm.success_callback, litellm._async_success_callback)
+    return any(told)
+
+
 def install() -> None:
     """After `sdk_import.load_rest`, whose libraries it needs."""
+    for kind in (ToolDefinition, MCPToolDefinition):
+        wrap(kind, "to_openai_tool", _chat)
+        wrap(kind, "to_responses_tool", _responses)
+    wrap(CustomStreamWrapper, "_finalize_completed_stream", finish)
     wrap(agent, "aprepare_llm_messages", prepare)
     wrap(importlib.import_module(PLACE[0]), PLACE[1], transform)
     connector: Any = importlib.import_module("aiohttp.connector").TCPConnector

@@ -1,23 +1,33 @@
-"""What the SDK writes to disk: conversations without secrets, read again without a walk through all
-of it; the API critic's templates below Rookery's home.
+"""What the SDK writes to disk: conversations without secrets, written without waiting for the disk,
+read again without a walk through all of it; the API critic's templates below Rookery's home.
 
 Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache.
-Unnecessary once a conversation takes a file store and remembers its last branch, and the critic
-takes a folder.
+Unnecessary once a conversation takes a file store, remembers its last branch, and appends an event
+without a lock, a second file and two syncs; and the critic takes a folder.
 """
 
+import os
+import threading
+from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
-from typing import override
+from typing import Any, override
 
 from openhands.sdk.conversation import state
 from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.critic.impl.api import chat_template
 from openhands.sdk.event import Event
+from openhands.sdk.event.types import ROOT_PARENT_ID
 from openhands.sdk.io import LocalFileStore
 
 from rookery.agent.process import shutdown
+from rookery.agent.storage import behind
+from rookery.agent.storage.store import UNFINISHED
 from rookery.home import paths
 from rookery.models.secrets import KNOWN
+
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_numbers = count()
 
 
 class DiscreetStore(LocalFileStore):
@@ -25,18 +35,83 @@ class DiscreetStore(LocalFileStore):
     def write(self, path: str, contents: str | bytes) -> None:
         if shutdown.is_under_way():
             return
-        super().write(path, KNOWN.text(contents) if isinstance(contents, str) else contents)
+        if isinstance(contents, str):
+            self._write_text(self.get_full_path(path), KNOWN.text(contents))
+        else:
+            super().write(path, contents)
+
+    def _write_text(self, path: str, text: str) -> None:
+        folder, name = os.path.split(path)
+        unfinished = os.path.join(folder, f".{name}.{os.getpid()}.{next(_numbers)}{UNFINISHED}")
+        data = text.encode("utf-8")
+        try:
+            file = os.open(unfinished, NEW, 0o600)
+        except FileNotFoundError:
+            os.makedirs(folder, exist_ok=True)
+            file = os.open(unfinished, NEW, 0o600)
+        try:
+            with open(file, "wb", buffering=0) as raw:
+                while data:
+                    data = data[raw.write(data) :]
+            os.replace(unfinished, path)
+        except BaseException:
+            Path(unfinished).unlink(missing_ok=True)
+            raise
+        behind.sync(path)
+        self.cache[path] = text
 
 
 STEP = 200
 """Events to walk back to a known branch; after that it counts as another one."""
 
 
+UNSYNCED = 100
+"""Of the newest events, those that a power failure may have left empty."""
+
+
 class Branches(EventLog):
     """The SDK walks from the newest event to the first at every step. This one remembers the last
-    branch, and walks only what came since."""
+    branch, and walks only what came since. No other process appends: ours holds the conversation's
+    lock."""
 
     _walked: tuple[Event, ...] = ()
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self._appending = threading.Lock()
+        super().__init__(*given, **named)
+
+    @override
+    def append(self, event: Event) -> int:
+        with self._appending:
+            if event.id in self._id_to_idx:
+                raise ValueError(f"the event {event.id} is there already")
+            above = event.parent_id
+            if above not in (None, ROOT_PARENT_ID) and above not in self._id_to_idx:
+                raise ValueError(f"the event {event.id} has no parent {above}")
+            text = event.model_dump_json(exclude_none=True)
+            place = self._length
+            with self._write_guard() if self._write_guard else nullcontext():
+                self._fs.write(self._path(place, event_id=event.id), text)
+            self._idx_to_id[place], self._id_to_idx[event.id] = event.id, place
+            self._event_cache[place] = event
+            self._length += 1
+            return place
+
+    @override
+    def _scan_and_build_index(self) -> int:
+        """Up to the first event that a power failure left empty: the others came after it."""
+        length = super()._scan_and_build_index()
+        for place in range(max(0, length - UNSYNCED), length):
+            path = self._fs.get_absolute_path(self._path(place))
+            if os.path.exists(path) and not os.path.getsize(path):
+                return self._cut(place, length)
+        return length
+
+    def _cut(self, start: int, end: int) -> int:
+        for place in range(start, end):
+            self._fs.delete(self._path(place))
+            self._id_to_idx.pop(self._idx_to_id.pop(place), None)
+        return start
 
     @override
     def path_to_root(self, leaf_id: str | None, limit: int | None = None) -> list[Event]:

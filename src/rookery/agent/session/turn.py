@@ -17,6 +17,7 @@ from rookery.agent.sdk_patches.answers import REFUSAL
 from rookery.agent.session import asks, critic, hooks, planning, slash_commands
 from rookery.agent.session.goal import Goal
 from rookery.agent.session.prompt import message_of, words_of
+from rookery.agent.storage import behind
 from rookery.core.json import Json
 
 if TYPE_CHECKING:
@@ -247,6 +248,7 @@ class Turn:
             self.session.settle(run)
             raise Stopped
         run.result()
+        await asyncio.to_thread(behind.settle)
         return self.session.running.state.execution_status
 
     async def _first[T](self, work: Awaitable[T]) -> T:

@@ -141,8 +141,10 @@ def _forget() -> None:
 
     import litellm
 
+    from rookery.agent.storage import behind
     from rookery.home import scratch
 
+    behind.settle()
     scratch.leave()
 
     litellm.in_memory_llm_clients_cache.flush_cache()  # type: ignore[no-untyped-call]
