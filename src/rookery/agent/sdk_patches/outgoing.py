@@ -170,10 +170,20 @@ def _is_list(data: dict[str, Any], name: str) -> bool:
 
 
 async def finish(known: Around, stream: Any, cache_hit: bool) -> Any:
-    """The end of a stream. Its usage is told at the first; afterwards there are only callbacks."""
-    told = stream.sent_stream_usage or not stream.send_stream_usage
-    if not (stream.sent_last_chunk and told) or is_heard():
+    """The end of a stream. At the first, its usage is told; afterwards there are only callbacks."""
+    if not stream.sent_last_chunk or is_heard():
         return await known(stream, cache_hit)
+    if stream.send_stream_usage and not stream.sent_stream_usage:
+        whole: Any = litellm.stream_chunk_builder(
+            stream.chunks,
+            stream.messages,
+            logging_obj=stream.logging_obj,
+            count_prompt_tokens=stream.count_prompt_tokens,
+        )
+        told = stream.model_response_creator()
+        told.usage = whole.usage
+        stream.sent_stream_usage = True
+        return told
     stream._restore_consumer_correlation_context()
     raise StopAsyncIteration
 

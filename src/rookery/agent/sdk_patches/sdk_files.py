@@ -6,6 +6,7 @@ Unnecessary once a conversation takes a file store, remembers its last branch, a
 without a lock, a second file and two syncs; and the critic takes a folder.
 """
 
+import asyncio
 import os
 import threading
 from contextlib import nullcontext
@@ -15,12 +16,14 @@ from typing import Any, override
 
 from openhands.sdk.conversation import state
 from openhands.sdk.conversation.event_store import EventLog
+from openhands.sdk.conversation.state import ConversationExecutionStatus, ConversationState
 from openhands.sdk.critic.impl.api import chat_template
 from openhands.sdk.event import Event
 from openhands.sdk.event.types import ROOT_PARENT_ID
 from openhands.sdk.io import LocalFileStore
 
 from rookery.agent.process import shutdown
+from rookery.agent.sdk_patches import Around, wrap
 from rookery.agent.storage import behind
 from rookery.agent.storage.store import UNFINISHED
 from rookery.home import paths
@@ -54,7 +57,7 @@ class DiscreetStore(LocalFileStore):
                 while data:
                     data = data[raw.write(data) :]
             os.replace(unfinished, path)
-        except BaseException:
+        except OSError:
             Path(unfinished).unlink(missing_ok=True)
             raise
         behind.sync(path)
@@ -65,6 +68,8 @@ STEP = 200
 """Events to walk back to a known branch; after that it counts as another one."""
 
 
+LATER = 0.25
+"""Seconds."""
 UNSYNCED = 100
 """Of the newest events, those that a power failure may have left empty."""
 
@@ -133,7 +138,42 @@ class Branches(EventLog):
         return list(self._walked)
 
 
+class Later:
+    """Saves a conversation's state a moment after it changed, where it changes with each step: the
+    next request goes out first. What a kill would lose is which event is the newest (`head` finds
+    it) and what the last step has used."""
+
+    def __init__(self) -> None:
+        self._due: set[int] = set()
+
+    def save(self, now: Around, state: ConversationState, files: Any) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # in a thread: the user changed something
+            loop = None
+        if loop is None or state.execution_status != ConversationExecutionStatus.RUNNING:
+            now(state, files)
+        elif id(state) not in self._due:
+            self._due.add(id(state))
+            loop.call_later(LATER, self._save, now, state, files, loop)
+
+    def _save(self, now: Around, state: ConversationState, files: Any, loop: Any) -> None:
+        if not state._lock.acquire(blocking=False):  # a thread changes it
+            loop.call_later(LATER, self._save, now, state, files, loop)
+            return
+        try:
+            self._due.discard(id(state))
+            if state.execution_status == ConversationExecutionStatus.RUNNING:  # else it was saved
+                now(state, files)
+        finally:
+            state._lock.release()
+
+
+_save = Later().save
+
+
 def install() -> None:
     state.LocalFileStore = DiscreetStore  # type: ignore[attr-defined]
     state.EventLog = Branches  # type: ignore[attr-defined]
+    wrap(ConversationState, "_save_base_state", _save)
     chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
