@@ -21,7 +21,7 @@ async def of(dialect: str, agent: Agent, provider: ScriptedModel, cwd: Path) -> 
 
 
 async def test_I11_10_text_streams_once(talk: Talk) -> None:
-    seen = await talk.turn("One two three")
+    seen = await talk.turn({"text": "One two three", "every": 0.2})  # what comes at once is joined
     assert seen.words == "One two three"
     assert seen.stop == "end_turn"
     pieces = [update for update in seen.updates if update["sessionUpdate"] == ANSWER]
