@@ -2,9 +2,9 @@
 are installed as `tools.vendors` installs them; one that cannot be is absent from a measurement."""
 
 import os
+import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.agents import ROOKERY
 from bench.figures import progress
 from bench.ten_tasks import TASKS, Edit, Run, Step, Task, Write
 from rookery.agent.scripted.script import Call, Match, Script, Turn
@@ -55,7 +56,7 @@ PROGRAMS = {
     "rookery": Program(
         "Rookery",
         VENDORS["rookery"],
-        (sys.executable, "-P", "-m", "rookery", "run", "--agent", "rookery"),
+        (*ROOKERY, "run", "--agent", "rookery"),
     ),
     "codex": Program(
         "Codex CLI",
@@ -150,6 +151,15 @@ class Stand:
             asked,
             (asked[-1].received - asked[0].received) / 1e9 if asked else 0.0,
         )
+
+    def version(self) -> str:
+        """What it says itself; "": nothing that looks like one."""
+        own = self._argv()[: len(ROOKERY) if self.program.vendor.name == "rookery" else 1]
+        ran = subprocess.run(
+            (*own, "--version"), env=self._environment, capture_output=True, text=True, check=False
+        )
+        found = re.search(r"\d+\.\d+[\w.]*", ran.stdout + ran.stderr)
+        return found[0] if found else ""
 
     def _argv(self) -> tuple[str, ...]:
         program, *rest = self.program.argv
