@@ -27,12 +27,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_G5_words_come_as_they_are_written(agent: Agent, tmp_path: Path) -> None:
-    """Token by token, thought and message; the whole is not said again at the end."""
+    """Token by token, thought and message; the whole is not said again at the end. What comes at
+    once is joined."""
     session = await agent.new(str(tmp_path))
-    answer = await agent.turn(session, [{"text": "one two three", "thought": "let me see"}])
+    steps = [{"text": "one two three", "thought": "let me see", "every": 0.2}]
+    answer = await agent.turn(session, steps)
     updates = agent.news(session)
     assert stop_reason(answer) == "end_turn"
-    assert len(texts(updates)) == 3
+    assert len(texts(updates)) > 1
     assert words(updates) == "one two three"
     assert words(updates, "agent_thought_chunk") == "let me see"
     assert not [u for u in updates if u["sessionUpdate"] == "user_message_chunk"]
