@@ -29,6 +29,26 @@ def test_stop_puts_the_session_to_sleep_afterwards(home: Path) -> None:
     assert (last["sessionUpdate"], last["state"]) in {("_agent", "stopped"), ("_agent", "exited")}
 
 
+def test_detached_it_goes_on_in_the_background(home: Path) -> None:
+    ask = {"ask": "Delete the build", "kind": "delete", "allowed": [{"text": "Deleted."}]}
+    done = rookery("run", "-d", "--approve", "all", play(ask, {"text": "Hi"}))
+    assert done.code == 0
+    session = done.out.strip()
+    assert f"rookery tail {session}" in done.err
+    with Running("tail", session) as tail:
+        tail.read_until("Hi")
+        tail.signal()
+    assert "Deleted." in rookery("show", session).out
+
+
+@pytest.mark.parametrize("other", ["--json", "--verbose", "--stop"])
+def test_what_needs_the_end_is_refused_with_detach(home: Path, other: str) -> None:
+    done = rookery("run", "-d", other, "x")
+    assert (done.code, done.out) == (2, "")
+    assert other in done.err
+    assert "No sessions" in rookery("ps").err
+
+
 def test_stdout_carries_the_result_alone(home: Path) -> None:
     done = rookery("run", "--agent", "demo", play({"text": "Forty-two."}))
     assert done.out == "Forty-two.\n"

@@ -54,6 +54,8 @@ class Wish(NamedTuple):
     steer: bool = False
     stop: bool = False
     """Put the session to sleep afterwards."""
+    detach: bool = False
+    """Print the session's id once it has the prompt."""
 
     @property
     def name(self) -> str:
@@ -129,11 +131,19 @@ class _Turn:
         said += [about] if about else []
         self.screen.note(clean_line(" · ".join(said)))
 
-    async def play(self, since: int, progress: Progress) -> int:
-        name, steer = progress.command, {"steer": True} if self.wish.steer else {}
+    async def _send(self, command: str) -> Event:
         message = self.wish.message
-        command = {"id": name, "do": "prompt", "prompt": message.blocks(), **steer}
-        outcome = await self.client.send(command, files=message.attachments)
+        steer = {"steer": True} if self.wish.steer else {}
+        prompt = {"id": command, "do": "prompt", "prompt": message.blocks(), **steer}
+        return await self.client.send(prompt, files=message.attachments)
+
+    async def play(self, since: int, progress: Progress) -> int:
+        name, steer = progress.command, self.wish.steer
+        outcome = await self._send(name)
+        if self.wish.detach:
+            self.screen.line(self.client.session)
+            self.screen.note(f"To follow it: rookery tail {self.client.session}")
+            return exits.DONE
         if outcome.update.get("placeless") is True:
             self.screen.note(placeless())
         elif kind_of(outcome.update) == "_queue" and not steer:

@@ -26,12 +26,12 @@ STOP = "Put the session to sleep when the turn ends, if you are still watching."
 @flags.destructive
 @flags.without_hooks
 @flags.attach
+@flags.flag("--detach", "-d", help="Start it in the background and print the session's id.")
 @flags.flag("--stop", help=STOP)
 @click.argument("text", nargs=-1)
 def run(
     as_json: bool,
     verbose: bool,
-    stop: bool,
     approve: str | None,
     destructive: bool,
     without_hooks: bool,
@@ -43,7 +43,7 @@ def run(
 
     TEXT is the task; "-", or no TEXT with stdin piped, reads it from stdin. If you leave with
     Ctrl-C, the session keeps running until it needs your answer. To continue it later, use
-    `rookery prompt`.
+    `rookery prompt`. With --detach, you leave at once.
 
     In a terminal, you see the whole transcript. In a pipe, stdout has only the agent's messages,
     separated by empty lines; everything else goes to stderr, one line each.
@@ -59,7 +59,7 @@ def run(
 
     \b
     rookery run "Fix the failing test"
-    rookery run --ask-when-risky "Tidy up the build scripts"
+    rookery run -d --ask-when-risky "Tidy up the build scripts"
     rookery run --model local --plan "How would you split this module?"
     rookery run --attach screenshot.png "Why is this page empty?"
     rookery run --worktree "Rewrite the parser"
@@ -70,6 +70,10 @@ def run(
     """
     screen = standard()
     flags.check_output(as_json=as_json, verbose=verbose)
+    detach, stop = of_session.pop("detach"), of_session.pop("stop")
+    if detach and (as_json or verbose or stop):
+        word = "--json" if as_json else "--verbose" if verbose else "--stop"
+        raise click.UsageError(f"--detach waits for nothing: it cannot be combined with {word}.")
     given = _approval_flags(of_session)
     of_session["worktree"], text = prompt_input.after_name(of_session["worktree"], text)
     wanted = new_session.wanted(screen, **of_session)
@@ -82,7 +86,7 @@ def run(
     policy = policy._replace(destructive=destructive, without_hooks=without_hooks)
     policy = policy if policy.stated else policy._replace(told="rookery run")
     check_destructive(policy.approve, destructive)
-    wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop)
+    wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop, detach=detach)
 
     def create() -> str:
         return wanted.create(policy.order, confirm=policy.confirm)
