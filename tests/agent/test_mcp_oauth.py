@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 type Json = dict[str, Any]
 
-USE: list[Json] = [{"call": {"name": "count_birds", "arguments": {}}}, {"text": "ok"}]
+USE: list[Json] = [{"call": {"name": "mcp__aviary__count_birds", "arguments": {}}}, {"text": "ok"}]
 
 
 @pytest.fixture

@@ -70,9 +70,14 @@ async def test_its_tools_are_called_over_the_connection_that_is_there(
     session = await opened(agent, tmp_path, nest.declared())
     await connected(agent, session, "nest")
     agent.news()
-    steps = [use("hatch", "owl"), use("hatch", "refuse"), use("hatch", "ask"), {"text": "ok"}]
+    steps = [
+        use("mcp__nest__hatch", "owl"),
+        use("mcp__nest__hatch", "refuse"),
+        use("mcp__nest__hatch", "ask"),
+        {"text": "ok"},
+    ]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
-    assert "hatch" in offered(model)
+    assert "mcp__nest__hatch" in offered(model)
     said = str(agent.news(session))
     assert "hatched owl" in said
     assert "no eggs" in said
@@ -91,9 +96,9 @@ async def test_tools_that_the_server_adds_later(
     nest = Nest(agent)
     session = await opened(agent, tmp_path, nest.declared())
     await connected(agent, session, "nest")
-    await agent.turn(session, [use("hatch", "grow"), {"text": "ok"}])
+    await agent.turn(session, [use("mcp__nest__hatch", "grow"), {"text": "ok"}])
     async with asyncio.timeout(PATIENCE):
-        while "brood" not in offered(model):
+        while "mcp__nest__brood" not in offered(model):
             await agent.turn(session, "again")
 
 
@@ -102,7 +107,7 @@ async def test_a_call_that_is_cancelled_is_taken_back(agent: Agent, tmp_path: Pa
     nest = Nest(agent)
     session = await opened(agent, tmp_path, nest.declared())
     await connected(agent, session, "nest")
-    turn = agent.prompt(session, [use("hatch", "hang")])
+    turn = agent.prompt(session, [use("mcp__nest__hatch", "hang")])
     call = await agent.until(
         lambda line: (
             line.get("method") == "mcp/message" and line["params"]["method"] == "tools/call"

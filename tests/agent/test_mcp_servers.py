@@ -1,6 +1,7 @@
-"""I11.16: MCP servers that clash, are slow, are down, change their tools, or are cancelled."""
+"""MCP servers that clash, are slow, change their tools, or are cancelled."""
 
 import asyncio
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rookery.agent.mcp.names import LONGEST, Names
+from rookery.agent.mcp.names import FILE, LONGEST, Names
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.home import mcp
 from tests.acp.driving import PATIENCE, Agent
@@ -25,6 +26,8 @@ import json, os, sys, time
 
 name, log = sys.argv[1], sys.argv[2]
 tools = sys.argv[3].split(",")
+with open(log.replace(".log", ".pid"), "w") as file:
+    file.write(str(os.getpid()))
 pending = {}
 
 def say(**message):
@@ -89,34 +92,55 @@ def use(tool: str, word: str) -> Json:
 # --- names ---------------------------------------------------------------------------------------
 
 
-def test_I11_16_names_are_plain_until_they_clash(tmp_path: Path) -> None:
-    names = Names(str(tmp_path), reserved={"think"})
-    given = names.give({"a": ["find", "think", "only"], "b": ["find"]}, {"terminal"})
-    assert given == {
-        ("a", "find"): "mcp__a__find",
-        ("b", "find"): "mcp__b__find",
-        ("a", "think"): "mcp__a__think",
-        ("a", "only"): "only",
+SERVERS = {
+    "a": ["find", "b__c", "x" * 70],
+    "a__b": ["c"],
+    "a_": ["b"],
+    "é": ["find"],
+    "ö": ["find"],
+}
+
+
+def test_a_name_does_not_depend_on_who_answers_first(tmp_path: Path) -> None:
+    given: list[Json] = []
+    for number, order in enumerate(itertools.permutations(SERVERS)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        names = Names(str(folder))
+        given.append({server: names.give(server, SERVERS[server]) for server in order})
+        again = Names(str(folder))  # after a restart, in which they answer the other way round
+        assert {server: again.give(server, SERVERS[server]) for server in order[::-1]} == given[-1]
+    assert given[0]["a"]["find"] == "mcp__a__find"
+    assert all(each == given[0] for each in given)
+    names_of_all = [name for each in given[0].values() for name in each.values()]
+    assert len({*names_of_all}) == 7
+
+
+def test_a_conversation_keeps_the_names_of_an_earlier_build(tmp_path: Path) -> None:
+    """Which gave the plain name if it was free: the calls in its history have it."""
+    kept = {"find": "mcp__b__find", "mcp__a__find": "mcp__a__find", "git": "mcp__a__git"}
+    (tmp_path / FILE).write_text(json.dumps(kept))
+    names = Names(str(tmp_path))
+    assert names.give("a", ["find", "git", "new"], {"git"}) == {
+        "find": "mcp__a__find",
+        "git": "mcp__a__git",  # a tool of ours has the other one now
+        "new": "mcp__a__new",
     }
-    late = names.give({"c": ["only", "terminal", "new"]}, {"terminal"})
-    assert list(late.values()) == ["mcp__c__only", "mcp__c__terminal", "new"]
-    again = Names(str(tmp_path))
-    assert again.give({"c": ["only"]}, ()) == {("c", "only"): "mcp__c__only"}, "whoever is first"
-    assert again.give({"a": ["only"]}, ()) == {("a", "only"): "only"}
-    assert again.meaning["only"] == "mcp__a__only"
+    assert names.give("b", ["find", "git"]) == {"find": "find", "git": "mcp__b__git"}
 
 
-def test_I11_16_every_provider_takes_the_names(tmp_path: Path) -> None:
+def test_every_provider_takes_the_names(tmp_path: Path) -> None:
     names = Names(str(tmp_path))
     long = "x" * 80
-    given = names.give({"my.server/é": ["a b", long, f"{long}y"], "b": [long]}, ())
-    assert len(set(given.values())) == 4
-    for name in given.values():
+    given = {*names.give("my.server/é", ["a b", "a_b", long, f"{long}y", ""]).values()}
+    given |= {*names.give("b", [long]).values()}
+    assert len(given) == 6
+    for name in given:
         assert len(name) <= LONGEST
         assert all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name)
 
 
-def test_I11_16_a_timeout_of_a_server() -> None:
+def test_a_timeout_of_a_server() -> None:
     """In seconds; what cannot be meant so is milliseconds, as other programs write it."""
     assert mcp.timeout_of({"timeout": 5}) == 5.0
     assert mcp.timeout_of({"timeout": 30_000}) == 30.0
@@ -129,7 +153,7 @@ def test_I11_16_a_timeout_of_a_server() -> None:
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I11_16_one_tool_name_of_two_servers_and_a_tool_called_think(
+async def test_one_tool_name_of_two_servers_and_a_tool_called_think(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
     """Each is called by a name of its own, and told as `mcp__server__tool`, after a load too."""
@@ -141,13 +165,11 @@ async def test_I11_16_one_tool_name_of_two_servers_and_a_tool_called_think(
         use("mcp__left__find", "1"),
         use("mcp__right__find", "2"),
         use("mcp__left__think", "3"),
-        use("solo", "4"),
+        use("mcp__right__solo", "4"),
         {"text": "ok"},
     ]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
-    assert {"mcp__left__find", "mcp__right__find", "mcp__left__think", "solo", "think"} <= set(
-        offered(model)
-    )
+    assert {"mcp__left__find", "mcp__right__find", "mcp__left__think", "think"} <= {*offered(model)}
     told = calls(agent.news(session))
     names = ["mcp__left__find", "mcp__right__find", "mcp__left__think", "mcp__right__solo"]
     assert [call["name"] for call in told] == names
@@ -157,55 +179,34 @@ async def test_I11_16_one_tool_name_of_two_servers_and_a_tool_called_think(
     ):
         assert said in shown(call)
     await agent.turn(session, "/mcp")
-    assert "right: `mcp__right__find`, `solo`" in words(agent.news(session))
+    assert "right: `mcp__right__find`, `mcp__right__solo`" in words(agent.news(session))
     await agent.call("session/close", sessionId=session)
     await agent.call("session/load", sessionId=session, cwd=str(tmp_path), mcpServers=[])
     assert [call["name"] for call in calls(agent.news(session))] == names
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_a_server_that_does_not_start_says_why(
+async def test_a_server_that_is_late_holds_nobody_up(
     agent: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:
+    """The prompt is answered without it, which is said; its tools come when it does, under the
+    names that they would have had. Then it changes them, and a sub-agent has them, too."""
     allow_all(agent)
-    gone = {"name": "gone", "command": str(tmp_path / "nosuch"), "args": [], "env": []}
-    lost = {"name": "lost", "command": "nosuch-program", "args": [], "env": []}
-    program = (
-        "import os, sys; print('starting', file=sys.stderr); sys.exit('SHOP_TOKEN is not set')"
-    )
-    dies = {"name": "dies", "command": sys.executable, "args": ["-c", program], "env": []}
-    session = await opened(agent, tmp_path, gone, lost, dies)
-    assert stop_reason(await agent.turn(session, "hello")) == "end_turn"
-    said = json.dumps(agent.lines)
-    why = f"`{tmp_path}/nosuch` does not exist"
-    assert f"Couldn't connect to MCP server gone ({why}); continuing without it." in said
-    assert "Couldn't connect to MCP server dies (SHOP_TOKEN is not set; " in said
-    why = "`nosuch-program` is not on PATH"
-    assert f"Couldn't connect to MCP server lost ({why}); continuing without it." in said
-
-
-@pytest.mark.asyncio(loop_scope="session")
-async def test_I11_16_a_server_that_is_late_holds_nobody_up(
-    agent: Agent, model: ScriptedModel, tmp_path: Path
-) -> None:
-    """The prompt is answered without it, which is said; its tools come when it does. Then it
-    changes them, and a sub-agent has them, too."""
-    allow_all(agent)
-    late = server(tmp_path, "late", "sing", str(tmp_path / "go"))
+    late = server(tmp_path, "late", "sing,hum", str(tmp_path / "go"))
     session = await opened(agent, tmp_path, late, server(tmp_path, "there", "hum"))
     await connected(agent, session, "there")
     assert stop_reason(await agent.turn(session, "hello")) == "end_turn"
-    assert "hum" in offered(model)
-    assert "sing" not in offered(model)
+    assert "mcp__there__hum" in offered(model)
+    assert "mcp__late" not in str(offered(model))
     said = json.dumps(agent.lines)
-    assert "MCP server late has not answered yet." in said
+    assert "Continuing without MCP server late: no answer within 3 seconds." in said
     (tmp_path / "go").touch()
     await agent.until(lambda line: "MCP server late is connected." in str(line))
-    below = {"prompt": json.dumps({"play": [use("grown", "low"), {"text": "did it"}]})}
+    below = {"prompt": json.dumps({"play": [use("mcp__late__grown", "low"), {"text": "did it"}]})}
     below |= {"subagent_type": "bash-runner", "description": "below"}
     steps = [
-        use("sing", "grow"),
-        {"text": "Wait for it.", **use("grown", "high")},
+        use("mcp__late__sing", "grow"),
+        {"text": "Wait for it.", **use("mcp__late__grown", "high")},
         {"call": {"name": "task", "arguments": below}},
         {"text": "ok"},
     ]
@@ -219,18 +220,21 @@ async def test_I11_16_a_server_that_is_late_holds_nobody_up(
     ]
     assert "late grown high" in shown(told[1])
     assert "late grown low" in shown(told[3])
-    assert stop_reason(await agent.turn(session, [use("hum", "on"), {"text": "ok"}])) == "end_turn"
-    assert "there hum on" in shown(calls(agent.news(session))[0]), "not closed with the sub-agent"
+    steps = [use("mcp__there__hum", "on"), use("mcp__late__hum", "on"), {"text": "ok"}]
+    assert stop_reason(await agent.turn(session, steps)) == "end_turn"
+    there, here = calls(agent.news(session))
+    assert "there hum on" in shown(there), "not closed with the sub-agent"
+    assert "late hum on" in shown(here)
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I11_16_a_cancel_reaches_the_server(agent: Agent, tmp_path: Path) -> None:
+async def test_a_cancel_reaches_the_server(agent: Agent, tmp_path: Path) -> None:
     """As `notifications/cancelled` with the call's number; so does a call's end of time."""
     allow_all(agent)
     session = await opened(agent, tmp_path, server(tmp_path, "slow", "sing"))
     await connected(agent, session, "slow")
     log = tmp_path / "slow.log"
-    id = agent.prompt(session, [use("sing", "hang"), {"text": "never"}])
+    id = agent.prompt(session, [use("mcp__slow__sing", "hang"), {"text": "never"}])
     await agent.until(
         lambda line: line.get("params", {}).get("update", {}).get("status") == "in_progress"
     )
@@ -243,7 +247,7 @@ async def test_I11_16_a_cancel_reaches_the_server(agent: Agent, tmp_path: Path) 
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I11_16_a_servers_own_timeout(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
+async def test_a_servers_own_timeout(agent: Agent, agent_home: Path, tmp_path: Path) -> None:
     given = server(tmp_path, "brief", "sing")
     entry = {"command": given["command"], "args": given["args"], "timeout": 4}
     mcp.add(str(agent_home), "brief", entry)
@@ -251,7 +255,7 @@ async def test_I11_16_a_servers_own_timeout(agent: Agent, agent_home: Path, tmp_
         allow_all(agent)
         session = await opened(agent, tmp_path)
         await connected(agent, session, "brief")
-        steps = [use("sing", "hang"), {"text": "ok"}]
+        steps = [use("mcp__brief__sing", "hang"), {"text": "ok"}]
         assert stop_reason(await agent.turn(session, steps)) == "end_turn"
         [call] = calls(agent.news(session))
         assert "timed out after 4" in shown(call)
@@ -263,14 +267,14 @@ async def test_I11_16_a_servers_own_timeout(agent: Agent, agent_home: Path, tmp_
 
 
 @pytest.mark.asyncio(loop_scope="session")
-async def test_I11_16_a_rule_for_a_servers_tools(agent: Agent, tmp_path: Path, ruled: Any) -> None:
+async def test_a_rule_for_a_servers_tools(agent: Agent, tmp_path: Path, ruled: Any) -> None:
     """By `mcp__server__tool`, as for every agent; whatever the model calls them."""
     ruled('name = "no-left"\ndo = "deny"\ntool = "mcp__left__*"\nreason = "not that one"')
     asked = allow_all(agent)
     both = server(tmp_path, "left", "hum"), server(tmp_path, "right", "sing")
     session = await opened(agent, tmp_path, *both)
     await connected(agent, session, "left", "right")
-    steps = [use("hum", "1"), use("sing", "2"), {"text": "ok"}]
+    steps = [use("mcp__left__hum", "1"), use("mcp__right__sing", "2"), {"text": "ok"}]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
     denied, done = calls(agent.news(session))
     assert (denied["status"], done["status"]) == ("failed", "completed")

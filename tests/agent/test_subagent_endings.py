@@ -80,8 +80,8 @@ async def test_I11_15_a_window_that_is_too_small_for_a_sub_agent(
 async def test_I11_15_hooks_after_a_tool_see_sub_agents_and_whole_names(
     agent: Agent, tmp_path: Path
 ) -> None:
-    """Line 16, too: `mcp__server__tool`, as in rules, for the matcher and in what the hook is
-    given; the name that the model has for it goes on to match."""
+    """`mcp__server__tool`, as in rules, for the matcher and in what the hook is given; the
+    server's own name for the tool matches, too."""
     note = "cat >> {}.log; echo >> {}.log"
     table: Json = {
         "post_tool_use": [
@@ -99,8 +99,8 @@ async def test_I11_15_hooks_after_a_tool_see_sub_agents_and_whole_names(
     (tmp_path / ".rookery" / "hooks.json").write_text(json.dumps(table))
     allow_all(agent)
     session = await opened(agent, tmp_path, server(tmp_path, "birds", "find"))
-    below = task([run("echo $((6*7))"), use("find", "below"), {"text": "done"}])
-    steps = [use("find", "above"), below, {"text": "ok"}]
+    below = task([run("echo $((6*7))"), use("mcp__birds__find", "below"), {"text": "done"}])
+    steps = [use("mcp__birds__find", "above"), below, {"text": "ok"}]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
 
     def noted(name: str) -> list[Json]:

@@ -8,6 +8,7 @@ import asyncio
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from typing import Any
 
 from rookery.agent.process import sdk_import
 
+ROOT = Path(__file__).parents[2]
 UNKNOWN = "openai/nobody-knows-this-one"
 SECRET = "sk-quite-a-long-secret-0123456789"
 
@@ -280,7 +282,8 @@ def lost_events() -> bool:
 
 
 def mcp_calls() -> bool:
-    """A server does not hear that a call was cancelled."""
+    """A server does not hear that a call was cancelled; a program that ended is not started anew
+    with the next call."""
     from fastmcp import FastMCP
     from openhands.sdk.mcp.client import MCPClient
     from openhands.sdk.mcp.definition import MCPToolAction
@@ -308,7 +311,22 @@ def mcp_calls() -> bool:
             await asyncio.wait({asyncio.ensure_future(ended.wait()), call}, timeout=0.5)
             return ended.is_set()
 
-    return not asyncio.run(cancelled_there())
+    async def stays_down(place: Path) -> bool:
+        start = f"echo $$ > {place}/pid; exec {sys.executable} {ROOT}/fixtures/mcp_server.py"
+        config: Any = {"mcpServers": {"one": {"command": "sh", "args": ["-c", start]}}}
+        async with MCPClient(config) as client:
+            plain: Any = MCPToolExecutor("peck", client, 60.0)
+            first = await plain.call_tool(MCPToolAction(data={}))
+            os.kill(int((place / "pid").read_text()), signal.SIGKILL)
+            incoming: Any = client.session._read_stream
+            while incoming.statistics().open_send_streams:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.01)
+            later = await plain.call_tool(MCPToolAction(data={}))
+            return not first.is_error and later.is_error
+
+    with tempfile.TemporaryDirectory() as place:
+        down = asyncio.run(stays_down(Path(place)))
+    return down and not asyncio.run(cancelled_there())
 
 
 def memory() -> bool:

@@ -157,8 +157,12 @@ class HookTable(HookConfig):
     def get_hooks_for_event(
         self, event_type: HookEventType, tool_name: str | None = None
     ) -> list[HookDefinition]:
-        """A matcher may also have the model's name for a tool."""
-        names = [tool_name] if tool_name is None else list({tool_name, self.whole(tool_name)})
+        """A matcher may also have the model's name for a tool, or its server's."""
+        names = [tool_name]
+        if tool_name is not None:
+            whole = self.whole(tool_name)
+            plain = whole.removeprefix("mcp__").partition("__")[2]
+            names = list({tool_name, whole, plain or tool_name})
 
         def matching(matchers: list[HookMatcher]) -> list[HookDefinition]:
             fitting = (each for each in matchers if any(map(each.matches, names)))

@@ -1,21 +1,18 @@
-"""The connections to a conversation's MCP servers. All are tried at once, and a prompt waits for
-them a moment. The tools of a slow server are added when it answers, as are those it adds later.
+"""The connections to a conversation's MCP servers. All are tried at once, and the first prompt
+waits for them a moment; those that are missing then are named once. A server that is down is tried
+again, and its tools are added when it answers, as are those it adds later.
 
 MCP's libraries are loaded with the first server: most sessions have none, and a start would wait
 for them."""
 
 import asyncio
-import os
-import shutil
-import signal
-import subprocess
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.agent.mcp.names import Names
+from rookery.agent.mcp.reasons import chain, is_late, last_words, reason
 from rookery.agent.process.client import Client
 from rookery.core.json import lenient
 from rookery.home import paths
@@ -34,15 +31,17 @@ if TYPE_CHECKING:
     from rookery.agent.mcp.oauth import Wanted
 
 MOMENT = 3.0
-"""Seconds that a conversation waits for its servers."""
+"""Seconds that a conversation waits for its servers, all together."""
 SECONDS = 30.0
 """For one try to connect, unless the server's entry says otherwise."""
-ENDS = 5.0
-"""For a program that fails to say why."""
 PAUSES = (2.0, 5.0, 10.0, 20.0, 30.0, *[60.0] * 10)
-"""Seconds between two tries; after the last one the server is left out."""
+"""Seconds between two tries, unless a prompt comes first; after the last, only a prompt leads to
+another."""
+ADDED = "A server's tools are added when it answers."
+LATE = f"no answer within {MOMENT:.0f} seconds"
 
 
+LOGGING_IN = "waiting for you to log in"
 NEEDS = "it needs a login: rookery mcp login {}"
 DECLINED = "you did not log in; to do so later: rookery mcp login {}"
 
@@ -90,14 +89,8 @@ class Listener:
     def mcp_client(self) -> OfClient | None:
         return None
 
-    def mcp_late(self, name: str) -> None:
-        """It is not waited for any longer."""
-
-    def mcp_failed(self, name: str, why: str) -> None:
-        """The conversation goes on without it, for now."""
-
-    def mcp_came(self, name: str, tools: int) -> None:
-        """After one of the others."""
+    def mcp_notice(self, text: str) -> None:
+        """Which servers are missing, or came after all."""
 
 
 class Connections:
@@ -117,6 +110,7 @@ class Connections:
         self._failures: dict[str, str] = {}
         self._begun = False
         """The conversation has begun: later tools are added to it."""
+        self._prompts = 0
         self._closed = threading.Event()
 
     def connect(self, servers: "Mapping[str, MCPServer]") -> "list[MCPToolDefinition]":
@@ -129,16 +123,25 @@ class Connections:
             work = partial(self._keep_trying, name, server)
             threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
         with self._changed:
-            self._changed.wait_for(lambda: not self._unknown(servers), MOMENT)
-            here, late = dict(self._clients), self._unknown(servers)
+            self._changed.wait_for(lambda: self._are_known(servers), MOMENT)
+            here = {name: self._clients[name] for name in servers if name in self._clients}
+            why = {name: self._failures.get(name, LATE) for name in servers if name not in here}
             self._begun = True
-        for name in late:
-            if not self._closed.is_set():
-                self._listener.mcp_late(name)
-        return [tool for tools in self._tools(here).values() for tool in tools]
+        self._miss({name: reason for name, reason in why.items() if reason != LOGGING_IN})
+        return [tool for name, client in here.items() for tool in self._tools(name, client)]
 
-    def _unknown(self, servers: Iterable[str]) -> list[str]:
-        return [name for name in servers if name not in {**self._clients, **self._failures}]
+    def _are_known(self, servers: Iterable[str]) -> bool:
+        return self._closed.is_set() or {*servers} <= {*self._clients, *self._failures}
+
+    def _miss(self, reasons: Mapping[str, str]) -> None:
+        if reasons and not self._closed.is_set():
+            self._listener.mcp_notice(missing(reasons))
+
+    def try_again(self) -> None:
+        """A prompt begins: those that are down are tried again, and not waited for."""
+        with self._changed:
+            self._prompts += 1
+            self._changed.notify_all()
 
     def state(self, name: str) -> str:
         """Why a server has no tools; "" where it is connected."""
@@ -150,14 +153,16 @@ class Connections:
 
     def close(self) -> None:
         """A server that still answers is closed then; the tools close the others."""
-        self._closed.set()
+        with self._changed:
+            self._closed.set()
+            self._changed.notify_all()
 
     # --- one server ------------------------------------------------------------------------------
 
     def _keep_trying(self, name: str, server: "MCPServer") -> None:
         words: str | None = None
         asks: OfClient | None = None
-        pauses = iter((*PAUSES, None))
+        pauses = iter(PAUSES)
         while True:
             try:
                 client = self._connect(name, server, asks)
@@ -169,9 +174,8 @@ class Connections:
                     continue
                 words = last_words(server) if words is None else words
                 why = reason(server, error)
-                self._fail(name, f"{words}; {why}" if words else why)
-                pause = next(pauses)
-                if pause is None or self._closed.wait(pause):
+                self._fail(name, f"{words}; {why}" if words else why, is_late(error))
+                if self._waited_in_vain(next(pauses, None)):
                     return
             else:
                 self._come(name, client)
@@ -206,17 +210,25 @@ class Connections:
             self._fail(name, (DECLINED if asked else NEEDS).format(name))
             return None
         with self._changed:  # nobody is told: the ask says it
-            self._failures[name] = "waiting for you to log in"
+            self._failures[name] = LOGGING_IN
             self._changed.notify_all()
         return asks
 
-    def _fail(self, name: str, why: str) -> None:
+    def _waited_in_vain(self, pause: float | None) -> bool:
+        """Wait for the next try; whether the conversation is closed instead."""
         with self._changed:
-            first = name not in self._failures
+            before = self._prompts
+            self._changed.wait_for(lambda: self._closed.is_set() or self._prompts > before, pause)
+        return self._closed.is_set()
+
+    def _fail(self, name: str, why: str, late: bool = False) -> None:
+        """Named by `connect` if that still waits. `late`: nothing but what it has named."""
+        with self._changed:
+            is_news = self._begun and not late and name not in self._failures
             self._failures[name] = why
             self._changed.notify_all()
-        if first and not self._closed.is_set():
-            self._listener.mcp_failed(name, why)
+        if is_news:
+            self._miss({name: why})
 
     def _come(self, name: str, client: "MCPClient") -> None:
         with self._changed:
@@ -226,27 +238,22 @@ class Connections:
             late = self._begun
         if late and not self._closed.is_set():
             self._reconcile(name, client, client.tools)
-            self._listener.mcp_came(name, len(client.tools))
+            count = len(client.tools)
+            tools = "1 tool" if count == 1 else f"{count} tools"
+            self._listener.mcp_notice(f"MCP server {name} is connected.\nAdded {tools}.\n")
         if self._closed.is_set():
             client.sync_close()
 
     # --- its tools -------------------------------------------------------------------------------
 
-    def _tools(self, clients: "Mapping[str, MCPClient]") -> "dict[str, list[MCPToolDefinition]]":
-        """Of servers that came together, under the model's names for them."""
+    def _tools(self, name: str, client: "MCPClient") -> "list[MCPToolDefinition]":
+        """A server's, under the model's names for them."""
         from rookery.agent.sdk_patches import mcp_calls
 
-        found = {
-            name: {tool.name: tool for tool in client.tools} for name, client in clients.items()
-        }
-        given = self._names.give(found, self._taken())
-        return {
-            server: [
-                mcp_calls.tool(each, given[server, tool], self._timeouts.get(server))
-                for tool, each in tools.items()
-            ]
-            for server, tools in found.items()
-        }
+        tools = {tool.name: tool for tool in client.tools}
+        given = self._names.give(name, tools, self._taken())
+        timeout = self._timeouts.get(name)
+        return [mcp_calls.tool(tool, given[own], timeout) for own, tool in tools.items()]
 
     def _taken(self) -> set[str]:
         from openhands.sdk.mcp.tool import MCPToolDefinition
@@ -258,7 +265,7 @@ class Connections:
         """The server has these tools now. In its client's thread, or that of its connection."""
         if self._closed.is_set():
             return
-        tools = self._tools({name: client})[name]
+        tools = self._tools(name, client)
         while True:
             agent = self._conversation.agent
             agent._on_mcp_tools_reconciled(client, tools)
@@ -272,9 +279,21 @@ def of_client(server: "MCPServer") -> str:
     return id if kind == KIND else ""
 
 
+def missing(reasons: Mapping[str, str]) -> str:
+    """The notice that names the servers a conversation goes on without."""
+    if len(reasons) == 1:
+        [(name, why)] = reasons.items()
+        return f"Continuing without MCP server {name}: {why}.\n{ADDED}\n"
+    *names, last = reasons
+    lines = [f"{name}: {why}" for name, why in reasons.items()]
+    heading = f"Continuing without MCP servers {', '.join(names)} and {last}."
+    return "\n".join([heading, *lines, ADDED, ""])
+
+
 def _wants_log_in(error: BaseException) -> bool:
     """Whether only the user can go on, or does not want to."""
-    return _oauth().is_about_log_in(error) is not None
+    oauth = _oauth()
+    return any(isinstance(each, oauth.NeedsLogIn | oauth.Declined) for each in chain(error))
 
 
 def _oauth() -> "ModuleType":
@@ -282,51 +301,3 @@ def _oauth() -> "ModuleType":
     from rookery.agent.mcp import oauth
 
     return oauth
-
-
-def reason(server: "MCPServer", error: BaseException) -> str:
-    """Why a server did not connect, in one line: a missing program first, which the SDK's error
-    does not name."""
-    command = getattr(server, "command", None)
-    path = (getattr(server, "env", None) or {}).get("PATH")
-    if command and shutil.which(command, path=path) is None:
-        if "/" not in command:
-            return f"`{command}` is not on PATH"
-        found = os.path.exists(command)
-        return f"`{command}` {'is not executable' if found else 'does not exist'}"
-    return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
-
-
-def last_words(server: "MCPServer") -> str:
-    """What a server's program writes before it fails: the variable or the package that is missing.
-    The SDK leaves its stderr to the agent's log, so it is started once more, with no input."""
-    from mcp.client.stdio import get_default_environment
-
-    stdio: Any = server
-    if not getattr(stdio, "command", None):
-        return ""
-    environment = get_default_environment() | (stdio.env or {})
-    try:
-        process = subprocess.Popen(
-            [stdio.command, *stdio.args],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd=getattr(stdio, "cwd", None),
-            start_new_session=True,
-        )
-    except (OSError, ValueError):
-        return ""
-    with process:
-        try:
-            stderr = process.communicate(timeout=ENDS)[1]
-        except subprocess.TimeoutExpired:
-            return ""
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    if not process.returncode:
-        return ""
-    lines = stderr[-4000:].decode(errors="replace").splitlines()
-    return next((" ".join(line.split())[:200] for line in reversed(lines) if line.strip()), "")

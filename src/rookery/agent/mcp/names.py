@@ -1,13 +1,21 @@
-"""The names of MCP tools: the server's own for the model, with a prefix if that is taken; for rules
-and the user always `mcp__server__tool`. Kept beside the conversation, so that a name means the same
-tool after a load, whichever server answers first."""
+"""The names of MCP tools: `mcp__server__tool` for the model, as for rules and the user.
 
+A name follows from the server and the tool alone, so it depends neither on which server answers
+first nor on what the others offer. Only where a provider would refuse it, or two tools could share
+it, is it changed: by a digest, which is the same everywhere.
+
+The names that a conversation has used are kept beside it. Earlier builds gave the model the plain
+name if it was free: a conversation of theirs keeps those.
+"""
+
+import hashlib
+import itertools
 import json
 import os
 import re
 import shutil
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator
 
 from rookery.home import paths
 
@@ -35,51 +43,49 @@ def copy(source: str, target: str) -> None:
 
 
 class Names:
-    """Of one conversation. `reserved`: names with another meaning."""
+    """Of one conversation."""
 
-    def __init__(self, folder: str, reserved: Collection[str] = ()) -> None:
+    def __init__(self, folder: str) -> None:
         self.meaning = read(folder)
         """What each of the model's names stands for. A live table."""
+        self._owners: dict[str, tuple[str, str]] = {}
         self._folder = folder
-        self._reserved = frozenset(reserved)
         self._lock = threading.Lock()
 
     def give(
-        self, tools: Mapping[str, Collection[str]], taken: Collection[str]
-    ) -> dict[tuple[str, str], str]:
-        """The model's name for each tool of servers that connect together. If two share a name,
-        both get the prefix. `taken`: names of other tools."""
+        self, server: str, tools: Collection[str], taken: Collection[str] = ()
+    ) -> dict[str, str]:
+        """The model's name for each tool of a server. `taken`: names of other tools."""
         with self._lock:
-            before = dict(self.meaning)
-            given = {
-                (server, tool): self._give(server, tool, tools, taken)
-                for server, names in tools.items()
-                for tool in names
-            }
-            if self.meaning != before:
+            before = len(self.meaning)
+            given = {tool: self._give(server, tool, taken) for tool in tools}
+            if len(self.meaning) != before:
                 path = os.path.join(self._folder, FILE)
                 paths.write_atomic(path, json.dumps(self.meaning).encode())
             return given
 
-    def _give(
-        self, server: str, tool: str, tools: Mapping[str, Collection[str]], taken: Collection[str]
-    ) -> str:
-        meant = whole(server, tool)
-        known = [name for name, means in self.meaning.items() if means == meant]
-        if known and known[0] not in taken:
-            return known[0]
-        twice = sum(tool in names for names in tools.values()) > 1
-        fits = 0 < len(tool) <= LONGEST and not _FOREIGN.search(tool)
-        prefixed = _prefixed(meant)
-        numbered = [f"{prefixed[:60]}_{n}" for n in range(100)]
-        for name in (tool if fits and not twice else prefixed, prefixed, *numbered):
-            if name not in taken and name not in self._reserved and name not in self.meaning:
-                self.meaning[name] = meant
+    def _give(self, server: str, tool: str, taken: Collection[str]) -> str:
+        meant, owner = whole(server, tool), (server, tool)
+        names = _names_of(server, tool)
+        first = next(names)
+        kept = [name for name, means in self.meaning.items() if means == meant]
+        kept.sort(key=lambda name: (name != first, name != tool))
+        for name in itertools.chain(kept, (first,), names):
+            free = name not in taken and self._owners.get(name, owner) == owner
+            if free and self.meaning.get(name, meant) == meant:
+                self.meaning[name], self._owners[name] = meant, owner
                 return name
-        raise ValueError(f"no name is left for {meant}")
+        raise AssertionError("digests do not end")
 
 
-def _prefixed(meant: str) -> str:
-    """Short enough for providers; a long name keeps its end, which says most."""
+def _names_of(server: str, tool: str) -> Iterator[str]:
+    """From the best on. A long name keeps its end, which says most."""
+    meant = whole(server, tool)
     plain = _FOREIGN.sub("_", meant)
-    return plain if len(plain) <= LONGEST else f"mcp__{plain[-(LONGEST - 5) :]}"
+    is_unclear = "__" in server or server.endswith("_")  # where the tool's name begins
+    if plain == meant and len(plain) <= LONGEST and not is_unclear:
+        yield plain
+    for n in itertools.count():
+        about = json.dumps([server, tool, n]).encode()
+        digest = hashlib.sha256(about).hexdigest()[:8]
+        yield f"mcp__{plain.removeprefix('mcp__')[-(LONGEST - 14) :]}_{digest}"

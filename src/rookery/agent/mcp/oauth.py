@@ -208,14 +208,3 @@ def _free(port: int) -> int | None:
         probe.bind((HOST, port))
         return port or None
     return None
-
-
-def is_about_log_in(error: BaseException | None) -> type[Exception] | None:
-    """NeedsLogIn or Declined, wherever it is in the error of a connection."""
-    while error is not None:
-        if isinstance(error, NeedsLogIn | Declined):
-            return type(error)
-        if isinstance(error, BaseExceptionGroup):
-            return next(filter(None, map(is_about_log_in, error.exceptions)), None)
-        error = error.__cause__ or error.__context__
-    return None

@@ -1,18 +1,22 @@
-"""A call of an MCP server's tool: with the server's own time limit, and cancelled at the server
-when it is cancelled here.
+"""A call of an MCP server's tool: with the server's own time limit, cancelled at the server when it
+is cancelled here, and over a new connection if the server was started anew.
 
-Made for openhands-sdk 1.58 and mcp 1.30, which send no `notifications/cancelled` by themselves and
-name no request's number. Unnecessary once a cancelled call of the SDK's is cancelled at the server.
+Made for openhands-sdk 1.58, fastmcp 3.4 and mcp 1.30. They send no `notifications/cancelled` by
+themselves and name no request's number; and they take a client for connected whose program has
+ended, or whose session the server has forgotten, so that every later call fails. Unnecessary once a
+cancelled call of the SDK's is cancelled at the server, and a call after a restart reaches it.
 """
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import anyio
+from fastmcp.client.transports import StdioTransport
 from mcp.types import CallToolRequest
 from openhands.sdk.mcp.client import MCPClient
 from openhands.sdk.mcp.definition import MCPToolAction, MCPToolObservation
@@ -27,6 +31,8 @@ LAST_WORD = 1.0
 GONE = (RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError)
 """What a send raises when the server is gone."""
 TAKEN_BACK = "The call was cancelled."
+FORGOTTEN = "Session terminated"
+"""What mcp says of a session that the server does not know: HTTP 404."""
 
 _sent: ContextVar[list[int] | None] = ContextVar("sent", default=None)
 
@@ -52,10 +58,12 @@ class Call(MCPToolExecutor):
         sent: list[int] = []
         token = _sent.set(sent)
         try:
-            if self.client.is_connected():
-                wrap(self.client.session, "send_request", _noted)
+            await _drop(self.client, _has_ended)
             plain: Any = super()  # a decorator of the SDK's hides the types
-            observation: MCPToolObservation = await plain.call_tool(action)
+            observation: MCPToolObservation = await self._noted_call(plain, action)
+            if observation.is_error and FORGOTTEN in observation.text:  # it was not carried out
+                await _drop(self.client, MCPClient.is_connected)
+                observation = await self._noted_call(plain, action)
             return observation
         except asyncio.CancelledError:  # by the user, or by its time limit
             with anyio.move_on_after(LAST_WORD, shield=True), suppress(*GONE):
@@ -64,6 +72,12 @@ class Call(MCPToolExecutor):
             raise
         finally:
             _sent.reset(token)
+
+    async def _noted_call(self, plain: Any, action: MCPToolAction) -> MCPToolObservation:
+        if self.client.is_connected():
+            wrap(self.client.session, "send_request", _noted)
+        observation: MCPToolObservation = await plain.call_tool(action)
+        return observation
 
     @contextmanager
     def _interruptible(self, scope: anyio.CancelScope) -> Iterator[None]:
@@ -106,6 +120,22 @@ def _lend(found: MCPToolDefinition) -> MCPToolDefinition:
     assert isinstance(executor, MCPToolExecutor)
     own = Call(executor.tool_name, executor.client, executor.timeout, lent=True)
     return found.model_copy(update={"executor": own})
+
+
+_dropping: WeakKeyDictionary[MCPClient, asyncio.Lock] = WeakKeyDictionary()
+
+
+async def _drop(client: MCPClient, is_useless: Callable[[MCPClient], bool]) -> None:
+    """Disconnect a client; its next call connects it again. Calls may run side by side."""
+    async with _dropping.setdefault(client, asyncio.Lock()):
+        if is_useless(client):
+            await client.close()
+
+
+def _has_ended(client: MCPClient) -> bool:
+    """Whether the server's program has."""
+    transport: Any = getattr(client.transport, "transport", None)
+    return isinstance(transport, StdioTransport) and transport._is_session_dead()
 
 
 async def _noted(send: Any, request: Any, *rest: Any, **named: Any) -> Any:

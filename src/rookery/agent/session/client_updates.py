@@ -21,7 +21,6 @@ from rookery.agent.sdk_patches import llm as llms
 from rookery.agent.storage import delegations
 from rookery.agent.storage.store import Record
 from rookery.agent.translate import Translator
-from rookery.agent.translate.calls import SPOKEN, SUB_AGENTS
 from rookery.agent.translate.children import Listener, Watcher
 from rookery.agent.translate.pace import Pace
 from rookery.core.json import Json
@@ -79,7 +78,7 @@ class ClientUpdates(Listener):
         self.folder = folder
         """Where the conversation is kept."""
         self.conversation: Conversation | None = None
-        self.tool_names = Names(folder, reserved={*SPOKEN, *SUB_AGENTS})
+        self.tool_names = Names(folder)
         self.translator = self._new_translator()
         self.watcher = Watcher(self)
         self._loop = asyncio.get_running_loop()

@@ -125,6 +125,8 @@ class Session(ClientUpdates, Seams):
             self._no_browser = ""
             self.on_loop(self.notice, f"{browser.LEFT_OUT}.\n{why}\n")
         self.running._ensure_agent_ready()
+        if self.running.connections is not None:
+            self.running.connections.try_again()
         subagents.remember(self.running, delegations.tasks(self.folder))
 
     async def end(self) -> None:
@@ -234,19 +236,8 @@ class Session(ClientUpdates, Seams):
         return OfClient(self.client, self.record.id, self._loop)
 
     @override
-    def mcp_failed(self, name: str, why: str) -> None:
-        text = f"Couldn't connect to MCP server {name} ({why}); continuing without it.\n"
+    def mcp_notice(self, text: str) -> None:
         self.on_loop(self.notice, text)
-
-    @override
-    def mcp_late(self, name: str) -> None:
-        about = "Its tools will be added when it does."
-        self.on_loop(self.notice, f"MCP server {name} has not answered yet.\n{about}\n")
-
-    @override
-    def mcp_came(self, name: str, tools: int) -> None:
-        count = "1 tool" if tools == 1 else f"{tools} tools"
-        self.on_loop(self.notice, f"MCP server {name} is connected.\nAdded {count}.\n")
 
     # --- choices ---------------------------------------------------------------------------------
 
