@@ -169,7 +169,7 @@ async def test_one_tool_name_of_two_servers_and_a_tool_called_think(
         {"text": "ok"},
     ]
     assert stop_reason(await agent.turn(session, steps)) == "end_turn"
-    assert {"mcp__left__find", "mcp__right__find", "mcp__left__think", "think"} <= {*offered(model)}
+    assert {"mcp__left__find", "mcp__right__find", "mcp__left__think"} <= {*offered(model)}
     told = calls(agent.news(session))
     names = ["mcp__left__find", "mcp__right__find", "mcp__left__think", "mcp__right__solo"]
     assert [call["name"] for call in told] == names
