@@ -1,6 +1,6 @@
 """`run`: from a task in words to a session, and to its end."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,9 @@ from rookery.cli.output import standard
 from rookery.cli.session import new_session, prompt_input
 from rookery.cli.session.prompt_input import message_of
 from rookery.core.policy import approvals
+
+if TYPE_CHECKING:
+    from rookery.cli.session.approval_flags import Policy
 
 STOP = "Put the session to sleep when the turn ends, if you are still watching."
 
@@ -71,27 +74,36 @@ def run(
     screen = standard()
     flags.check_output(as_json=as_json, verbose=verbose)
     detach, stop = of_session.pop("detach"), of_session.pop("stop")
-    if detach and (as_json or verbose or stop):
-        word = "--json" if as_json else "--verbose" if verbose else "--stop"
-        raise click.UsageError(f"--detach waits for nothing: it cannot be combined with {word}.")
+    if detach:
+        _check_detached({"--json": as_json, "--verbose": verbose, "--stop": stop})
     given = _approval_flags(of_session)
     of_session["worktree"], text = prompt_input.after_name(of_session["worktree"], text)
     wanted = new_session.wanted(screen, **of_session)
     if wanted is None:
         return exits.DONE
-    from rookery.cli.session.approval_flags import check_destructive, chosen
     from rookery.cli.session.turn import Wish, run_turn
 
-    policy = chosen(approve, given, "run")
-    policy = policy._replace(destructive=destructive, without_hooks=without_hooks)
-    policy = policy if policy.stated else policy._replace(told="rookery run")
-    check_destructive(policy.approve, destructive)
+    policy = _policy(approve, given, destructive=destructive, without_hooks=without_hooks)
     wish = Wish(message_of(text, files), policy, as_json, verbose, stop=stop, detach=detach)
 
     def create() -> str:
         return wanted.create(policy.order, confirm=policy.confirm)
 
     return run_turn(screen, create, wish, wanted.about)
+
+
+def _policy(approve: str | None, given: dict[str, bool], **more: Any) -> "Policy":
+    from rookery.cli.session.approval_flags import check_destructive, chosen
+
+    policy = chosen(approve, given, "run")._replace(**more)
+    policy = policy if policy.stated else policy._replace(told="rookery run")
+    check_destructive(policy.approve, policy.destructive)
+    return policy
+
+
+def _check_detached(given: dict[str, bool]) -> None:
+    if word := next((word for word, is_given in given.items() if is_given), ""):
+        raise click.UsageError(f"--detach waits for nothing: it cannot be combined with {word}.")
 
 
 def _approval_flags(of_session: dict[str, Any]) -> dict[str, bool]:
