@@ -192,21 +192,6 @@ LONG = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_I11_13_too_long_a_conversation_is_condensed(
-    agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
-) -> None:
-    error: Json = {"status": 400, "message": LONG[dialect]}
-    error |= {"code": "context_length_exceeded"} if dialect in ("chat", "responses") else {}
-    talk = await Talk.begin(agent, provider, dialect, tmp_path)
-    for number in range(3):
-        await talk.turn(f"Answer {number}")
-    seen = await talk.turn({"error": error}, "Went on")
-    assert (seen.error, seen.stop) == ("", "end_turn")
-    assert "condensed" in seen.thoughts
-    assert len(seen.asked) <= 4
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
 async def test_I11_13_what_cannot_become_shorter_is_not_tried_for_ever(
     agent: Agent, provider: ScriptedModel, tmp_path: Path, dialect: str
 ) -> None:

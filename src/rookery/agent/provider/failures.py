@@ -90,9 +90,7 @@ def kind_of(error: BaseException) -> str:
 
 def _kind(error: BaseException, causes: list[BaseException]) -> str:
     names = {base.__name__ for cause in causes for base in type(cause).__mro__}
-    if names & {"LLMContextWindowExceedError", "ContextWindowExceededError"}:
-        return "context"
-    if "NoCondensationAvailableException" in names:  # too long, and cannot be condensed
+    if retries.is_too_long(error):
         return "context"
     if "EmptyAnswer" in names:
         return "empty"
@@ -113,7 +111,9 @@ def _kind(error: BaseException, causes: list[BaseException]) -> str:
         return "network"
     if status in retries.FINAL or "LLMBadRequestError" in names:
         return "request"
-    return "provider"
+    # What cannot be condensed is too long, unless the summary's writer failed.
+    stuck = "NoCondensationAvailableException" in names and "LLMError" not in names
+    return "context" if stuck else "provider"
 
 
 def _said(causes: list[BaseException]) -> str:

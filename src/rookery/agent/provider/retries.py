@@ -17,8 +17,22 @@ EXHAUSTED = (
 BROKEN_OFF = (
     *("peer closed", "incomplete chunked", "not enough data to satisfy", "server disconnected"),
     *("payload is not completed", "connection reset", "connection closed", "closed connection"),
+    "before any terminal event",
 )
 """Said when a connection breaks within an answer."""
+TOO_LONG = (
+    *("context_length_exceeded", "context length exceeded", "contextwindowexceedederror"),
+    *("maximum context length", "maximum prompt length", "exceeds maximum context"),
+    *("exceeds the context window", "context window exceeds", "exceed context limit"),
+    *("exceeds the available context", "exceeded model token limit", "exceeds max length"),
+    *("greater than the context length", "context the overflows", "context size has been exceeded"),
+    *("loaded with context length", "too large for model", "too long to fit", "too many tokens"),
+    *("prompt is too long", "input is too long", "input length exceeds", "string too long"),
+    *("input token count", "range of input length", "reduce the length of", "`inputs` tokens"),
+    *("request_too_large", "request too large", "body too large", "payload too large"),
+)
+"""Said when a conversation does not fit the model's window, or what may be sent at once."""
+TOO_LONG_TYPES = ("LLMContextWindowExceedError", "ContextWindowExceededError")
 AT_ONCE = 0.5
 """Seconds until the first try after a connection that was cut."""
 _SAID = re.compile(
@@ -48,7 +62,7 @@ def status_of(error: BaseException) -> int:
 
 
 def says(error: BaseException, words: tuple[str, ...]) -> bool:
-    text = " ".join(str(cause).lower() for cause in chain(error))
+    text = " ".join(f"{cause} {getattr(cause, 'code', '')}".lower() for cause in chain(error))
     return any(word in text for word in words)
 
 
@@ -104,13 +118,22 @@ def is_exhausted(error: BaseException) -> bool:
     return says(error, EXHAUSTED) and delay_of(error) is None
 
 
+def is_too_long(error: BaseException) -> bool:
+    """Whether only a shorter conversation would be taken: neither the same nor a pause helps."""
+    typed = any(type(cause).__name__ in TOO_LONG_TYPES for cause in chain(error))
+    said = status_of(error) == 413 or says(error, TOO_LONG)
+    return (typed or said) and not is_exhausted(error)
+
+
 def is_broken_off(error: BaseException) -> bool:
     return says(error, BROKEN_OFF)
 
 
 def is_worth_it(error: BaseException, longest: float) -> bool:
     """Whether to ask again by ourselves. A long wait is left to the user."""
-    if (status_of(error) in FINAL and not is_broken_off(error)) or is_exhausted(error):
+    if is_too_long(error) or is_exhausted(error):
+        return False
+    if status_of(error) in FINAL and not is_broken_off(error):
         return False
     wanted = delay_of(error)
     return wanted is None or wanted <= longest

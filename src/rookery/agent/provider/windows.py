@@ -14,8 +14,6 @@ PER_TOKEN = 4
 """Characters, about."""
 SURELY = 0.8
 """The count is rough: this share of it must be over the window."""
-TRIES = 3
-"""Times in a row that a conversation may be too long."""
 
 _SIZE = re.compile(
     r"(?:maximum|max|limit|context (?:length|window|size))\D{0,40}?(\d[\d,]{2,})|> (\d[\d,]{2,})",
@@ -39,8 +37,9 @@ class TooSmall(Exception):
 def needed_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
     """Tokens, about."""
     texts = (getattr(part, "text", "") for message in messages for part in message.content)
+    calls = (call.arguments for message in messages for call in message.tool_calls or ())
     declared = (json.dumps(tool.to_openai_tool()) for tool in tools)
-    return sum(map(len, (*texts, *declared))) // PER_TOKEN
+    return sum(map(len, (*texts, *calls, *declared))) // PER_TOKEN
 
 
 def least_for(messages: Sequence[Any], tools: Sequence[Any]) -> int:
@@ -67,32 +66,3 @@ def check(conversation: Any, llm: Any) -> None:
         needed = least_for(messages, list(agent.tools_map.values()))
         if needed * SURELY > size:
             raise TooSmall(needed, size)
-
-
-class Pressure:
-    """How often in a row a conversation was too long, and how long it was."""
-
-    def __init__(self) -> None:
-        self._needed: list[int] = []
-        self._condensed = 0
-
-    def relieve(self) -> None:
-        self._needed.clear()
-        self._condensed = 0
-
-    def condense(self, size: int | None) -> None:
-        """It was condensed before it was sent. Raises TooSmall after several times."""
-        self._condensed += 1
-        if self._condensed > TRIES:
-            self.relieve()
-            raise TooSmall(0, size or 0)
-
-    def meet(self, error: BaseException, messages: Sequence[Any], tools: Sequence[Any]) -> None:
-        """It was too long again. Raises TooSmall if condensing does not help."""
-        size, needed = size_in(error), needed_for(messages, tools)
-        stuck = bool(self._needed) and needed > 0.9 * self._needed[-1]
-        self._needed.append(needed)
-        fixed = size and least_for(messages, tools) * SURELY > size
-        if stuck or fixed or len(self._needed) > TRIES:
-            self.relieve()
-            raise TooSmall(needed, size) from error

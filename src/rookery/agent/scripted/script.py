@@ -72,6 +72,8 @@ class Turn(NamedTuple):
     """Without the answer's id, as behind some proxies."""
     unmarked: bool = False
     """The stream closes in order, but without the mark of its end: a proxy's time limit."""
+    unstreamed: bool = False
+    """The whole answer at once, though the request wants a stream: some gateways cannot."""
     garbled: bool = False
     """Two bytes that are not UTF-8 stand for each U+FFFD."""
     counts: Any = None
@@ -84,7 +86,7 @@ class Turn(NamedTuple):
     def fails(self) -> bool:
         """Whether the conversation continues without it: the client will ask again."""
         broken = self.failure is not None or self.drop is not None or self.hang is not None
-        return broken or self.unmarked or self.is_empty
+        return broken or self.unmarked or self.is_empty or self.finish == "error"
 
     @property
     def is_empty(self) -> bool:
@@ -259,7 +261,8 @@ def _failure(value: Json, place: str) -> Failure:
         sent += [(header, str(given[key]))] if key in given else []
     texts = ("message", "type", "body")
     changed: Json = {key: _text(given[key], f"{place}.{key}") for key in texts if given.get(key)}
-    code = given.get("code", failure.code)
+    plain = "message" in given and not isinstance(given.get("status"), str)
+    code = given.get("code", None if plain else failure.code)
     return failure._replace(**changed, code=code, headers=tuple(sent))
 
 
@@ -329,7 +332,9 @@ TURN: Mapping[str, Read] = {
     "chunks": _count,
     "times": lambda value, place: max(1, _count(value, place)),
     "usage": _usage,
-    **dict.fromkeys(("anonymous", "unmarked", "garbled"), lambda value, _: value is True),
+    **dict.fromkeys(
+        ("anonymous", "unmarked", "unstreamed", "garbled"), lambda value, _: value is True
+    ),
     "counts": _anything,
 }
 ERROR_KEYS = ("status", "message", "type", "code", "headers", "retry_after", "reset", "body")

@@ -246,12 +246,13 @@ class _Exchange:
 
     async def _play(self, asked: Asked, dialect: Dialect, gone: asyncio.Task[bytes]) -> str:
         turn = asked.turn
+        streams = dialect.stream and not turn.unstreamed
         if await self._left(gone, turn.delay):
             return "hung up"
-        if turn.failure is not None and (turn.after is None or not dialect.stream):
+        if turn.failure is not None and (turn.after is None or not streams):
             await self.fail(turn.failure, dialect)
             return "failed"
-        if dialect.stream and turn.drop != 0:
+        if streams and turn.drop != 0:
             # Chunked: else the client could not tell an early end from the real one.
             more = ("Transfer-Encoding: chunked", *_lines(turn.headers))
             self.writer.write(_head(200, "text/event-stream", *more))
@@ -271,7 +272,7 @@ class _Exchange:
         if turn.hang is not None:
             await gone
             return "hung up"
-        if not dialect.stream:
+        if not streams:
             if await self._left(gone, turn.every * len(list(dialect.pieces()))):
                 return "hung up"
             asked.sent = time.monotonic_ns()

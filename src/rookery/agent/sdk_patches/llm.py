@@ -6,30 +6,32 @@ than the provider says, and streams thoughts as text. Unnecessary once a retry c
 error, and thoughts and the end of an answer are told apart. (`answers.py` has the rest.)
 """
 
-import asyncio
 import os
 from collections.abc import Callable
 from typing import Any, override
 
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent
+from openai import OpenAIError
 from openhands.sdk import LLM
-from openhands.sdk.event import Condensation
 from openhands.sdk.llm import LLMResponse, Message, exceptions
 from pydantic import PrivateAttr
 from tenacity import RetryCallState, retry_if_exception
 
-from rookery.agent.provider import fallback, quotas, retries, surrogates, windows
+from rookery.agent.provider import fallback, quotas, retries, surrogates
 from rookery.agent.provider.fallback import StandIn
 from rookery.agent.provider.history import Answer, ids_in, repaired
+from rookery.agent.provider.pressure import Pressure
+from rookery.agent.provider.subscribed import SubscribedLLM
 from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import REFUSED, Ending
+from rookery.agent.sdk_patches.lost_events import FULL, PAUSED, SILENT
 from rookery.agent.sdk_patches.outgoing import Prompt, Prompts, Uncopied
-from rookery.home import paths
-from rookery.models import subscriptions
 
 ENDS = ("user", "tool")
 """Whose last message is marked for the provider's cache."""
+MAX_PAUSES = 10
+"""Answers in a row after which the model wants to go on."""
 EMPTY_ANSWERS = 3
 """Answers without a word or a call, after which the model is not asked again."""
 
@@ -42,9 +44,18 @@ class Refused(Exception):
     """The provider's filter refused the request; the message is its own."""
 
 
-class RookeryLLM(quotas.QuotaLLM):
+FAILURES = (exceptions.LLMError, OpenAIError, EmptyAnswer, Refused)
+"""What a request to a model may end with."""
+
+
+class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
     _ending: Ending = PrivateAttr(default=Ending())
-    _pressure: windows.Pressure = PrivateAttr(default_factory=windows.Pressure)
+    _pauses: int = PrivateAttr(default=0)
+    _unstreamed: bool = PrivateAttr(default=False)
+    """The provider answers as a whole, also where it is asked for a stream."""
+    _heard: bool = PrivateAttr(default=False)
+    """Something of the answer has come."""
+    _pressure: Pressure = PrivateAttr(default_factory=Pressure)
     _attempt: str = PrivateAttr(default="")
     """The id of an answer's chunks, before its own is known."""
     _summary: tuple[str, int] = PrivateAttr(default=("", 0))
@@ -58,7 +69,7 @@ class RookeryLLM(quotas.QuotaLLM):
 
     def start_over(self) -> None:
         """For another conversation."""
-        self._ending, self._pressure, self._stand_in = Ending(), windows.Pressure(), None
+        self._ending, self._pressure, self._stand_in = Ending(), Pressure(), None
         self._prompts = Prompts()
 
     def fall_back_on(self, models: fallback.Fallbacks | None) -> None:
@@ -82,6 +93,10 @@ class RookeryLLM(quotas.QuotaLLM):
     def prompts(self) -> Prompts:
         return self._prompts
 
+    @property
+    def pressure(self) -> Pressure:
+        return self._pressure
+
     @override
     def _begin_chat_messages(self, messages: list[Message]) -> tuple[list[Message], bool]:
         """The SDK copies all that was ever said to the bottom, to mark two messages."""
@@ -93,27 +108,6 @@ class RookeryLLM(quotas.QuotaLLM):
                 copies[at] = copies[at].model_copy(update={"content": parts})
             self._apply_prompt_caching(copies)
         return copies, self.vision_is_active()
-
-    @override
-    def _get_litellm_auth_values(self) -> tuple[str | None, dict[str, str]]:
-        """Of a subscription: with the tokens as they are now, also after another login or none."""
-        if not self.is_subscription:
-            return super()._get_litellm_auth_values()
-        kept = self._subscription_credentials = self._tokens()
-        if kept is None or not kept.is_expired():
-            return super()._get_litellm_auth_values()
-        with subscriptions.renewing(paths.home()):
-            self._subscription_credentials = self._tokens()  # another session may have been first
-            return super()._get_litellm_auth_values()
-
-    def _tokens(self) -> Any:
-        return self._subscription_credential_store.get(subscriptions.VENDOR)
-
-    @override
-    async def _aget_litellm_auth_values(self) -> tuple[str | None, dict[str, str]]:
-        if not self.is_subscription:
-            return await super()._aget_litellm_auth_values()
-        return await asyncio.to_thread(self._get_litellm_auth_values)
 
     @override
     def _prepare_responses_messages(self, messages: list[Message]) -> list[Message]:
@@ -156,9 +150,11 @@ class RookeryLLM(quotas.QuotaLLM):
         except exceptions.LLMContentPolicyViolationError as error:
             # The SDK would ask the model to rephrase it, again and again.
             raise Refused(str(error)) from error
-        except exceptions.LLMContextWindowExceedError as error:
-            self._pressure.meet(error, messages, tools or ())
-            raise
+        except (exceptions.LLMError, OpenAIError) as error:
+            window = self.effective_max_input_tokens
+            if not self._pressure.meet(error, messages, tools or (), window):
+                raise
+            raise exceptions.LLMContextWindowExceedError(str(error)) from error
         self._pressure.relieve()
         return found
 
@@ -263,13 +259,20 @@ class RookeryLLM(quotas.QuotaLLM):
 
     # --- chat completions ------------------------------------------------------------------------
 
+    def _wanted(self, on_token: Any, named: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if not self._unstreamed:
+            return on_token, named
+        return None, named | {"enable_streaming": False, "stream": False}
+
     @override
     def _transport_call(self, *, on_token: Any = None, **named: Any) -> Any:
+        on_token, named = self._wanted(on_token, named)
         heard = self._quotas.heard(answers.corrected(on_token, self._answer))
         return self._quotas.note(super()._transport_call(on_token=heard, **named))
 
     @override
     async def _atransport_call(self, *, on_token: Any = None, **named: Any) -> Any:
+        on_token, named = self._wanted(on_token, named)
         heard = self._quotas.heard(answers.corrected(on_token, self._answer))
         return self._quotas.note(await super()._atransport_call(on_token=heard, **named))
 
@@ -279,7 +282,11 @@ class RookeryLLM(quotas.QuotaLLM):
         refused = answers.correct_message(choice["message"], self._answer.again())
         found = super()._build_completion_result(resp)
         finish = str(choice.get("finish_reason") or "")
+        if finish == FULL:
+            raise exceptions.LLMContextWindowExceedError(finish)
         self._ending = answers.ending_of(finish, found.message, refused=refused)
+        paused = finish == PAUSED and not found.message.tool_calls
+        self._pauses = self._pauses + 1 if paused else 0
         return found
 
     # --- responses -------------------------------------------------------------------------------
@@ -289,6 +296,7 @@ class RookeryLLM(quotas.QuotaLLM):
         """One answer is one stream with one id: the SDK gives each chunk its item's id, and
         thoughts as text."""
         item, chunk = super()._process_stream_event(event, emit_deltas=emit_deltas)
+        self._heard = True
         if chunk is not None:
             delta = chunk.choices[0].delta
             if isinstance(event, ReasoningSummaryTextDeltaEvent):
@@ -305,8 +313,9 @@ class RookeryLLM(quotas.QuotaLLM):
 
     @override
     def _build_responses_call_kwargs(self, *arguments: Any, **named: Any) -> dict[str, Any]:
-        self._attempt = f"responses-{os.urandom(8).hex()}"
-        return super()._build_responses_call_kwargs(*arguments, **named)
+        self._attempt, self._heard = f"responses-{os.urandom(8).hex()}", False
+        made = super()._build_responses_call_kwargs(*arguments, **named)
+        return made | ({"stream": False} if self._unstreamed else {})
 
     @override
     def _build_responses_result(self, resp: Any) -> LLMResponse:
@@ -334,6 +343,8 @@ class RookeryLLM(quotas.QuotaLLM):
 
             def wait(state: RetryCallState) -> float:
                 error = state.outcome.exception() if state.outcome is not None else None
+                if error is not None and not self._heard and retries.says(error, SILENT):
+                    self._unstreamed = True
                 usual = float(retried.retry.wait(state))
                 return retries.wait_after(error, usual, first=state.attempt_number == 1)
 
@@ -350,6 +361,11 @@ def ending_of(agent: Any) -> Ending:
     return agent.llm._ending if isinstance(agent.llm, RookeryLLM) else Ending()
 
 
+def wants_to_go_on(agent: Any) -> bool:
+    """Whether its last answer was a pause, and not one of many."""
+    return isinstance(agent.llm, RookeryLLM) and 0 < agent.llm._pauses <= MAX_PAUSES
+
+
 def forget_ending(agent: Any) -> None:
     if isinstance(agent.llm, RookeryLLM):
         agent.llm._ending = Ending()
@@ -360,28 +376,6 @@ def begin_turn(agent: Any) -> None:
     for llm in (agent.llm, getattr(agent.condenser, "llm", None)):
         if isinstance(llm, RookeryLLM):
             llm._stand_in = None
-
-
-def check_window(conversation: Any) -> None:
-    """Before a step. Raises TooSmall, unless another model answers instead."""
-    llm = conversation.agent.llm
-    while True:
-        try:
-            return windows.check(conversation, getattr(llm, "answering", llm))
-        except windows.TooSmall as error:
-            if not isinstance(llm, RookeryLLM) or not llm.yields_to(error):
-                raise
-
-
-def note_condensed(conversation: Any) -> None:
-    """After a step that only condensed the conversation. Raises TooSmall if that has no end."""
-    events, llm = conversation.state.events, conversation.agent.llm
-    if isinstance(llm, RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
-        try:
-            llm._pressure.condense(llm.answering.effective_max_input_tokens)
-        except windows.TooSmall as error:
-            if not llm.yields_to(error):
-                raise
 
 
 def refused_in(error: BaseException) -> str | None:

@@ -7,6 +7,7 @@ Made for openhands-sdk 1.58 and litellm 1.105. Each part is unnecessary once ups
   which the SDK drops: thoughts came after the text),
 - passes on `delta.refusal` of chat completions (litellm drops it: a refusal was empty),
 - tells a stream that stops from one that ends (litellm makes up the reason: half was the whole),
+  also where the provider says that it failed, and knows the words of PASSED_ON,
 - reads on after a byte that is not UTF-8 (openai: the whole answer was lost), and takes pieces that
   came at once as one (`provider.bursts`).
 """
@@ -18,6 +19,7 @@ from typing import Any
 
 import openhands.sdk.llm._response_stream as of_stream
 import openhands.sdk.llm.llm as of_llm
+from litellm.litellm_core_utils import core_helpers
 from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from litellm.types.llms.openai import ReasoningSummaryTextDeltaEvent, ResponseCompletedEvent
 from openai._streaming import SSEDecoder
@@ -27,6 +29,14 @@ from rookery.agent.sdk_patches import Around, wrap
 
 THOUGHTS = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
 REFUSED = "content_filter"
+FAILED = ("error", "network_error")
+"""Reasons of gateways, in the middle of an answer."""
+PAUSED, FULL = "finish_reason_unspecified", "malformed_function_call"
+PASSED_ON = {"pause_turn": PAUSED, "model_context_window_exceeded": FULL}
+"""Reasons of Anthropic's that litellm takes for a usual end, as words of its own that no other
+reason becomes."""
+SILENT = ("before any terminal event", "before anything of the answer")
+"""Said of a stream that ended in order, with nothing that litellm could read."""
 GEMINI = "litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini"
 
 
@@ -37,6 +47,8 @@ def install() -> None:
     wrap(CustomStreamWrapper, "finish_reason_handler", _finish)
     wrap(SSEDecoder, "aiter_bytes", _events)
     wrap(SSEDecoder, "iter_bytes", _events_now)
+    known: Any = core_helpers._FINISH_REASON_MAP
+    known.update(PASSED_ON | {reason: reason for reason in PASSED_ON.values()})
 
 
 def install_rest() -> None:
@@ -83,8 +95,10 @@ def _chunk(known: Around, wrapper: Any, chunk: Any) -> Any:
 
 
 def _finish(known: Around, wrapper: Any) -> Any:
-    if wrapper.received_finish_reason is None and wrapper.intermittent_finish_reason is None:
-        raise ConnectionError("connection closed before the end of the answer")
+    reason = wrapper.received_finish_reason or wrapper.intermittent_finish_reason
+    if reason is None or reason in FAILED:
+        what = "the end" if wrapper.chunks else "anything"
+        raise ConnectionError(f"connection closed before {what} of the answer")
     return known(wrapper)
 
 

@@ -14,17 +14,18 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from openhands.sdk import Agent, LocalConversation
+from openhands.sdk import Agent, LocalConversation, Message, TextContent
 from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.conversation.response_utils import get_agent_final_response
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
+from openhands.sdk.event import Condensation, MessageEvent
 from openhands.sdk.security.confirmation_policy import NeverConfirm
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.tools.task import manager
 from openhands.tools.task.manager import Task, TaskManager
 
 from rookery.agent import terminal
-from rookery.agent.provider import retries
+from rookery.agent.provider import retries, windows
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches import Around, llm, wrap
 from rookery.agent.sdk_patches.answers import MAX_TOKENS
@@ -33,6 +34,7 @@ from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
 
 CUT = "The sub-agent's model reached its output limit. It wrote:"
 REFUSED = "The sub-agent's model refused to answer:"
+GO_ON = "Go on."
 THREADS = 64
 """For the tools of sub-agents; one that starts another sub-agent waits in one of them."""
 
@@ -140,17 +142,43 @@ def _run(run: Around, self: TaskManager, task_id: str, conversation: LocalConver
         raise Unfinished(f"{words}\n{said}" if said else f"{words[:-1]}.")
 
 
+def _check_window(conversation: Any) -> None:
+    """Before a step. Raises TooSmall, unless another model answers instead."""
+    model = conversation.agent.llm
+    while True:
+        try:
+            return windows.check(conversation, getattr(model, "answering", model))
+        except windows.TooSmall as error:
+            if not isinstance(model, llm.RookeryLLM) or not model.yields_to(error):
+                raise
+
+
+def _note_condensed(conversation: Any) -> None:
+    """After a step that only condensed the conversation. Raises TooSmall if that has no end."""
+    events, model = conversation.state.events, conversation.agent.llm
+    if isinstance(model, llm.RookeryLLM) and len(events) and isinstance(events[-1], Condensation):
+        try:
+            model.pressure.condense(model.answering.effective_max_input_tokens)
+        except windows.TooSmall as error:
+            if not model.yields_to(error):
+                raise
+
+
 async def _step(
     step: Around, self: Agent, conversation: Any, on_event: Any, on_token: Any = None
 ) -> None:
     """Of every agent. Raises TooSmall."""
     llm.forget_ending(conversation.agent)
-    llm.check_window(conversation)
+    _check_window(conversation)
     await step(self, conversation, on_event, on_token)
-    llm.note_condensed(conversation)
-    state = conversation.state
-    if llm.ending_of(conversation.agent).stops and state.execution_status == Status.RUNNING:
+    _note_condensed(conversation)
+    state, agent = conversation.state, conversation.agent
+    if llm.ending_of(agent).stops and state.execution_status == Status.RUNNING:
         state.execution_status = Status.FINISHED
+    if llm.wants_to_go_on(agent) and state.execution_status == Status.FINISHED:
+        words = Message(role="user", content=[TextContent(text=GO_ON)])
+        on_event(MessageEvent(source="environment", llm_message=words))
+        state.execution_status = Status.RUNNING
 
 
 def _nudge(nudge: Around, self: Agent, on_event: Any) -> None:

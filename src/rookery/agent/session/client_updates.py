@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, override
 
-from openhands.sdk.event import ActionEvent, MessageEvent
+from openhands.sdk.event import ActionEvent, CondensationRequest, MessageEvent
 from openhands.sdk.event.conversation_error import ConversationErrorEvent
 
 from rookery.agent.conversation.choices import Choices
@@ -192,6 +192,8 @@ class ClientUpdates(Listener):
         if self.turn is None or isinstance(event, ConversationErrorEvent):
             return  # the turn reports errors
         _end_output(self._pace, event)
+        if isinstance(event, CondensationRequest):
+            self.take_back_half()  # the window was full in the middle of an answer
         self.tell(*self.translator.live(event))
         if isinstance(event, ActionEvent | MessageEvent) and event.source == "agent":
             self.tell_usage()
