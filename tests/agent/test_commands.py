@@ -184,7 +184,9 @@ async def test_condense(agent: Agent, model: ScriptedModel, tmp_path: Path) -> N
         await agent.turn(session, f"thing {number}")
     assert "Condensed" in await said(agent, session, "/condense")
     await agent.turn(session, "and now")
-    assert "thing 4" not in str(model.asked[-1].body["messages"])
+    sent = str(model.asked[-1].body["messages"])
+    assert "You said: thing 4" not in sent
+    assert "thing 4" in sent, "the user's own words stay"
 
 
 async def test_I11_14_the_summary_is_written_by_the_model_that_was_chosen(

@@ -74,6 +74,6 @@ async def test_I17_3_it_is_condensed_by_tokens_and_keeps_the_plan_and_the_files(
                 assert last.count(SUMMARY) == 1
                 assert "- [done] Find the leak (in the parser)" in last
                 assert "- [in_progress] Mend it" in last
-                assert last.count("notes.md") == 1, condensations
-                assert "absent.md" not in last, "an edit that failed changed nothing"
+                assert last.count(f"- {tmp_path / 'notes.md'}") == 1, condensations
+                assert f"- {tmp_path / 'absent.md'}" not in last, "an edit that failed"
             assert len([each for each in own.asked if not each.body.get("tools")]) == 2

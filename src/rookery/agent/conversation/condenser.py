@@ -5,26 +5,28 @@ before each step would cost more the longer a conversation is: each event's lett
 once, and the provider's own count of the last prompt says how many make a token."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeGuard, override
+from contextlib import contextmanager
+from typing import Any, NamedTuple, override
 
 from openhands.sdk import LLM
 from openhands.sdk.context.condenser import LLMSummarizingCondenser
-from openhands.sdk.context.condenser.base import CondensationRequirement
+from openhands.sdk.context.condenser.base import (
+    CondensationRequirement,
+    NoCondensationAvailableException,
+)
 from openhands.sdk.context.condenser.llm_summarizing_condenser import Reason
 from openhands.sdk.context.view import View
-from openhands.sdk.event import ActionEvent, ObservationEvent, SystemPromptEvent
+from openhands.sdk.event import SystemPromptEvent
 from openhands.sdk.event.base import LLMConvertibleEvent
 from openhands.sdk.event.condenser import Condensation, CondensationSummaryEvent
 from openhands.sdk.llm import ImageContent, TextContent
-from openhands.tools.task_tracker import TaskTrackerAction
 from pydantic import PrivateAttr
 
-from rookery.agent.provider import windows
+from rookery.agent.conversation.summaries import excerpts, is_prompt, with_kept
+from rookery.agent.provider import retries, windows
+from rookery.agent.provider.pressure import WINDOW, Pressure
 from rookery.agent.sdk_patches.outgoing import begins_with
-from rookery.agent.translate import patches
 
-WINDOW = 128_000
-"""Tokens, of a model that is on no list."""
 IMAGE = 6_000
 """Letters that a picture counts as."""
 PER_LETTER = (0.2, 1 / windows.PER_TOKEN, 1.2)
@@ -32,16 +34,36 @@ PER_LETTER = (0.2, 1 / windows.PER_TOKEN, 1.2)
 UNLIMITED = 100_000
 """Events."""
 
-PLAN = "The plan, word for word:"
-FILES = "Files changed so far:"
-MOST_FILES = 200
-LOOKS = ("view", "read", "list", "grep", "glob")
-"""In the names of file tools, or of their commands, that change nothing."""
+PROMPTS = 0.5
+"""Share of the room after condensing that the user's prompts may take."""
+FULL = 0.9
+"""Share of the window that the newest prompt may take, with the system prompt: it stays whole."""
+SHORTENED = 800
+"""Letters that stay of any other that is too long."""
+READ = 0.6
+"""Share of its own window that the summary's writer reads."""
+PROGRESS = 0.1
+"""Share of the letters that must be forgotten, unless somebody asks for it."""
+
+
+class _Prompts(NamedTuple):
+    """The user's prompts in a view."""
+
+    newest: str = ""
+    whole: dict[str, int] = {}  # noqa: RUF012 - never changed
+    """The letters of those that stay word for word, by their events' ids."""
+    budget: int = 0
+
+    def length_of(self, id: str) -> int:
+        """Letters that are left of one that is shortened."""
+        return self.budget if id == self.newest else SHORTENED
 
 
 class RookeryCondenser(LLMSummarizingCondenser):
     share: float = 0.75
     """Of the model's window."""
+    minimum_progress: float = 1e-6
+    """Of the events. PROGRESS measures it by letters."""
 
     _letters: dict[str, int] = PrivateAttr(default_factory=dict)
     """By event."""
@@ -52,6 +74,10 @@ class RookeryCondenser(LLMSummarizingCondenser):
     _counted: str = PrivateAttr(default="")
     """The answer by which it was last measured."""
     _per_letter: float = PrivateAttr(default=PER_LETTER[1])
+    _failure: Exception | None = PrivateAttr(default=None)
+    """Of the summary's writer."""
+    _prompts: _Prompts = PrivateAttr(default=_Prompts())
+    """Those of the view that is condensed."""
 
     # --- when ------------------------------------------------------------------------------------
 
@@ -72,14 +98,15 @@ class RookeryCondenser(LLMSummarizingCondenser):
         reasons = self.get_condensation_reasons(view, agent_llm)
         if not reasons:
             return None
-        full = self._tokens(view, agent_llm) > self._window(agent_llm)
+        full = self._tokens(view, agent_llm) > _stated_window(agent_llm)
         if Reason.REQUEST in reasons or (Reason.TOKENS in reasons and full):
             return CondensationRequirement.HARD
         return CondensationRequirement.SOFT
 
     def _window(self, llm: LLM | None) -> int:
-        answering = getattr(llm, "answering", llm)
-        return (answering.effective_max_input_tokens if answering else None) or WINDOW
+        """What the provider refused before is never reason enough to stop: it may take it now."""
+        stated = _stated_window(llm)
+        return min(stated, _pressure_of(llm).window or stated)
 
     def _tokens(self, view: View, llm: LLM | None) -> float:
         letters = self._letters_of_all(view.events)
@@ -107,53 +134,168 @@ class RookeryCondenser(LLMSummarizingCondenser):
             known = self._letters[event.id] = _length(event)
         return known
 
+    @override
+    def condense(self, view: View, agent_llm: LLM | None = None) -> View | Condensation:
+        self._failure = None
+        try:
+            return super().condense(view, agent_llm=agent_llm)
+        except NoCondensationAvailableException as error:
+            why = self._why(agent_llm, error)
+        raise why
+
+    @override
+    async def acondense(self, view: View, agent_llm: LLM | None = None) -> View | Condensation:
+        self._failure = None
+        try:
+            return await super().acondense(view, agent_llm=agent_llm)
+        except NoCondensationAvailableException as error:
+            why = self._why(agent_llm, error)
+        raise why
+
+    def _why(self, llm: LLM | None, error: Exception) -> Exception:
+        """Why it cannot go on: the summary's writer failed, or the provider refused in words that
+        need not mean that the conversation is too long."""
+        return self._failure or _pressure_of(llm).guess or error
+
     # --- what ------------------------------------------------------------------------------------
 
     @override
     def _get_forgotten_events(
         self, view: View, agent_llm: LLM | None = None
     ) -> tuple[Sequence[LLMConvertibleEvent], int]:
-        """All between the first events and as many of the last as half of the room holds."""
+        """All between the first events and as many of the last as half of the room holds. The
+        prompts among them that stay are left out later. Raises ValueError where too little would
+        be forgotten."""
         reasons = self.get_condensation_reasons(view, agent_llm)
         events, kept = view.events, [len(view)]
-        first = self.keep_first
-        for at, event in enumerate(events):
-            if isinstance(event, SystemPromptEvent):
-                first = max(first, at + 1)
-                break
+        letters = self._letters_of_all(events)
+        window = self._window(agent_llm) / self._per_letter
+        room = window * self.share / 2
+        systems = (at for at, event in enumerate(events) if isinstance(event, SystemPromptEvent))
+        head = next(systems, -1) + 1
+        self._prompts = self._fitting_prompts(events, window * FULL, room * PROMPTS)
+        first = max(self.keep_first, head)
+        begin = view.manipulation_indices.find_next(first)
+        if sum(map(self._letters_of, events[head:begin])) > self._prompts.budget:
+            first, begin = head, view.manipulation_indices.find_next(head)
         if Reason.REQUEST in reasons:
             kept.append(len(view) // 2 - first - 1)
+            kept.append(self._fitting(events, begin, min(room, letters / 2)))
         if Reason.EVENTS in reasons:
             kept.append(self.max_size // 2 - first - 1)
         if Reason.TOKENS in reasons:
-            room = self._window(agent_llm) * self.share / 2 / self._per_letter
-            kept.append(self._fitting(events, first, room))
-        begin = view.manipulation_indices.find_next(first)
+            kept.append(self._fitting(events, begin, room))
         end = view.manipulation_indices.find_next(len(view) - max(0, min(kept)))
+        least = 0 if Reason.REQUEST in reasons else letters * PROGRESS
+        if sum(map(self._letters_of, self._forgotten(view[begin:end]))) < least:
+            raise ValueError("too little would be forgotten")
         return view[begin:end], begin
 
-    def _fitting(self, events: Sequence[LLMConvertibleEvent], first: int, room: float) -> int:
-        """How many of the last fit, beside the first."""
-        room -= sum(map(self._letters_of, events[:first]))
-        for count, event in enumerate(reversed(events[first:])):
-            room -= self._letters_of(event)
+    def _fitting_prompts(
+        self, events: Sequence[LLMConvertibleEvent], most: float, budget: float
+    ) -> "_Prompts":
+        """The newest if it has at most so many letters beside the system prompt; of the others as
+        many as the budget holds, newest first."""
+        prompts = [event for event in reversed(events) if is_prompt(event)]
+        most -= sum(
+            self._letters_of(each) for each in events if isinstance(each, SystemPromptEvent)
+        )
+        whole, left = dict[str, int](), budget
+        for event in prompts:
+            letters = self._letters_of(event)
+            if letters <= (most if event is prompts[0] else left):
+                whole[event.id] = letters
+                left -= letters
+            if event is prompts[0]:
+                left = max(left, budget / 4)
+        return _Prompts(prompts[0].id if prompts else "", whole, int(budget))
+
+    def _fitting(self, events: Sequence[LLMConvertibleEvent], begin: int, room: float) -> int:
+        """How many of the last fit, beside the first and the prompts that stay."""
+        whole = self._prompts.whole
+        room -= sum(map(self._letters_of, events[:begin]))
+        room -= sum(whole.get(event.id, 0) for event in events[begin:])
+        for count, event in enumerate(reversed(events[begin:])):
+            room -= 0 if event.id in whole else self._letters_of(event)
             if room < 0:
                 return count
-        return len(events) - first
+        return len(events) - begin
+
+    def _forgotten(self, events: Sequence[LLMConvertibleEvent]) -> list[LLMConvertibleEvent]:
+        """Those that do not stay. Raises NoCondensationAvailableException where nothing is gained
+        by it: a summary alone is not summarized again."""
+        forgotten = [event for event in events if event.id not in self._prompts.whole]
+        if all(isinstance(event, CondensationSummaryEvent) for event in forgotten):
+            raise NoCondensationAvailableException("There is nothing left to forget.")
+        return forgotten
 
     @override
     def _generate_condensation(
         self, forgotten_events: Sequence[LLMConvertibleEvent], *given: Any, **named: Any
     ) -> Condensation:
-        made = super()._generate_condensation(forgotten_events, *given, **named)
-        return with_kept(made, forgotten_events)
+        forgotten = self._forgotten(forgotten_events)
+        with self._writing():
+            made = super()._generate_condensation(self._excerpts(forgotten_events), *given, **named)
+        return self._kept_in(made, forgotten_events, forgotten)
 
     @override
     async def _agenerate_condensation(
         self, forgotten_events: Sequence[LLMConvertibleEvent], *given: Any, **named: Any
     ) -> Condensation:
-        made = await super()._agenerate_condensation(forgotten_events, *given, **named)
-        return with_kept(made, forgotten_events)
+        forgotten = self._forgotten(forgotten_events)
+        with self._writing():
+            made = await super()._agenerate_condensation(
+                self._excerpts(forgotten_events), *given, **named
+            )
+        return self._kept_in(made, forgotten_events, forgotten)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The SDK asks the writer six times, with shorter texts: no help where it has no credit, or
+        cannot be reached."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except NoCondensationAvailableException as error:
+            cause = error.__cause__
+            if isinstance(cause, Exception) and not retries.is_too_long(cause):
+                self._failure = cause
+            raise
+
+    def _excerpts(self, events: Sequence[LLMConvertibleEvent]) -> Any:
+        """The SDK takes them for events. Its writer reads the prompts that stay, too."""
+        return excerpts(events, self._window(self.llm) * READ / self._per_letter)
+
+    def _kept_in(
+        self,
+        made: Condensation,
+        events: Sequence[LLMConvertibleEvent],
+        forgotten: Sequence[LLMConvertibleEvent],
+    ) -> Condensation:
+        """The summary stands where the last forgotten event stood: behind the prompts that it tells
+        the outcome of, before those that are not answered yet."""
+        ids = {event.id for event in forgotten}
+        last = max(at for at, event in enumerate(events) if event.id in ids)
+        before = last + 1 - len(forgotten)
+        assert made.summary_offset is not None
+        placed = {"forgotten_event_ids": ids, "summary_offset": made.summary_offset + before}
+        return with_kept(
+            made.model_copy(update=placed),
+            forgotten,
+            self._prompts.length_of,
+            after_prompts=before > 0,
+        )
+
+
+def _stated_window(llm: LLM | None) -> int:
+    answering = getattr(llm, "answering", llm)
+    return (answering.effective_max_input_tokens if answering else None) or WINDOW
+
+
+def _pressure_of(llm: LLM | None) -> Pressure:
+    found = getattr(getattr(llm, "answering", llm), "pressure", None)
+    return found if isinstance(found, Pressure) else Pressure()
 
 
 def _length(event: LLMConvertibleEvent) -> int:
@@ -175,62 +317,3 @@ def _content(parts: Iterable[Any]) -> int:
         else 0
         for part in parts
     )
-
-
-# --- what is kept word for word ------------------------------------------------------------------
-
-
-def with_kept(made: Condensation, forgotten: Sequence[LLMConvertibleEvent]) -> Condensation:
-    """The summary, with the last plan and the files that were changed behind it."""
-    plan, files = "", dict[str, None]()
-    done = {each.tool_call_id for each in forgotten if _worked(each)}
-    for event in forgotten:
-        if isinstance(event, CondensationSummaryEvent):
-            earlier, paths = _kept_in(event.summary)
-            plan = earlier or plan
-            files |= dict.fromkeys(paths)
-        elif isinstance(event, ActionEvent) and event.tool_call_id in done:
-            action = event.action
-            if isinstance(action, TaskTrackerAction) and action.command == "plan":
-                plan = "\n".join(_task(task) for task in action.task_list)
-            for path in _changed(action):
-                files.pop(path, None)
-                files[path] = None
-    summary, _, _ = _parted(made.summary or "")
-    parts = [summary.rstrip()]
-    if plan:
-        parts.append(f"{PLAN}\n{plan}")
-    if files:
-        parts.append("\n".join([FILES, *(f"- {path}" for path in list(files)[-MOST_FILES:])]))
-    return made.model_copy(update={"summary": "\n\n".join(part for part in parts if part)})
-
-
-def _worked(event: Any) -> TypeGuard[ObservationEvent]:
-    """Not rejected, and not failed."""
-    return isinstance(event, ObservationEvent) and not event.observation.is_error
-
-
-def _task(task: Any) -> str:
-    notes = f" ({task.notes})" if task.notes else ""
-    return f"- [{task.status}] {task.title}{notes}".replace("\n", " ")
-
-
-def _changed(action: Any) -> list[str]:
-    """The files that an action changes."""
-    if isinstance(patch := getattr(action, "patch", None), str):
-        return patches.paths_in(patch)
-    path = getattr(action, "path", None) or getattr(action, "file_path", None)
-    command = str(getattr(action, "command", "") or type(action).__name__).lower()
-    return [str(path)] if path and not any(look in command for look in LOOKS) else []
-
-
-def _kept_in(summary: str) -> tuple[str, Iterator[str]]:
-    _, plan, files = _parted(summary)
-    return plan, (line.removeprefix("- ") for line in files.splitlines())
-
-
-def _parted(summary: str) -> tuple[str, str, str]:
-    """What the model wrote, the plan and the files. It may have copied what was kept before."""
-    text, _, files = summary.partition(f"{FILES}\n")
-    text, _, plan = text.partition(f"{PLAN}\n")
-    return text, plan.strip(), files.strip()

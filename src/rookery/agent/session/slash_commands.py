@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from openhands.sdk.context.condenser.base import NoCondensationAvailableException
 from openhands.sdk.event import MessageEvent, SystemPromptEvent
 from openhands.sdk.skills import Skill
 
@@ -14,6 +15,8 @@ from rookery.agent.conversation.build import instructions_of, skills_of
 from rookery.agent.conversation.choices import MODE_OF, MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
 from rookery.agent.mcp.names import whole
+from rookery.agent.provider.failures import failure_of
+from rookery.agent.sdk_patches.llm import FAILURES
 from rookery.agent.storage import store
 from rookery.core.json import Json, lenient
 from rookery.core.policy import approvals
@@ -241,7 +244,13 @@ def _rewind(session: "Session", rest: str) -> str:
 
 def _condense(session: "Session", _: str = "") -> str:
     before = len(session.running.state.view.events)
-    session.running.condense()
+    try:
+        session.running.condense()
+    except NoCondensationAvailableException:
+        session.drop_request()
+    except FAILURES as error:
+        session.drop_request()
+        raise failure_of(error) from error
     after = len(session.running.state.view.events)
     if after >= before:
         return "The conversation is too short to condense."
