@@ -6,12 +6,18 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rookery.agents import registry
+from rookery.client.imports import agent_sessions
+from rookery.client.imports.agent_sessions import AgentSessions, CannotImport
+from rookery.core.agent.imported import Listed
 from rookery.core.json.events import kind_of
+from rookery.home import config, paths
 from tests.cli.driving import PLAIN, rookery
 from tests.rigs.player import player
 from tests.worker.aviary import Aviary, Bird
@@ -131,6 +137,9 @@ for line in sys.stdin:
                     continue
                 case "killed" if at == 10:
                     os.kill(os.getppid(), signal.SIGKILL)
+                case "waits" if at == 10:
+                    open(f"{work}/waits", "w").close()
+                    continue
                 case "circle":
                     more = {"nextCursor": "5"}
                 case "twice":
@@ -138,7 +147,7 @@ for line in sys.stdin:
                 case "odd":
                     rows = [row(1, title="t\\u001b[31m\\nx\\u202e"), row(2, cwd="/no/such"), row(3),
                             {"sessionId": "s4"}, row(5, cwd="relative"), row(6, updatedAt=7)]
-            if at >= 15 or mode == "odd":
+            if mode != "endless" and (at >= 15 or mode == "odd"):
                 more = {}
             send(id=asked["id"], result={"sessions": rows, **more})
         case "session/load":
@@ -204,6 +213,47 @@ def test_an_import_that_is_killed_leaves_whole_sessions_and_goes_on(aviary: Avia
     assert rookery(*words).code == 0
     assert len(titles()) == 20
     assert not [head for head in rookery("ps", "--json").events if head.get("damaged")]
+    assert not unfinished(aviary), "what was half made is gone"
+
+
+def unfinished(aviary: Aviary) -> list[str]:
+    return [name for name in os.listdir(paths.sessions(aviary.home)) if name[0] == "."]
+
+
+def test_ctrl_c_keeps_what_was_imported_and_leaves_nothing_half_made(aviary: Aviary) -> None:
+    words = lister(aviary, "waits")
+    with subprocess.Popen([*PLAIN, *words], stdout=-1, stderr=-1, text=True) as child:
+        assert child.stdout is not None
+        ids = [child.stdout.readline() for _ in range(10)]
+        child.send_signal(signal.SIGINT)
+        rest, said = child.communicate()
+    assert (child.returncode, rest) == (130, "")
+    assert "Traceback" not in said
+    assert len(titles()) == len(ids) == 10
+    assert not unfinished(aviary)
+    lister(aviary, "plain")
+    assert len(rookery(*words).out.split()) == 10
+
+
+@pytest.mark.parametrize("limit", ["MAX_PAGES", "MAX_SESSIONS"])
+async def test_a_list_without_an_end_is_left_and_it_is_said(
+    aviary: Aviary, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    lister(aviary, "endless")
+    most = 4 if limit == "MAX_PAGES" else 20
+    monkeypatch.setattr(agent_sessions, limit, most)
+    settings = config.load(aviary.home)
+    agent = registry.resolve("lister", settings.agents)
+    ids: list[str] = []
+
+    async def read(pages: AsyncIterator[list[Listed]]) -> None:
+        async for page in pages:
+            ids.extend(each.id for each in page)
+
+    async with AgentSessions(aviary.home, agent, settings, os.environ) as sessions:
+        with pytest.raises(CannotImport, match="without an end: stopped at 20"):
+            await read(sessions.pages())
+    assert len(ids) == 20
 
 
 def test_odd_rows_of_a_list_are_imported_or_counted(aviary: Aviary) -> None:

@@ -91,6 +91,7 @@ class AgentSessions:
         if self._capabilities.get("loadSession") is not True:
             raise CannotImport(f"{self.name} cannot load its sessions, so none can be imported.")
         params: Json = {"cwd": cwd} if cwd else {}
+        cursor, more = "", False
         ids, cursors = set[str](), set[str]()
         asked = asyncio.create_task(self._ask("session/list", params), name="a page")
         try:
@@ -107,7 +108,9 @@ class AgentSessions:
                     asked = asyncio.create_task(again, name="a page")
                 yield [each for each in page.values() if not cwd or _same(each.cwd, cwd)]
                 if not more:
-                    return
+                    break
+            if more or (cursor and len(ids) >= MAX_SESSIONS):
+                raise CannotImport(f"{self.name} lists without an end: stopped at {len(ids)}.")
         finally:
             asked.cancel()
             with suppress(asyncio.CancelledError, CannotImport):
