@@ -16,6 +16,7 @@ import pytest_asyncio
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.client.create import create_session
 from rookery.client.session import Rejected
+from rookery.core.agent.chunks import CHILD
 from rookery.core.blocks import asks
 from rookery.core.json.events import Event, kind_of
 from rookery.core.policy import go_asks, modes
@@ -389,3 +390,23 @@ async def test_I17_3_a_fallback_is_told_in_a_line_of_its_own(nest: Nest) -> None
     assert told[-1].update["last"] == "Whole."
     [block] = [b for b in fold(None, told).blocks.values() if b.get("title") == words]
     assert (block["role"], notice_state(block)) == ("notice", "warn")
+
+
+# --- sub-agents ----------------------------------------------------------------------------------
+
+
+async def test_what_a_sub_agent_says_is_nested_and_never_the_agents_own(nest: Nest) -> None:
+    await nest.mode("all")
+    looks = {"thought": "Hm, hm.", "text": "Looking around now.", **run("echo 1")}
+    told = await nest.told(task(looks))
+    assert told.words == "<end>"
+    said = [event.update for event in told.events if kind_of(event.update) == CHILD]
+    assert {each["update"]["sessionUpdate"] for each in said} >= {
+        "agent_message_chunk",
+        "agent_thought_chunk",
+    }
+    blocks = list(fold(None, nest.events()).blocks.values())
+    words = next(each for each in blocks if each["text"] == "Looking around now.")
+    assert words["role"] == "message"
+    [above] = [each for each in blocks if each["id"] == words["parent"]]
+    assert above["role"] == "tool"

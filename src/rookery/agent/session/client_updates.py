@@ -102,6 +102,7 @@ class ClientUpdates(Listener):
             terminals=offers(offered, "_meta", "terminal_output"),
             notices=offers(offered, "session", "notices"),
             compaction=offers(offered, "session", "compaction"),
+            transcripts=offers(offered, "_meta", "subagent-transcript"),
             names=self.tool_names.meaning,
         )
 

@@ -57,6 +57,12 @@ class OpenCalls:
         shown = [content.shown(text[-LIVE_TAIL:])]
         return [*self._above.start(self.parent), self._above._update(self.parent, content=shown)]
 
+    def of_parent(self, update: Json) -> list[Json]:
+        """What a sub-agent says, with the call above that it belongs to."""
+        above, parent = self._above, self.parent
+        begun = above.start(parent) if above and parent and above.is_open(parent) else []
+        return [*begun, {**update, **self._meta(update.get("_meta", {}))}]
+
     # --- beginning ------------------------------------------------------------------------------
 
     def announce(self, name: str, call: Call, about: Json, *, made: bool = True) -> list[Json]:

@@ -28,12 +28,15 @@ class Translator:
         terminals: bool = False,
         notices: bool = False,
         compaction: bool = False,
+        transcripts: bool = False,
         names: Mapping[str, str] = NO_NAMES,
     ) -> None:
         self.cwd = cwd
         self._names = names
         self.notices = notices
         self.compaction = compaction
+        self._transcripts = transcripts
+        """The client nests what sub-agents say by itself."""
         self._ids = Ids()
         self._scope = ""
         self._calls = OpenCalls(terminals)
@@ -81,13 +84,16 @@ class Translator:
             return self._raw(event)
 
     def _nested(self, updates: list[Json]) -> list[Json]:
-        """A sub-agent's updates: without its plan, its words kept for `words`."""
+        """A sub-agent's updates: without its plan, its words with the call that they belong to, or
+        kept for `words`."""
         assert self._journal is not None
         told: list[Json] = []
         for update in updates:
             kind = update["sessionUpdate"]
             if kind in ("tool_call", "tool_call_update"):
                 told.append(update)
+            elif kind.startswith("agent_") and self._transcripts:
+                told += self._calls.of_parent(update)
             elif kind.startswith("agent_") and update["content"]["type"] == "text":
                 message = f"{kind} {update.get('messageId', len(self._journal))}"
                 said = self._journal.get(message, "")
@@ -110,7 +116,7 @@ class Translator:
     def child(self, call_id: str, scope: str) -> "Translator":
         """For a sub-agent that a call (the model's id) started: its calls are shown below that one,
         its words in it. `scope`: its conversation's id."""
-        made = Translator(self.cwd, names=self._names)
+        made = Translator(self.cwd, names=self._names, transcripts=self._transcripts)
         made._ids, made._scope = self._ids, scope
         parent = self._ids.latest(self._scope, call_id)
         made._calls = self._calls.below(parent)
@@ -278,16 +284,22 @@ class Translator:
         begun = [call.id for call in self._stream.calls.values() if call.id]
         before, is_void = self._stream.response, not self._stream.is_whole
         unmade = [self._ids.of_call(self._scope, before, one) for one in begun]
+        void: list[Json] = []
         if self._journal is not None and is_void:  # a sub-agent's answer was cut off
+            void = self._void() if self._transcripts else []
             for half in (f"agent_message_chunk {before}", f"agent_thought_chunk {before}-thought"):
                 self._journal.pop(half, None)
         self._stream = Stream(response)
-        return self._calls.drop_unmade(unmade)
+        return void + self._calls.drop_unmade(unmade)
 
     def take_back(self) -> list[Json]:
         """The answer broke off and is asked for again: what was sent of it is void."""
         if self._stream.is_whole:  # another model is asked again
             return []
+        void = self._void()
+        return self._begin("") + void
+
+    def _void(self) -> list[Json]:
         stream = self._stream
         meta = {"_meta": {"rookery": {"takenBack": True}}}  # an empty chunk voids the others
         void: list[Json] = []
@@ -296,7 +308,7 @@ class Translator:
             void.append(chunk("agent_message_chunk", empty, stream.response) | meta)
         if stream.thought:
             void.append(chunk("agent_thought_chunk", empty, thoughts) | meta)
-        return self._begin("") + void
+        return void
 
     def _piece(self, kind: str, piece: Any) -> list[Json]:
         stream = self._stream
