@@ -36,7 +36,9 @@ IDS = {
     "pi-acp": "pi",
     "qwen-code": "qwen",
 }
-"""The agents of ours that the registry knows by another id."""
+"""Agents of ours by other names: ids of the registry (of today, and earlier ones: claude-code-acp,
+github-copilot), and names of packages, by which others may list them (crow-cli, gemini-cli,
+kimi-cli). Compared with the registry's folders of August 2026."""
 
 
 class Offer(NamedTuple):
