@@ -262,6 +262,7 @@ def remote_history() -> bool:
 
 
 def lost_events() -> bool:
+    from litellm.litellm_core_utils.core_helpers import map_finish_reason
     from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
     from litellm.types.llms.openai import GenericEvent, ResponseIncompleteEvent
     from openhands.sdk.llm import _response_stream
@@ -278,7 +279,8 @@ def lost_events() -> bool:
     delta = SimpleNamespace(content=None, refusal="no", tool_calls=None)
     chunk = SimpleNamespace(choices=[SimpleNamespace(delta=delta, finish_reason=None)])
     read: Any = CustomStreamWrapper.handle_openai_chat_completion_chunk
-    return cut and unheard and read(SimpleNamespace(), chunk)["text"] == ""
+    paused = map_finish_reason("pause_turn") == "stop"
+    return cut and unheard and paused and read(SimpleNamespace(), chunk)["text"] == ""
 
 
 def mcp_calls() -> bool:

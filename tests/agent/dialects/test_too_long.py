@@ -10,6 +10,7 @@ import pytest
 from rookery.agent.scripted.server import ScriptedModel, serving
 from tests.acp.driving import Agent, Json
 from tests.agent.dialects.speaking import DIALECTS, Talk, models, saved
+from tests.core.making import play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -91,6 +92,27 @@ async def test_each_spelling_condenses_and_goes_on(
             assert (seen.error, seen.words, seen.stop) == ("", "Went on", "end_turn"), refusal
             assert seen.thoughts.count("was condensed") == 1, refusal
             assert "Trying again" not in seen.thoughts, "the same would be refused again"
+
+
+async def test_a_window_that_is_full_in_mid_answer(
+    agent: Agent, agent_home: Path, provider: ScriptedModel, tmp_path: Path
+) -> None:
+    """Anthropic says so by the reason of the answer's end: the half is taken back, and asked for
+    again after condensing."""
+    half = {"text": "Half of it", "finish": "model_context_window_exceeded"}
+    turns = ["Answer", "Answer", half, "Went on"]
+    with (
+        serving({"turns": turns, "by": "request", "aside": {"text": "Words"}}) as own,
+        saved(agent_home, provider, own=models(own)["anthropic"]),
+    ):
+        talk = await Talk.begin(agent, own, "own", tmp_path)
+        for _ in range(2):
+            await talk.say("Hello")
+        seen = await talk.say("Go on")
+    assert (seen.error, seen.stop) == ("", "end_turn")
+    assert seen.thoughts.count("was condensed") == 1
+    blocks = play(*seen.updates).blocks.values()
+    assert [each["text"] for each in blocks if each.get("role") == "answer"] == ["Went on"]
 
 
 WINDOW = 40_000
