@@ -15,9 +15,8 @@ from openhands.sdk.llm import ImageContent, TextContent
 from openhands.tools.task_tracker import TaskTrackerAction
 
 from rookery.agent.translate import patches
-from rookery.agent.translate.content import shortened
+from rookery.agent.translate.content import PREFACE, shortened
 
-PREFACE = "The prompts above are the user's own words. What was said and done since, summarized:\n"
 PROMPTS = "Prompts of the user, shortened:"
 PLAN = "The plan, word for word:"
 FILES = "Files changed so far:"

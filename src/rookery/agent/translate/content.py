@@ -132,8 +132,12 @@ def notice(text: str, severity: str, understood: bool) -> list[Json]:
     return [update | ({"description": rest.strip()} if rest.strip() else {})]
 
 
+PREFACE = "The prompts above are the user's own words. What was said and done since, summarized:\n"
+"""For the model, before a summary that stands behind the prompts that were kept."""
+
+
 def condensation(event: Any, understood: bool) -> list[Json]:
-    summary = (event.summary or "").strip()
+    summary = (event.summary or "").removeprefix(PREFACE).strip()
     if understood:
         update: Json = {"sessionUpdate": "compaction_update", "compactionId": event.id}
         told = {"summary": [text_block(summary)]} if summary else {}
