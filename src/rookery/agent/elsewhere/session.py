@@ -50,6 +50,13 @@ KEPT = 10
 HERE_ONLY = "Not used, since they are programs of this machine: {names}.\n"
 
 
+def signs_thoughts(model: str) -> bool:
+    """Whether its answers must come whole over there. The servers' client library (litellm, up to
+    1.109 at least) keeps a streamed thought twice if it is signed, and the provider refuses what
+    it did not sign with the first result of a tool. Here, `sdk_patches/answers.py` corrects it."""
+    return "claude" in model.lower() or model.startswith("anthropic/")
+
+
 class RemoteSession(Session, Hearing):
     has_shell_in_plan_mode = False
 
@@ -135,7 +142,10 @@ class RemoteSession(Session, Hearing):
 
     def _model(self, wanted: Wanted) -> LLM:
         """The SDK's own: a server knows no other."""
-        made = llm_of(self._chosen(wanted), wanted, None)
+        chosen = self._chosen(wanted)
+        if signs_thoughts(chosen.model):
+            wanted = wanted._replace(streaming=False)
+        made = llm_of(chosen, wanted, None)
         given = made.model_dump(mode="json", context=SHOWN, exclude_none=True)
         return LLM.model_validate({key: given[key] for key in given if key in LLM.model_fields})
 
