@@ -69,6 +69,29 @@ def test_S5_filters_line_endings_and_hooks_are_not_used(tmp_path: Path) -> None:
     assert {name: (meadow.root / name).read_bytes() for name in wanted} == wanted
 
 
+def test_a_restored_file_keeps_its_owner_and_its_other_names(tmp_path: Path) -> None:
+    """Those in the directory and those outside of it."""
+    meadow = Meadow(tmp_path, repository=False)
+    file, twin, out = meadow.root / "file", meadow.root / "twin", tmp_path / "out"
+    owner = (1234, 1235) if os.geteuid() == 0 else (os.getuid(), os.getgid())
+    file.write_bytes(b"caf\xe9\r\n")
+    alone = meadow.root / "alone"
+    alone.write_bytes(b"\xef\xbb\xbfone")
+    os.chown(alone, *owner)
+    os.link(file, twin)
+    os.link(file, out)
+    target = meadow.take().id
+    file.write_bytes(b"changed, and longer\n")
+    alone.write_bytes(b"changed")
+    _, outcome = meadow.restore(target)
+    assert outcome.kept == {}
+    assert {each.read_bytes() for each in (file, twin, out)} == {b"caf\xe9\r\n"}
+    assert file.samefile(twin)
+    assert file.samefile(out)
+    assert alone.read_bytes() == b"\xef\xbb\xbfone"
+    assert (alone.stat().st_uid, alone.stat().st_gid) == owner
+
+
 def test_S5_nothing_changed_is_the_same_snapshot(tmp_path: Path) -> None:
     meadow = Meadow(tmp_path)
     (meadow.root / "a").write_text("one")

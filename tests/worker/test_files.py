@@ -119,6 +119,21 @@ def test_write_keeps_the_mode_and_replaces_at_once(place: Place) -> None:
     assert sorted(os.listdir(place.root)) == ["deep", "file"]
 
 
+def test_write_keeps_the_owner_and_the_other_names_of_a_file(place: Place) -> None:
+    path, twin = place.root / "file", place.root / "deep" / "twin"
+    owner = (1234, 1235) if os.geteuid() == 0 else (os.getuid(), os.getgid())
+    os.chown(path, *owner)
+    path.chmod(0o2751)
+    place.files.write(str(path), "shorter")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid) == owner
+    os.link(path, twin)
+    place.files.write(str(path), "s")
+    assert twin.read_text() == "s"
+    assert twin.samefile(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o2751
+
+
 def test_write_that_fails_leaves_nothing(place: Place) -> None:
     (place.root / "deep" / "er").chmod(0o500)
     try:

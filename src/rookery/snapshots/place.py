@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, NamedTuple
 
+from rookery.snapshots import same_file
+
 FILE, LINK, ABSENT = "file", "link", ""
 LARGEST = 32 * 1024 * 1024
 """Bytes of a file that is replaced: it is kept first."""
@@ -88,13 +90,16 @@ def _sum(kind: str, mode: int, data: bytes) -> str:
 
 
 def write(cwd: str, path: str, content: Content, *, durable: bool = True) -> None:
-    """All of it or nothing, under the same name. `durable`: also if the power fails now. Raises
-    Outside, OSError."""
+    """All of it or nothing, under the same name. `durable`: also if the power fails now, but for a
+    file with several names. Raises Outside, OSError."""
     with _folder(cwd, path, make=content.kind != ABSENT) as (folder, name):
         _check(folder, name)
         if content.kind == ABSENT:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
+            return
+        is_file = content.kind == FILE
+        if is_file and same_file.overwrite(folder, name, content.data, content.mode & 0o777):
             return
         fresh = f".rookery-{secrets.token_hex(8)}"
         try:
@@ -104,6 +109,7 @@ def write(cwd: str, path: str, content: Content, *, durable: bool = True) -> Non
                 with open(os.open(fresh, _NEW, 0o600, dir_fd=folder), "wb") as file:
                     file.write(content.data)
                     file.flush()
+                    same_file.give(file.fileno(), folder, name)
                     os.fchmod(file.fileno(), content.mode & 0o777)
                     if durable:
                         os.fsync(file.fileno())

@@ -183,7 +183,7 @@ class _Work:
         try:
             if change.is_folder:
                 self._apply_folder(path.rstrip("/"), make=change.kind == "created")
-            elif not _stands(self._top, change):
+            elif not (_stands(self._top, change) or self._is_reached(change)):
                 self.kept[path] = "changed since"
                 return
             elif change.kind == "removed":
@@ -203,6 +203,13 @@ class _Work:
             place.make_folder(self._top, path)
         else:
             self._drop_empty(path)
+
+    def _is_reached(self, change: Change) -> bool:
+        """A file whose other name was restored."""
+        with suppress(Outside, OSError):
+            found = place.read(self._top, change.path, LARGEST)
+            return found.kind == FILE and blob_id(found.data) == change.now_blob
+        return False
 
     def _content(self, change: Change) -> Content:
         data = self.blobs.read(change.now_blob)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rookery.core.json import Json, lenient
+from rookery.snapshots import same_file
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError
 from rookery.wire.params import NOT_FOUND, invalid
 from rookery.worker.clients import Clients
@@ -63,7 +64,7 @@ class Files:
             return None
 
     def write(self, path: str, text: str) -> None:
-        """Replace a file at once, with its mode; missing folders are made."""
+        """Replace a file at once, with its mode and owner; missing folders are made."""
         try:
             data = text.encode("utf-8")
         except UnicodeEncodeError:
@@ -72,7 +73,10 @@ class Files:
             raise invalid(f"{len(data)} bytes: the limit for writing is {LARGEST}")
         with self._parent(path, make=True) as (folder, name), _words(path):
             mode = _mode_of(folder, name, path)
-            self._replace(folder, name, data, 0o666 & ~self._umask if mode is None else mode)
+            if mode is None:
+                mode = 0o666 & ~self._umask
+            if not same_file.overwrite(folder, name, data, mode):
+                self._replace(folder, name, data, mode)
 
     def check(self, path: str, *, writing: bool = False) -> tuple[str, str]:
         """The root in which a path lies, and its real path, both as of now: to judge by, not to
@@ -119,6 +123,7 @@ class Files:
         with ExitStack() as undo:
             undo.callback(os.unlink, temporary, dir_fd=folder)
             with open(file, "wb") as stream:
+                same_file.give(file, folder, name)
                 os.fchmod(file, mode)
                 stream.write(data)
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

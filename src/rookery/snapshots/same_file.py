@@ -1,0 +1,52 @@
+"""A file with new contents is the same file: other names of it have them, too, and its owner stays.
+Usually a new file takes its name, all at once; where that could not be the same one, it is
+overwritten."""
+
+import os
+import stat
+from contextlib import suppress
+
+_OPEN = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def overwrite(folder: int, name: str, data: bytes, mode: int) -> bool:
+    """Whether it was overwritten. False: a new file can take its name, or there is no file. What
+    fails is put back. Raises OSError."""
+    try:
+        file = os.open(name, _OPEN, dir_fd=folder)
+    except OSError:
+        return False
+    with open(file, "r+b", buffering=0) as stream:
+        state = os.fstat(file)
+        if not stat.S_ISREG(state.st_mode) or (state.st_nlink == 1 and _can_be_given(state)):
+            return False
+        before = stream.read()
+        try:
+            _fill(file, data)
+        except OSError:
+            _fill(file, before)
+            raise
+        with suppress(OSError):
+            os.fchmod(file, mode)
+    return True
+
+
+def give(file: int, folder: int, name: str) -> None:
+    """A new file to the owner of the one whose name it takes."""
+    with suppress(OSError):
+        state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        os.fchown(file, state.st_uid, state.st_gid)
+
+
+def _can_be_given(state: os.stat_result) -> bool:
+    user = os.geteuid()
+    groups = (os.getegid(), *os.getgroups())
+    return user == 0 or (state.st_uid == user and state.st_gid in groups)
+
+
+def _fill(file: int, data: bytes) -> None:
+    """Cut at the end, not at the beginning: what is overwritten needs no room."""
+    at = 0
+    while at < len(data):
+        at += os.pwrite(file, data[at:], at)
+    os.ftruncate(file, len(data))
