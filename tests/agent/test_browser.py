@@ -15,6 +15,7 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel
 from rookery.agent.tools import browser, families
+from rookery.core.settings.web import Web
 from rookery.processes import strays, tree
 from tests.acp.driving import Agent, Json
 from tests.agent.conftest import ARGV, surroundings, write_settings
@@ -26,9 +27,9 @@ PAGE = b"<html><title>Nest</title><body><h1>Eggs: 4</h1></body></html>"
 
 
 def test_I17_2_no_browser_unless_it_is_switched_on() -> None:
-    assert families.BROWSER not in families.usual("x", small=False, browser=False)
-    assert families.usual("x", small=False, browser=True)[-1] == families.BROWSER
-    assert families.BROWSER not in families.usual("x", small=True, browser=True)
+    assert families.BROWSER not in families.usual("x", small=False, browser=False, web=Web())
+    assert families.usual("x", small=False, browser=True, web=Web())[-1] == families.BROWSER
+    assert families.BROWSER not in families.usual("x", small=True, browser=True, web=Web())
 
 
 def test_I17_2_what_a_browser_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from tests.agent.driving import allow_all, calls, stop_reason
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 OLD, NEW = "one\ntwo\n", "one\n2\n"
-ALL = ["glob", "grep", "task", "task_tracker", "terminal"]
+ALL = ["glob", "grep", "task", "task_tracker", "terminal", "web_fetch"]
 
 
 def call(name: str, **arguments: Any) -> Json:

@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
+from rookery.agent import stopping
 from rookery.core.command_line import globs
 
 SECONDS = 30.0
@@ -107,27 +107,13 @@ def _parted(program: subprocess.Popen[bytes]) -> Iterator[str]:
 
 # --- who searches ------------------------------------------------------------------------------
 
-_running: "WeakKeyDictionary[Any, set[Run]]" = WeakKeyDictionary()
-
 
 @contextmanager
 def begun(executor: object) -> Iterator[Run]:
     """A search of one of a conversation's tools."""
     run = Run()
-    runs = _running.setdefault(executor, set())
-    runs.add(run)
-    try:
+    with stopping.running(executor, run):
         yield run
-    finally:
-        runs.discard(run)
-
-
-def interrupt(conversation: Any) -> None:
-    """End a conversation's searches. From any thread; returns at once."""
-    tools = getattr(conversation.agent, "_tools", None) or {}
-    for tool in tools.values():
-        for run in list(_running.get(getattr(tool, "executor", None), ())):
-            run.stop()
 
 
 # --- by name -----------------------------------------------------------------------------------

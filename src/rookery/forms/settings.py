@@ -25,6 +25,7 @@ from rookery.core.settings.devices import DEVICES
 from rookery.core.settings.loosening import loosened
 from rookery.core.settings.notify import EFFECT, NOTIFY
 from rookery.core.settings.sandbox import SANDBOX
+from rookery.core.settings.web import WEB
 from rookery.forms.form import PASSWORD, Form, Saved, choices, described
 from rookery.home import config, confirmed
 from rookery.models import profiles, setup
@@ -37,6 +38,7 @@ PLACES: dict[str, tuple[str, tuple[Setting, ...]]] = {
         (*definitions.PLAIN, *definitions.SESSION, *definitions.AGENT),
     ),
     "sandbox": ("Sandbox", SANDBOX),
+    "web": ("Web", WEB),
     "limits": ("Times and limits", (*NUMBERS, *DEVICES)),
     "notify": ("Notifications", NOTIFY),
 }
@@ -63,6 +65,11 @@ TITLES = {
     "session.budget_session": "Budget per session",
     "session.budget_day": "Budget per day",
     "agent.warm": "Warm start",
+    "web.fetch": "Web pages",
+    "web.allow": "Private hosts",
+    "web.search": "Web search",
+    "web.search_key": "Search key",
+    "web.search_url": "Search address",
     "sandbox.kind": "Sandbox",
     "sandbox.allow": "Allowed hosts",
     "sandbox.read": "Readable paths",

@@ -40,7 +40,8 @@ __all__ = ["FILE", "Config", "ConfigError", "line_of", "load", "parse", "rule_ke
 FILE = "config.toml"
 OWN = {each.key: each for each in definitions.SINGLE}
 TABLES = (
-    *("worker", "critic", "session", "sandbox", "agent", "notify", "devices", "interface", "keys"),
+    *("worker", "critic", "session", "sandbox", "agent", "web", "notify", "devices", "interface"),
+    "keys",
     *("agents", "worktrees", "policy"),
 )
 KNOWN = (

@@ -44,7 +44,7 @@ from rookery.home import config, paths
 from rookery.models import prices, subscriptions
 from rookery.models.profiles import Condenser, Profile
 from rookery.models.providers import PLACEHOLDER
-from rookery.models.secrets import SHORTEST
+from rookery.models.secrets import KNOWN, SHORTEST
 
 USAGE = "agent"
 TIMEOUT = "timeout"
@@ -95,7 +95,10 @@ def make(wishes: Wishes) -> Conversation:
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry, fallbacks=wishes.fallbacks)
     small = windows.is_small(llm.effective_max_input_tokens)
     folder = os.path.join(wishes.directory, wishes.record.id)
-    usual = families.usual(wishes.model.model, small=small, browser=wishes.browser)
+    settings = _settings()
+    usual = families.usual(
+        wishes.model.model, small=small, browser=wishes.browser, web=settings.web
+    )
     tools = _tools(folder, [_tool(name, folder) for name in usual])
     names = [tool.name for tool in tools["tools"]]
     families.load(names)
@@ -103,7 +106,7 @@ def make(wishes: Wishes) -> Conversation:
     agent = RookeryAgent(
         llm=llm,
         mcp_config={name: _server(server) for name, server in wishes.servers.items()},
-        agent_context=context_of(wishes, remembers=not small and _remembers()),
+        agent_context=context_of(wishes, remembers=not small and settings.memory),
         condenser=condenser_of(wishes, llm),
         system_prompt_kwargs={"cli_mode": True},
         **tools,
@@ -134,6 +137,7 @@ def make(wishes: Wishes) -> Conversation:
     conversation.set_confirmation_policy(policy_of(wishes.wanted.mode))
     _attach_hooks(conversation, wishes)
     hide_key(conversation, wishes.model)
+    hide(conversation, "web.search_key", settings.web.search_key)
     return conversation
 
 
@@ -144,9 +148,15 @@ def _server(server: Mapping[str, Any]) -> MCPServer:
 
 def hide_key(conversation: Conversation, model: Profile) -> None:
     """The model does not see the key in what commands print."""
-    key = model.key.reveal()
-    if len(key) >= SHORTEST and key != PLACEHOLDER:
-        conversation.state.secret_registry.track_exported_values({model.name: key})
+    if (key := model.key.reveal()) != PLACEHOLDER:
+        hide(conversation, model.name, key)
+
+
+def hide(conversation: Conversation, name: str, secret: str) -> None:
+    """Neither the model nor a client sees it, whatever prints it."""
+    if len(secret) >= SHORTEST:
+        KNOWN.learn([secret])
+        conversation.state.secret_registry.track_exported_values({name: secret})
 
 
 def _tool(name: str, folder: str) -> Tool:
@@ -227,11 +237,11 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
 # ---------------------------------------------------------------- its surroundings
 
 
-def _remembers() -> bool:
+def _settings() -> config.Config:
     try:
-        return config.load(paths.home()).memory
+        return config.load(paths.home())
     except config.ConfigError:  # the worker says what is wrong with it
-        return True
+        return config.Config()
 
 
 def context_of(wishes: Wishes, *, remembers: bool) -> AgentContext:

@@ -11,7 +11,7 @@ from openhands.sdk.hooks.types import HookEventType
 from openhands.tools.task.impl import TaskExecutor
 from openhands.tools.task.manager import Task, TaskStatus
 
-from rookery.agent import search, terminal
+from rookery.agent import stopping, terminal
 
 BLOCKED = "A hook blocked this."
 LONGEST_WORDS = 2_000
@@ -88,7 +88,7 @@ def interrupt(conversation: LocalConversation) -> None:
     children = running(conversation)
     for child in children:
         terminal.interrupt(child)
-        search.interrupt(child)
+        stopping.interrupt(child)
     for child in children:
         if child._arun_task is not None:  # else it takes no first step (`ChildWatcher.stop`)
             child.interrupt()

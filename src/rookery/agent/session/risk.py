@@ -23,6 +23,7 @@ from openhands.tools.terminal.definition import TerminalAction
 
 from rookery.core.command_line import read_only
 from rookery.core.command_line.words import LONGEST
+from rookery.core.policy.planning import WEB
 
 ORDER = ("LOW", "MEDIUM", "UNKNOWN", "HIGH")
 WORDS = {"HIGH": "High risk", "MEDIUM": "Some risk", "UNKNOWN": "Unknown risk"}
@@ -59,12 +60,16 @@ def _analyzers() -> tuple[EnsembleSecurityAnalyzer, PatternSecurityAnalyzer]:
 
 
 def level(action: ActionEvent) -> str:
-    """The worse of the model's word and what is found here."""
+    """The worse of the model's word and what is found here. Of the web's tools it is not asked."""
+    if action.tool_name in WEB:
+        return "MEDIUM"  # as curl's
     return max(action.security_risk.value, _found(action), key=ORDER.index)
 
 
 def why(action: ActionEvent) -> str:
     """In a sentence; "": there is nothing to say."""
+    if action.tool_name in WEB:
+        return f"{WORDS['MEDIUM']}: it reads from the web."
     said, found = action.security_risk.value, _found(action)
     if found != "LOW" and ORDER.index(found) >= ORDER.index("MEDIUM"):
         return f"{WORDS[found]}: {_reason(action, found)}."

@@ -12,7 +12,7 @@ from openhands.sdk.conversation.state import ConversationExecutionStatus as Stat
 from openhands.sdk.event import ActionEvent, Event
 from openhands.tools.terminal import TerminalTool
 
-from rookery.agent import search, terminal
+from rookery.agent import stopping, terminal
 from rookery.agent.conversation import hooks, repairs, steps, subagents
 from rookery.agent.conversation.build import Wishes, hide_key, llm_of, make, policy_of
 from rookery.agent.conversation.choices import PLAN, Choices, Wanted
@@ -352,7 +352,7 @@ class Session(ClientUpdates, Seams):
     def interrupt(self) -> None:
         """End what runs: the model's stream, the terminal's command, searches, the sub-agents."""
         terminal.interrupt(self.running, partial(self.on_loop, self.notice))
-        search.interrupt(self.running)
+        stopping.interrupt(self.running)
         self.running.interrupt()
         self.watcher.stop_children()
         subagents.interrupt(self.running)

@@ -10,11 +10,14 @@ from openhands.tools.task import TaskToolSet
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 
+from rookery.core.settings.web import Web
+
 GREP, GLOB = "grep", "glob"
 APPLY_PATCH = ("apply_patch",)
 GEMINI = ("read_file", "write_file", "edit", "list_directory")
 USUAL = (FileEditorTool.name,)
 BROWSER = "browser_tool_set"
+WEB_FETCH, WEB_SEARCH = "web_fetch", "web_search"
 
 MODULES = {
     GREP: "openhands.tools.grep",
@@ -22,6 +25,7 @@ MODULES = {
     **dict.fromkeys(APPLY_PATCH, "openhands.tools.apply_patch"),
     **dict.fromkeys(GEMINI, "openhands.tools.gemini"),
     BROWSER: "openhands.tools.browser_use",
+    **dict.fromkeys((WEB_FETCH, WEB_SEARCH), "rookery.agent.web.tools"),
 }
 """Those that are imported only where they are used."""
 
@@ -37,14 +41,15 @@ def editors_of(model: str) -> Sequence[str]:
     return GEMINI if _GEMINI.search(name) else USUAL
 
 
-def usual(model: str, *, small: bool, browser: bool) -> list[str]:
+def usual(model: str, *, small: bool, browser: bool, web: Web) -> list[str]:
     """Of a new conversation. `small`: for a small window, which the others' declarations would
     fill."""
     first = [TerminalTool.name, *editors_of(model)]
     if small:
         return first
     found = [*first, GREP, GLOB, TaskTrackerTool.name, TaskToolSet.name]
-    return [*found, BROWSER] if browser else found
+    chosen = {WEB_FETCH: web.fetch, WEB_SEARCH: web.searches, BROWSER: browser}
+    return [*found, *(name for name, wanted in chosen.items() if wanted)]
 
 
 def load(names: Sequence[str]) -> None:

@@ -204,6 +204,7 @@ _KINDS = {
     **dict.fromkeys(SEARCHES, "search"),
     **dict.fromkeys((*EDITORS, "edit", "write_file", PATCH), "edit"),
     **dict.fromkeys(("read_file", "list_directory"), "read"),
+    **dict.fromkeys(("web_fetch", "web_search"), "fetch"),
 }
 
 _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
@@ -218,6 +219,8 @@ _TITLES: dict[str, tuple[tuple[str, str], ...]] = {
     "read_file": (("file_path", "view"),),
     "list_directory": (("dir_path", "list"),),
     "invoke_skill": (("name", "use the skill"),),
+    "web_fetch": (("url", "fetch"),),
+    "web_search": (("search_query", "search the web for"),),
 }
 
 
@@ -234,6 +237,8 @@ NEEDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("edit", "write_file", "read_file"), ("file_path",)),
     "list_directory": ("dir_path",),
     PATCH: ("patch",),
+    "web_fetch": ("url",),
+    "web_search": ("search_query",),
 }
 
 

@@ -90,6 +90,9 @@ _HOST = re.compile(r"(:\d{0,5})?([/?#].*)?$", re.DOTALL)
 """Of an address: what follows its host."""
 
 
+_ADDRESS = re.compile(r'"url": "https?://([^"\\]+)"')
+
+
 class Effect(NamedTuple):
     does: str
     what: str
@@ -146,7 +149,13 @@ def _of_tool(call: Call, ground: Ground) -> Iterator[Effect]:
     if does := _KINDS.get(call.kind):
         yield from (Effect(does, _short(path, ground)) for path in call.given)
     elif call.kind == "fetch":
-        yield Effect(CONNECTS, "the network")
+        yield Effect(CONNECTS, _host_in(call.arguments) or "the network")
+
+
+def _host_in(arguments: str) -> str:
+    """Of the address that a tool is given; "": none is known."""
+    found = _ADDRESS.search(arguments)
+    return _HOST.sub("", found[1]).rpartition("@")[2] if found else ""
 
 
 # --- what a line does ----------------------------------------------------------------------------

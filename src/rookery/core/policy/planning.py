@@ -9,6 +9,8 @@ if TYPE_CHECKING:  # whoever only shows a session does not wait for the rules
 MODE = "plan"
 """Of our own agent, and of `modes`."""
 LOOKS = frozenset({"read", "search", "think"})
+WEB = frozenset({"web_fetch", "web_search"})
+"""Tools of our own agent that read the web: they change nothing, and are asked about."""
 FORBIDDEN = "not in plan mode"
 """So begins what a model is told of an action that is refused."""
 ADVICE = "Look around with what only reads, and write down the plan; the user decides when to go."
@@ -17,7 +19,7 @@ ADVICE = "Look around with what only reads, and write down the plan; the user de
 def refusal(call: "rules.Call", *, own: bool, allowed: bool = False) -> str:
     """Why an action is not carried out in plan mode, for the model; "": it only looks. `own`: its
     tool is the agent's own, not a server's. `allowed`: a rule of the user's allows it."""
-    if own and call.kind in LOOKS:
+    if own and (call.kind in LOOKS or (call.named and call.tools[0] in WEB)):
         return ""
     if own and call.kind == "execute":
         why = _change_in(call)

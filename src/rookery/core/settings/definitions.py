@@ -16,6 +16,7 @@ from rookery.core.settings.default_approval import default_approval
 from rookery.core.settings.devices import DEVICES, DevicesPolicy
 from rookery.core.settings.notify import NOTIFY, Notify
 from rookery.core.settings.sandbox import KINDS, SANDBOX, Sandbox
+from rookery.core.settings.web import WEB, Web
 from rookery.core.settings.worktree_tables import Preparation
 
 FORMAT = 1
@@ -100,6 +101,7 @@ class Config(NamedTuple):
     notify: Notify = Notify()
     devices: DevicesPolicy = DevicesPolicy()
     sandbox: Sandbox = Sandbox()
+    web: Web = Web()
     worktrees: Mapping[str, Preparation] = MappingProxyType({})
     """What worktrees of a repository need, by its directory."""
     keys: Mapping[str, str] = MappingProxyType({})
@@ -135,13 +137,8 @@ class Config(NamedTuple):
     """What is in the file and not used, each with its place."""
 
 
-HOLDERS = {
-    "worker": "policy",
-    "critic": "critic",
-    "interface": "interface",
-    "notify": "notify",
-    "devices": "devices",
-    "sandbox": "sandbox",
+HOLDERS = {"worker": "policy"} | {
+    name: name for name in ("critic", "interface", "notify", "devices", "sandbox", "web")
 }
 """Tables that are a value of their own in Config, with the name of its field."""
 
@@ -157,7 +154,7 @@ AGENT = tuple(each for each in _OWN if each.key.startswith("agent."))
 
 SINGLE = (
     *(VERSION, *PLAIN, *NUMBERS, *CRITICS, *SESSION, OLDER),
-    *(*SANDBOX, *AGENT, *NOTIFY, *DEVICES, *INTERFACES),
+    *(*SANDBOX, *AGENT, *WEB, *NOTIFY, *DEVICES, *INTERFACES),
 )
 """Each is one value."""
 
@@ -321,7 +318,7 @@ def sample() -> str:
     lines += [_line(setting.name, setting.example, setting.brief) for setting in PLAIN]
     lines += ["", f"{'[worker]':<26} # seconds"]
     lines += [_line(each.name, written(each.default), each.brief) for each in NUMBERS]
-    for table in (SESSION, SANDBOX, AGENT, CRITICS, NOTIFY, DEVICES, INTERFACES):
+    for table in (SESSION, SANDBOX, AGENT, WEB, CRITICS, NOTIFY, DEVICES, INTERFACES):
         lines += ["", f"[{table[0].key.partition('.')[0]}]"]
         lines += [_line(each.name, written(each.default), each.brief) for each in table]
     lines += ["", "[agents.mine]", _line("command", OWN_AGENT.example, "rookery run --agent mine")]

@@ -27,6 +27,7 @@ THEMES = {"": "As the system", "light": "Light", "dark": "Dark"}
 NOTE = {
     "worker": "For all sessions that start from now on.",
     "sandbox": "What the agents of new sessions can reach. Safe to combine with Approve all.",
+    "web": "What Rookery's own agent reads of the web, and who searches it.",
     "limits": "Empty: the default.",
     "critic": "What judges finished turns, and what a poor verdict does.",
     "condenser": "When Rookery's own agent summarises a long conversation.",

@@ -22,6 +22,7 @@ from rookery.models.draft import Draft
 type FormName = Literal[
     "worker",
     "sandbox",
+    "web",
     "limits",
     "critic",
     "condenser",
@@ -39,6 +40,7 @@ type Deed = Literal["default", "on", "off", "test", "remove", "up", "down"]
 SETTINGS = {
     "worker": PLACES["worker"][0],
     "sandbox": PLACES["sandbox"][0],
+    "web": PLACES["web"][0],
     "limits": PLACES["limits"][0],
     "critic": "Critic",
     "condenser": "Long conversations",

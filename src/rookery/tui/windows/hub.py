@@ -66,7 +66,7 @@ class SettingsScreen(RowsScreen[None]):
             number = len(now.rules)
             rules = f"{count(number, 'rule')} answering for you" if number else NO_RULES
             rows.append(Row("rules", "Rules", rules))
-            places = ("worker", "sandbox", "notify", "limits")
+            places = ("worker", "sandbox", "web", "notify", "limits")
             rows += [Row(key, PLACES[key][0], _count(now, key)) for key in places]
         return rows
 
