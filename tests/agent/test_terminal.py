@@ -92,7 +92,10 @@ def test_commands_are_answered(session: Session, tmp_path: Path) -> None:
     assert first.text == "one\ntwo"
     assert first.exit_code == 1
     assert first.metadata.working_dir == os.path.realpath(tmp_path)
-    assert "exit code 1" in first.metadata.suffix
+    assert first.metadata.suffix == "\n[exit code 1]"
+    moved = run(session, "mkdir below; cd below")
+    assert moved.metadata.suffix == f"[exit code 0, in {os.path.realpath(tmp_path)}/below]"
+    run(session, "cd ..; (exit 1)")
     assert run(session, "echo $?").text == "1", "the exit code of the last command is known"
     heredoc = "cat <<'END'\n\ttab and 'quotes'\nEND\necho after"
     assert run(session, heredoc).text == "\ttab and 'quotes'\nafter"

@@ -1,6 +1,7 @@
-"""The model reads our words (`agent/prompts`): of who it is and how it works, and of what its tools
-take. What only speaks (`finish`, `think`) is not offered to a model that calls tools: an answer
-ends its turn. One that must write its calls as text is offered `finish`, which its examples use.
+"""The model reads our words (`agent/prompts`): of who it is and how it works, of what its tools
+take, and of what an edit did. What only speaks (`finish`, `think`) is not offered to a model that
+calls tools: an answer ends its turn. One that must write its calls as text is offered `finish`,
+which its examples use.
 
 Made for openhands-sdk 1.58, whose instructions and declarations are more than twice as long, speak
 of another product, and have no other way in; a `SOUL.md` beside the SDK's files still comes first.
@@ -13,9 +14,11 @@ from openhands.sdk import LLM
 from openhands.sdk.agent import base
 from openhands.sdk.context.prompts import presets
 from openhands.sdk.context.prompts.section import CacheTier, PromptContext
-from openhands.sdk.tool import ToolDefinition
+from openhands.sdk.llm import TextContent
+from openhands.sdk.tool import Observation, ToolDefinition
+from openhands.tools.file_editor.definition import FileEditorObservation
 
-from rookery.agent.prompts import system, tools
+from rookery.agent.prompts import results, system, tools
 from rookery.agent.sdk_patches import Around, wrap
 from rookery.home import paths
 
@@ -56,6 +59,16 @@ def _reworded(tool: ToolDefinition[Any, Any], declared: Any) -> Any:
     return {**declared, "description": about, "parameters": parameters}
 
 
+def _content(self: FileEditorObservation) -> list[Any]:
+    parts: Any = Observation.to_llm_content.fget(self)  # type: ignore[attr-defined]
+    return [
+        part.model_copy(update={"text": results.trimmed(part.text)})
+        if isinstance(part, TextContent)
+        else part
+        for part in parts
+    ]
+
+
 def _chat(make: Around, self: LLM, messages: Any, offered: Any, *more: Any, **named: Any) -> Any:
     return make(self, messages, _offered(self, offered), *more, **named)
 
@@ -74,6 +87,7 @@ def _offered(llm: LLM, given: Any) -> Any:
 def install() -> None:
     base._DEFAULT_SOUL = system.SOUL
     presets._DEFAULT_STATIC_SECTIONS = (Instructions(),)  # type: ignore[misc]
+    FileEditorObservation.to_llm_content = property(_content)  # type: ignore[assignment,method-assign]
     wrap(ToolDefinition, "to_openai_tool", _for_chat)
     wrap(ToolDefinition, "to_responses_tool", _for_responses)
     wrap(LLM, "_finalize_completion_params", _chat)

@@ -35,6 +35,7 @@ from rookery.agent.translate.children import ChildWatcher, SubAgentStopped
 CUT = "The sub-agent's model reached its output limit. It wrote:"
 REFUSED = "The sub-agent's model refused to answer:"
 GO_ON = "Go on."
+EMPTY = "Your last response had neither words nor a tool call. Go on, or answer the user."
 THREADS = 64
 """For the tools of sub-agents; one that starts another sub-agent waits in one of them."""
 
@@ -181,10 +182,12 @@ async def _step(
         state.execution_status = Status.RUNNING
 
 
-def _nudge(nudge: Around, self: Agent, on_event: Any) -> None:
-    """An empty answer is asked for again, unless it was cut short: that ends the turn."""
+def _nudge(_nudge: Around, self: Agent, on_event: Any) -> None:
+    """An empty answer is asked for again, unless it was cut short: that ends the turn. The SDK asks
+    for a tool, though an answer may be all that is left."""
     if not llm.ending_of(self).reason:
-        nudge(self, on_event)
+        message = Message(role="user", content=[TextContent(text=EMPTY)])
+        on_event(MessageEvent(source="environment", llm_message=message))
 
 
 def install() -> None:
