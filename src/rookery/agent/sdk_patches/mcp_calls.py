@@ -22,7 +22,7 @@ from openhands.sdk.mcp.client import MCPClient
 from openhands.sdk.mcp.definition import MCPToolAction, MCPToolObservation
 from openhands.sdk.mcp.tool import MCPToolDefinition, MCPToolExecutor
 
-from rookery.agent.sdk_patches import wrap
+from rookery.agent.sdk_patches import outgoing, wrap
 
 SECONDS = 300.0
 """For a call, unless the server's entry says otherwise."""
@@ -33,6 +33,8 @@ GONE = (RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceEr
 TAKEN_BACK = "The call was cancelled."
 FORGOTTEN = "Session terminated"
 """What mcp says of a session that the server does not know: HTTP 404."""
+
+outgoing.keep_schemas(MCPToolDefinition)  # here, with the libraries that an MCP server needs
 
 _sent: ContextVar[list[int] | None] = ContextVar("sent", default=None)
 

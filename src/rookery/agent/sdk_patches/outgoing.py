@@ -28,7 +28,6 @@ from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from openhands.sdk import Message
 from openhands.sdk.agent import agent
 from openhands.sdk.event import Condensation, LLMConvertibleEvent, ObservationEvent
-from openhands.sdk.mcp.tool import MCPToolDefinition
 from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.provider.history import Repair
@@ -143,6 +142,12 @@ def copied(value: Any) -> Any:
 _chat, _responses = Schemas().of, Schemas().of
 
 
+def keep_schemas(kind: Any) -> None:
+    """Of a class of tools."""
+    wrap(kind, "to_openai_tool", _chat)
+    wrap(kind, "to_responses_tool", _responses)
+
+
 # --- the model's client --------------------------------------------------------------------------
 
 
@@ -196,9 +201,7 @@ def is_heard() -> bool:
 
 def install() -> None:
     """After `sdk_import.load_rest`, whose libraries it needs."""
-    for kind in (ToolDefinition, MCPToolDefinition):
-        wrap(kind, "to_openai_tool", _chat)
-        wrap(kind, "to_responses_tool", _responses)
+    keep_schemas(ToolDefinition)
     wrap(CustomStreamWrapper, "_finalize_completed_stream", finish)
     wrap(agent, "aprepare_llm_messages", prepare)
     wrap(importlib.import_module(PLACE[0]), PLACE[1], transform)
