@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rookery.agent.process.arguments import Arguments, parse
 from rookery.client import warm_agent
@@ -38,9 +38,14 @@ def main(arguments: list[str]) -> int:
     given = parse(arguments)
     known = isinstance(given, Arguments)  # wrong ones start nothing
     if known and warm_agent.is_wanted(home):
+        inside = os.environ.pop(warm_agent.DOOR, "")
         try:
-            stand_in = _taken_in(home, arguments, waiting)
-        except (OSError, paths.PathError):
+            stand_in = (
+                _let_in(home, inside, arguments, waiting)
+                if inside
+                else _taken_in(home, arguments, waiting)
+            )
+        except (OSError, ValueError, paths.PathError):
             stand_in = None
         if stand_in is not None:
             return _stand_in(stand_in)
@@ -120,15 +125,47 @@ def _taken_in(home: str, arguments: list[str], waiting: Waiting) -> socket.socke
         waiting.look()
 
 
+def _let_in(home: str, given: str, arguments: list[str], waiting: Waiting) -> socket.socket | None:
+    """The same in a sandbox, where no socket of ours is: the worker, at the other end of this
+    descriptor, connects for us."""
+    number, _, own = given.partition(" ")
+    name = os.path.basename(warm_agent.socket_path(home, own)).encode()
+    deadline = time.monotonic() + warm_agent.LOADING
+    with socket.socket(fileno=int(number)) as worker:
+        worker.settimeout(warm_agent.PATIENCE)
+        while time.monotonic() < deadline:
+            worker.send(name)
+            said, descriptors, _, _ = socket.recv_fds(worker, 1, 1)
+            if said == warm_agent.TAKEN and descriptors:
+                connection = socket.socket(fileno=descriptors[0])
+                connection.settimeout(warm_agent.PATIENCE)
+                return _offer(connection, arguments, waiting, own)
+            if said != warm_agent.LOADS:
+                break
+            waiting.look()
+    return None
+
+
+def _as_text(wish: dict[str, Any]) -> bytes:
+    """For what does not trust us: see `warm.child`."""
+    import json
+
+    wish["environment"] = {
+        os.fsdecode(name): os.fsdecode(value) for name, value in wish["environment"].items()
+    }
+    wish["read"] = wish["read"].decode("latin-1")
+    return json.dumps(wish).encode()
+
+
 def _offer(
-    connection: socket.socket, arguments: list[str], waiting: Waiting
+    connection: socket.socket, arguments: list[str], waiting: Waiting, inside: str = ""
 ) -> socket.socket | None:
-    """The connection, where the warm process took us in."""
+    """The connection, where the warm process took us in. `inside`: the build, in a sandbox."""
     try:
         umask = os.umask(0o077)
         os.umask(umask)
-        wish = {
-            "key": warm_agent.items(),
+        wish: dict[str, Any] = {
+            "key": warm_agent.items(inside),
             "arguments": arguments,
             "directory": os.getcwd(),
             "environment": dict(os.environb),
@@ -136,8 +173,11 @@ def _offer(
             "read": waiting.read,
             "greeted": waiting.greeted,
         }
-        message = marshal.dumps(wish)
-        socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2])
+        message = _as_text(wish) if inside else marshal.dumps(wish)
+        own = [os.pidfd_open(os.getpid())] if inside else []
+        socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2, *own])
+        for number in own:
+            os.close(number)
         connection.sendall(message)
         taken = connection.recv(1) == warm_agent.TAKEN
     except OSError:

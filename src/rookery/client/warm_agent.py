@@ -25,6 +25,12 @@ LOADING = 90.0
 """Seconds that a door waits for one that loads."""
 
 TAKEN = b"y"
+LOADS = b"l"
+NONE = b"n"
+INSIDE = b"\xff" * 4
+"""In place of a length: what connects is in a sandbox, and gets nothing outside of it."""
+DOOR = "ROOKERY_WARM_DOOR"
+"""In a sandbox: the descriptor over which its worker leads to the warm process, and the build."""
 STATUS = b"x"
 SIGNAL = b"s"
 
@@ -33,27 +39,36 @@ _unconfined: bool | None = None
 _loaded: list[str] | None = None
 
 READ_BY_NAME = frozenset({"HOME", "DEBUG"})
+NEEDED = ("PATH", "ROOKERY_HOME", "LANG", "LC_", "LD_", "TZ", "TMPDIR", "USER", "LOGNAME")
+"""How further variables begin that a warm process has. It has no others: its agents, each with an
+environment of its own, could read in its memory what one user's shell or session had."""
 
 LOADED = ("openhands_sdk-", "openhands_tools-", "litellm-", "openai-", "fastmcp-")
 RECORD = ".dist-info"
 """How an installer names the folder of a package's record, its version in it."""
 
 
-def items() -> dict[str, str]:
-    """What must be equal."""
-    found = {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(READ_AT_IMPORT)
-        or name.upper().endswith("_PROXY")
-        or name in READ_BY_NAME
-    }
+def items(own: str = "") -> dict[str, str]:
+    """What must be equal. `own`: the build, as its worker says to a door in a sandbox, which cannot
+    see the repository that it is from."""
+    found = {name: value for name, value in os.environ.items() if _is_read(name)}
     package = os.path.dirname(os.path.abspath(rookery.__file__))
     # The home: its files are read, and where its path is long, homes share one directory.
     found |= {"=home": os.path.realpath(paths.home())}
-    found |= {"=build": build(), "=python": sys.executable, "=package": package}
+    found |= {"=build": own or build(), "=python": sys.executable, "=package": package}
     found |= {"=libraries": " ".join(libraries() if _loaded is None else _loaded)}
     return found | ({"=confined": "no"} if is_unconfined() else {})
+
+
+def _is_read(name: str) -> bool:
+    by_name = name.upper().endswith("_PROXY") or name in READ_BY_NAME
+    return by_name or name.startswith(READ_AT_IMPORT)
+
+
+def surroundings() -> dict[str, str]:
+    """The environment of a warm process."""
+    known = unmarked().items()
+    return {name: value for name, value in known if _is_read(name) or name.startswith(NEEDED)}
 
 
 def libraries(places: Sequence[str] = ()) -> list[str]:
@@ -88,9 +103,9 @@ def are_replaced() -> bool:
     return _loaded is not None and libraries() != _loaded
 
 
-def socket_path(home: str) -> str:
+def socket_path(home: str, own: str = "") -> str:
     """The socket of the warm process for this key; nothing is made."""
-    said = repr(sorted(items().items())).encode()
+    said = repr(sorted(items(own).items())).encode()
     return paths.named_socket(home, f"warm-{binascii.crc32(said):08x}.s")
 
 
@@ -128,7 +143,7 @@ def start(home: str, after: float = 0.0) -> None:
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                env=unmarked(),
+                env=surroundings(),
                 check=False,
             )
     except (OSError, paths.PathError):

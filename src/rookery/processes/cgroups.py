@@ -83,6 +83,16 @@ def join(path: str, most: int) -> None:
     return _move_to(path)
 
 
+def follow(pid: int) -> None:
+    """This process goes where another one is counted. Raises OSError."""
+    for name, path in _groups(str(pid)):
+        if LIMITED in path:
+            roots = [os.path.join(MOUNTS, name)] if name else UNIFIED
+            there = [os.path.join(root, path.lstrip("/")) for root in roots]
+            for place in filter(os.path.isdir, there):
+                _move_to(place)
+
+
 def _make_limited(path: str, most: int) -> None:
     os.makedirs(path, 0o755, exist_ok=True)
     limit = os.path.join(os.path.dirname(path), "pids.max")

@@ -10,6 +10,9 @@ SPARE = "--spare"
 
 
 def main(arguments: list[str]) -> int:
+    from rookery.processes import namespaces
+
+    namespaces.run_from_memory([sys.executable, *sys.orig_argv[1:]], os.environ)
     reading, writing = os.pipe()
     if os.fork():
         os.close(writing)

@@ -3,6 +3,7 @@ thread reads the connection to the door: its signals, and its death, end this pr
 started."""
 
 import gc
+import json
 import logging
 import marshal
 import os
@@ -20,7 +21,7 @@ from rookery.agent.process import keeper, shutdown
 from rookery.client import warm_agent
 from rookery.client.config import confinement
 from rookery.home import paths
-from rookery.processes import MARK, become_subreaper, tree
+from rookery.processes import MARK, become_subreaper, cgroups, namespaces, tree
 from rookery.wire.credentials import peer_of
 
 MOST = 16 * 1024 * 1024
@@ -36,9 +37,11 @@ class Wish(NamedTuple):
     read: bytes
     greeted: bool
     descriptors: list[int]
+    sandbox: int = -1
+    """A process in it, by its pidfd; -1: the door is in none."""
 
     def close(self) -> None:
-        for number in self.descriptors:
+        for number in (*self.descriptors, *([self.sandbox] if self.sandbox >= 0 else [])):
             os.close(number)
 
 
@@ -60,18 +63,38 @@ def _read_wish(connection: socket.socket) -> Wish | None:
         if peer_of(connection)[0] != os.geteuid():
             return None
         size, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
+        inside = size == warm_agent.INSIDE
+        if inside:
+            size, descriptors, _, _ = socket.recv_fds(connection, 4, 4)
         length = int.from_bytes(size)
-        if len(size) == 4 and len(descriptors) == 3 and length <= MOST:
-            said: Any = marshal.loads(_exactly(connection, length))  # noqa: S302 - of this user
-            if said["key"] == warm_agent.items():
+        if len(size) == 4 and len(descriptors) == 3 + inside and length <= MOST:
+            data = _exactly(connection, length)
+            # What is inside a sandbox is not trusted with a format that can crash its reader.
+            said: Any = read_text(data) if inside else marshal.loads(data)  # noqa: S302 - of this user
+            if said["key"] == warm_agent.items() and (not inside or _may_enter(descriptors[3])):
                 connection.settimeout(None)
                 del said["key"]
-                return Wish(**said, descriptors=descriptors)
-    except (OSError, ValueError, EOFError, TypeError, KeyError):
+                return Wish(**said, descriptors=descriptors[:3], sandbox=[*descriptors, -1][3])
+    except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError):
         pass
     for number in descriptors:
         os.close(number)
     return None
+
+
+def read_text(data: bytes) -> Any:
+    """What a door in a sandbox asks for. Raises ValueError, TypeError, KeyError."""
+    said = json.loads(data)
+    said["environment"] = {
+        os.fsencode(name): os.fsencode(value) for name, value in said["environment"].items()
+    }
+    said["read"] = said["read"].encode("latin-1")
+    return said
+
+
+def _may_enter(pidfd: int) -> bool:
+    """Whether the process is in a sandbox, and our program is nothing that it could write."""
+    return namespaces.is_from_memory() and namespaces.is_apart(namespaces.pid_of(pidfd))
 
 
 def _exactly(connection: socket.socket, length: int) -> bytes:
@@ -101,6 +124,8 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         os._exit(status & 0xFF)
 
     try:
+        if wish.sandbox >= 0:
+            _move_into(wish.sandbox)
         _settle(wish)
         connection.set_inheritable(False)
         watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
@@ -112,6 +137,20 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
     except BaseException:  # noqa: BLE001 - the end of the process: it is reported, and nothing else is left
         sys.excepthook(*sys.exc_info())
         end(FAILED)
+
+
+def _move_into(pidfd: int) -> None:
+    """Go on in the sandbox. This process stays outside of its processes, with nothing but the wait
+    for the one inside."""
+    door = namespaces.pid_of(pidfd)
+    namespaces.take_limits(door)
+    cgroups.follow(door)
+    namespaces.enter(pidfd)
+    inside = os.fork()
+    namespaces.give_up_privileges()
+    if inside:
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(inside, 0)[1]) & 0xFF)
 
 
 def _settle(wish: Wish) -> None:

@@ -14,7 +14,7 @@ from rookery.client.config.confinement import DEMANDED
 from rookery.core.agent import ingest
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.settings.agent_tables import Extras
-from rookery.core.settings.sandbox import CONTAINER
+from rookery.core.settings.sandbox import BWRAP, CONTAINER
 from rookery.home import paths
 from rookery.processes import MARK, strays, tree
 from rookery.processes.child import Child
@@ -90,10 +90,20 @@ class AgentLink:
         if inside is None:
             process.spawn(argv, cwd, environment, surroundings.umask)
         else:
-            process.spawn(
-                *(inside.argv, inside.cwd, inside.environment, surroundings.umask),
-                **inside.more(),
-            )
+            warm = None
+            if session.sandbox.kind == BWRAP and registry.is_own(argv):
+                from rookery.worker.process.warm_door import WarmDoor
+
+                warm = WarmDoor(session.home)
+                inside = warm.given_to(inside)
+            try:
+                process.spawn(
+                    *(inside.argv, inside.cwd, inside.environment, surroundings.umask),
+                    **inside.more(),
+                )
+            finally:
+                if warm is not None:
+                    warm.started()
         self._process, self._noise = process, 0
         return process.child
 
