@@ -26,7 +26,9 @@ NO_PATCHES = {"install", "imports_later", "skills_texts"}
 """What patches are made with."""
 NAMES = sorted(patch.__name__ for patch in PATCHES)
 MADE_FOR = re.compile(r"Made for .*?\d+\.\d+", re.DOTALL)
-LIBRARY = re.compile(r"(openhands-sdk|openhands-tools|litellm|openai|aiohttp|mcp)\s+(\d+\.\d+)")
+LIBRARY = re.compile(
+    r"\b(openhands-sdk|openhands-tools|litellm|openai|aiohttp|fastmcp|mcp)\s+(\d+\.\d+)"
+)
 
 
 @pytest.fixture(scope="module")
