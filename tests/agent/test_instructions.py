@@ -66,6 +66,22 @@ def test_I17_5_a_hostile_project_hides_nothing_and_reads_no_keys(
     assert KEY not in str(found)
 
 
+def test_a_directory_without_git_is_searched_within_bounds_and_the_nearest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be somebody's home."""
+    monkeypatch.setattr(skills_patch, "WALKED", 100)
+    project = tmp_path / "project"
+    write(project / "a" / "AGENTS.md", "Of a.")
+    for number in range(60):
+        write(project / "a" / f"{number}" / "file", "")
+    write(project / "a" / "0" / "far" / "away" / "AGENTS.md", "Of far away.")
+    write(project / "z" / "AGENTS.md", "Of z.")
+    assert sorted(skills.found_in(str(project))) == ["agents:a", "agents:z"]
+    monkeypatch.undo()
+    assert "agents:a/0/far/away" in skills.found_in(str(project))
+
+
 def test_I17_5_a_folder_has_at_most_so_many_skills(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

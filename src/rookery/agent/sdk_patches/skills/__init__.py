@@ -3,12 +3,16 @@ and nothing in it is run.
 
 Made for openhands-sdk 1.58, which runs each !`command` of a skill that the model asks for, and the
 program that a repository's own configuration names (`core.fsmonitor`); waits for ever for a pipe;
-leaves out all skills of a project because of one file that is not UTF-8; and reads ten thousand of
-them. Unnecessary once commands can be turned off, and files are read within bounds.
+leaves out all skills of a project because of one file that is not UTF-8; reads ten thousand of
+them; and walks through all that is below a directory without git, even the user's home.
+Unnecessary once commands can be turned off, and files are read within bounds.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,6 +25,8 @@ from rookery.client.work_tree import git
 
 MOST = 200
 """Skills of one folder: each is announced to the model."""
+WALKED = 20_000
+"""Files and directories that are looked at, the nearest first, where git does not list them."""
 LISTED = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
@@ -77,6 +83,21 @@ def _tracked(_theirs: Around, work_dir: Path) -> list[PurePosixPath] | None:
     return [PurePosixPath(name) for name in names if name]
 
 
+def _walked(_theirs: Around, work_dir: Path) -> list[PurePosixPath]:
+    found: list[PurePosixPath] = []
+    folders, seen = deque([PurePosixPath()]), 0
+    while folders and seen < WALKED:
+        folder = folders.popleft()
+        with suppress(OSError), os.scandir(work_dir / folder) as entries:
+            for entry in islice(entries, WALKED - seen):
+                seen += 1
+                if not entry.is_dir(follow_symlinks=False):
+                    found.append(folder / entry.name)
+                elif not entry.name.startswith(".") and entry.name != "node_modules":
+                    folders.append(folder / entry.name)
+    return found
+
+
 def install() -> None:
     for module in (invoke_skill, skill):
         module.render_content_with_commands = _as_it_is  # type: ignore[attr-defined]
@@ -85,3 +106,4 @@ def install() -> None:
         wrap(skill, name, _first)
     wrap(skill, "find_regular_md_files", _regular)
     wrap(utils, "_git_worktree_relpaths", _tracked)
+    wrap(utils, "_walk_relpaths", _walked)
