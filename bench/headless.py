@@ -51,6 +51,14 @@ def timed(command: str, times: str) -> str:
     return f"begun=$EPOCHREALTIME\n{command.rstrip()}\necho $begun $EPOCHREALTIME >>{times}\n"
 
 
+def _crows(home: Path, url: str) -> Environment:
+    """Its tools come from a server of its own, which an ACP client hands it, and `run` does not."""
+    found = VENDORS["crow"].surroundings(home, url)
+    with open(home / ".agents" / "crow" / "config.yaml", "a", encoding="utf-8") as file:
+        file.write("mcpServers:\n  crow-mcp:\n    command: crow-cli\n    args: [mcp]\n")
+    return found
+
+
 _CODEX = VENDORS["codex"]._replace(run=lambda command: call("exec_command", cmd=command))
 PROGRAMS = {
     "rookery": Program(
@@ -72,7 +80,7 @@ PROGRAMS = {
     "openhands": Program(
         "OpenHands CLI", VENDORS["openhands"], ("openhands", "--headless", "--task")
     ),
-    "crow": Program("Crow", VENDORS["crow"], ("crow-cli", "run")),
+    "crow": Program("Crow", VENDORS["crow"]._replace(surroundings=_crows), ("crow-cli", "run")),
     "opencode": Program("opencode", VENDORS["opencode"], ("opencode", "run", "--auto")),
 }
 
