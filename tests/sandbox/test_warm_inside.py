@@ -2,6 +2,7 @@
 other, nor of the process that they come from."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,14 @@ def warm_up(home: str, environment: dict[str, str]) -> int:
     return int(Path(f"{found[0]}.lock").read_text())
 
 
+def words_in_memory(pid: int) -> set[bytes]:
+    """What begins with SECRET there."""
+    ran = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(pid)], capture_output=True, text=True, check=True
+    )
+    return set(re.findall(rb"xyzzy-of-[a-z]+", ran.stdout.encode()))
+
+
 def forks_of(pid: int) -> set[int]:
     """The agents that it forked into sandboxes."""
     rows = tree.table()
@@ -122,8 +131,10 @@ async def test_agents_in_two_sandboxes_are_forked_and_see_nothing_of_each_other(
             check(seen)
             (tmp_path / "two" / "memory.py").write_text(MEMORY)
             memory = await told(birds["two"], f"{sys.executable} memory.py $PPID 2>&1")
+            assert f"{SECRET}two" in memory, memory  # the look itself works
             assert f"{SECRET}one" not in memory
             assert f"{SECRET}shell" not in memory
+            assert not words_in_memory(warm), "what the warm process has, all its agents have"
         finally:
             warm_agent.end(aviary.home)
             aviary.end()

@@ -175,7 +175,9 @@ def _offer(
         }
         message = _as_text(wish) if inside else marshal.dumps(wish)
         own = [os.pidfd_open(os.getpid())] if inside else []
-        socket.send_fds(connection, [len(message).to_bytes(4)], [0, 1, 2, *own])
+        mark = os.fsencode(os.environ.get(MARK, "")).ljust(warm_agent.MARK_SIZE, b"\0")
+        head = len(message).to_bytes(4) + mark[: warm_agent.MARK_SIZE]
+        socket.send_fds(connection, [head], [0, 1, 2, *own])
         for number in own:
             os.close(number)
         connection.sendall(message)

@@ -29,6 +29,8 @@ LOADS = b"l"
 NONE = b"n"
 INSIDE = b"\xff" * 4
 """In place of a length: what connects is in a sandbox, and gets nothing outside of it."""
+MARK_SIZE = 64
+"""Bytes that follow a length: the mark of the door's session."""
 DOOR = "ROOKERY_WARM_DOOR"
 """In a sandbox: the descriptor over which its worker leads to the warm process, and the build."""
 STATUS = b"x"

@@ -29,13 +29,12 @@ MOST = 16 * 1024 * 1024
 FAILED = 70
 
 
-class Wish(NamedTuple):
-    arguments: list[str]
-    directory: str
-    environment: Mapping[bytes, bytes]
-    umask: int
-    read: bytes
-    greeted: bool
+class Offer(NamedTuple):
+    """What a door hands over first. The rest, its environment above all, is read by the fork alone:
+    what the warm process has had in its memory, all its agents have."""
+
+    length: int
+    mark: str
     descriptors: list[int]
     sandbox: int = -1
     """A process in it, by its pidfd; -1: the door is in none."""
@@ -45,17 +44,26 @@ class Wish(NamedTuple):
             os.close(number)
 
 
-def admit(listener: socket.socket) -> tuple[socket.socket, Wish] | None:
-    """The door that connects, and what it asks for; None: not ours to serve."""
+class Wish(NamedTuple):
+    arguments: list[str]
+    directory: str
+    environment: Mapping[bytes, bytes]
+    umask: int
+    read: bytes
+    greeted: bool
+
+
+def admit(listener: socket.socket) -> tuple[socket.socket, Offer] | None:
+    """The door that connects, and what it offers; None: not ours to serve."""
     connection, _ = listener.accept()
-    wish = _read_wish(connection)
-    if wish is None:
+    offer = _read_offer(connection)
+    if offer is None:
         connection.close()
         return None
-    return connection, wish
+    return connection, offer
 
 
-def _read_wish(connection: socket.socket) -> Wish | None:
+def _read_offer(connection: socket.socket) -> Offer | None:
     """None: nothing is left open but the connection."""
     descriptors: list[int] = []
     try:
@@ -68,17 +76,27 @@ def _read_wish(connection: socket.socket) -> Wish | None:
             size, descriptors, _, _ = socket.recv_fds(connection, 4, 4)
         length = int.from_bytes(size)
         if len(size) == 4 and len(descriptors) == 3 + inside and length <= MOST:
-            data = _exactly(connection, length)
-            # What is inside a sandbox is not trusted with a format that can crash its reader.
-            said: Any = read_text(data) if inside else marshal.loads(data)  # noqa: S302 - of this user
-            if said["key"] == warm_agent.items() and (not inside or _may_enter(descriptors[3])):
-                connection.settimeout(None)
-                del said["key"]
-                return Wish(**said, descriptors=descriptors[:3], sandbox=[*descriptors, -1][3])
-    except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError):
+            mark = os.fsdecode(_exactly(connection, warm_agent.MARK_SIZE).rstrip(b"\0"))
+            if not inside or _may_enter(descriptors[3]):
+                return Offer(length, mark, descriptors[:3], [*descriptors, -1][3])
+    except (OSError, ValueError, EOFError):
         pass
     for number in descriptors:
         os.close(number)
+    return None
+
+
+def read_wish(connection: socket.socket, offer: Offer) -> Wish | None:
+    """None: it is for another one than us."""
+    try:
+        data = _exactly(connection, offer.length)
+        # What is inside a sandbox is not trusted with a format that can crash its reader.
+        said: Any = marshal.loads(data) if offer.sandbox < 0 else read_text(data)  # noqa: S302 - of this user
+        if said.pop("key") == warm_agent.items():
+            connection.settimeout(None)
+            return Wish(**said)
+    except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError):
+        pass
     return None
 
 
@@ -114,8 +132,8 @@ def tell_status(connection: socket.socket, status: int) -> None:
         connection.send(warm_agent.STATUS + bytes([said & 0xFF]))
 
 
-def become(connection: socket.socket, wish: Wish) -> NoReturn:
-    """Be the agent until its end."""
+def become(connection: socket.socket, offer: Offer, wish: Wish | None) -> NoReturn:
+    """Be the agent until its end; None: its door starts another one."""
 
     def end(status: int) -> NoReturn:
         with suppress(OSError, ValueError):
@@ -124,9 +142,11 @@ def become(connection: socket.socket, wish: Wish) -> NoReturn:
         os._exit(status & 0xFF)
 
     try:
-        if wish.sandbox >= 0:
-            _move_into(wish.sandbox)
-        _settle(wish)
+        if wish is None:
+            end(FAILED)
+        if offer.sandbox >= 0:
+            _move_into(offer.sandbox)
+        _settle(offer, wish)
         connection.set_inheritable(False)
         watch = threading.Thread(target=_watch, args=(connection, end), name="door", daemon=True)
         watch.start()
@@ -153,12 +173,12 @@ def _move_into(pidfd: int) -> None:
         os._exit(os.waitstatus_to_exitcode(os.waitpid(inside, 0)[1]) & 0xFF)
 
 
-def _settle(wish: Wish) -> None:
+def _settle(offer: Offer, wish: Wish) -> None:
     with suppress(PermissionError):  # a spare leads its session already
         os.setsid()
-    for number, given in enumerate(wish.descriptors):
+    for number, given in enumerate(offer.descriptors):
         os.dup2(given, number)
-    wish.close()
+    offer.close()
     os.umask(wish.umask)
     os.environb.clear()
     os.environb.update(wish.environment)

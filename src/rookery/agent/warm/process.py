@@ -24,7 +24,7 @@ from rookery.agent.warm import child
 from rookery.build import build, installed
 from rookery.client import warm_agent
 from rookery.home import paths
-from rookery.processes import MARK, become_subreaper, cgroups, home_tag, landlock, roots, tree
+from rookery.processes import become_subreaper, cgroups, home_tag, landlock, roots, tree
 from rookery.wire.credentials import listening_at
 
 FORKS = sys.platform != "darwin"
@@ -214,20 +214,19 @@ class Warm:
         admitted = child.admit(self._listener)
         if admitted is None:
             return
-        connection, wish = admitted
-        if wrong := self.unfit(connection, wish):
+        connection, offer = admitted
+        if wrong := self.unfit(connection, offer):
             sys.stderr.write(f"not forked: {wrong}\n")
-            wish.close()
+            offer.close()
             connection.close()
             return
         pid = os.fork()
         if not pid:
             self._leave_parent()
-            child.become(connection, wish)
-        wish.close()
+            child.become(connection, offer, child.read_wish(connection, offer))
+        offer.close()
         start = tree.start_time(pid)
-        mark = os.fsdecode(wish.environment.get(MARK.encode(), b""))
-        roots.record(self._home, pid, start, mark)
+        roots.record(self._home, pid, start, offer.mark)
         self._agents[pid] = Agent(connection, start)
         self._poll.register(connection, 0)  # its end is reported anyway
 
@@ -241,7 +240,7 @@ class Warm:
         for number in (self._lock, self._woken, self._waker):
             os.close(number)
 
-    def unfit(self, connection: socket.socket, wish: child.Wish) -> str:
+    def unfit(self, connection: socket.socket, offer: child.Offer) -> str:
         """Why no child may be forked now; "": one may."""
         threads = [thread.name for thread in threading.enumerate()]
         if len(threads) != 1:
@@ -249,7 +248,7 @@ class Warm:
         if _native_threads() > 1:
             return "a native thread"
         known = {0, 1, 2, self._lock, self._woken, self._waker, self._listener.fileno()}
-        known |= {connection.fileno(), *wish.descriptors}
+        known |= {connection.fileno(), *offer.descriptors}
         known |= {agent.door.fileno() for agent in self._agents.values()}
         strange = [number for number in _descriptors() if number not in known]
         return f"open descriptors: {strange}" if strange else ""
@@ -288,9 +287,14 @@ def _serve_as_spare(listener: socket.socket, lock: int, home: str) -> int:
         admitted = child.admit(listener)
         if admitted is None:
             continue
+        wish = child.read_wish(*admitted)
+        if wish is None:
+            admitted[1].close()
+            admitted[0].close()
+            continue
         # The next one takes the lock and the name.
         os.unlink(warm_agent.socket_path(home))
         listener.close()
         os.close(lock)
         warm_agent.start(home)
-        child.become(*admitted)
+        child.become(*admitted, wish)
