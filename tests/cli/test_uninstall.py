@@ -3,15 +3,21 @@
 import ast
 import importlib
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from rookery.cli.commands.other.uninstall import OURS, READ
+from rookery.client import warm_agent
 from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
-from rookery.home import last_choices
+from rookery.home import last_choices, paths
 from rookery.processes import tree
 from tests.cli.driving import made, play, rookery
 
@@ -79,3 +85,41 @@ def test_H6_it_knows_all_that_use_leaves_behind(
     assert not home.exists()
     assert not tree.alive(running["pid"], running["start"])
     home.mkdir()  # for the fixture, which takes it away
+
+
+HOLDS = """
+import fcntl, os, sys, time
+lock = open(sys.argv[1], "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+print(os.getpid(), file=lock, flush=True)
+print("held", flush=True)
+time.sleep(1000)
+"""
+"""Looks like a warm process."""
+
+
+def test_a_warm_process_of_a_home_with_a_long_path_ends_and_no_other(tmp_path: Path) -> None:
+    """Their sockets are in one directory."""
+    own, other = (tmp_path / (letter * 120) for letter in "ab")
+    folder = os.path.dirname(warm_agent.socket_path(str(own)))
+    assert folder == os.path.dirname(warm_agent.socket_path(str(other)))
+    paths.make_socket_dir(warm_agent.socket_path(str(own)))
+    with ExitStack() as stack:
+        held = []
+        for home in (own, other):
+            lock = os.path.join(folder, f"warm-{os.urandom(4).hex()}.s.lock")
+            stack.callback(os.unlink, lock)
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", HOLDS, lock],
+                    env={**os.environ, "ROOKERY_HOME": str(home)},
+                    stdout=subprocess.PIPE,
+                )
+            )
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"held\n"
+            held.append(process)
+        warm_agent.end(str(own))
+        assert held[0].wait(30) == -signal.SIGTERM
+        assert held[1].poll() is None

@@ -157,10 +157,13 @@ def end(home: str) -> None:
     import glob
     import signal
 
-    for lock in glob.glob(os.path.join(glob.escape(home), "run", "warm-*.lock")):
+    from rookery.client.guard import serves
+
+    folder = os.path.dirname(socket_path(home))
+    for lock in glob.glob(os.path.join(glob.escape(folder), "warm-*.lock")):
         with suppress(OSError, ValueError), open(lock, encoding="ascii") as file:
-            if _is_held(file.fileno()):
-                os.kill(int(file.read()), signal.SIGTERM)
+            if _is_held(file.fileno()) and serves(pid := int(file.read()), home):
+                os.kill(pid, signal.SIGTERM)
 
 
 def is_held(path: str) -> bool:
