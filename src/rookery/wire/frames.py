@@ -15,15 +15,17 @@ worker to client   welcome {protocol, build, session, seq, control}, then
 where the agent is confined. A client that sees a gap in `seq` reads the log's file.
 """
 
-import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.build import build
 from rookery.core.json import Event, Json, dumps, loads
 from rookery.wire.credentials import peer_of
+
+if TYPE_CHECKING:
+    import asyncio
 
 PROTOCOL = 1
 
@@ -117,7 +119,7 @@ class Refused(Exception):
 class Link:
     """One connection to a worker."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
         self._reader = reader
         self._writer = writer
 
@@ -126,6 +128,8 @@ class Link:
         cls, path: str, client: str, after: int, offers: Sequence[str] = ()
     ) -> "Link | None":
         """None where nobody listens."""
+        import asyncio  # `ps` needs frames, and no loop
+
         try:
             reader, writer = await asyncio.open_unix_connection(path, limit=LINE_BYTES)
         except (OSError, ValueError):
