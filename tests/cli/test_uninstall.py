@@ -7,13 +7,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
-from rookery.cli.commands.other.uninstall import OURS, READ
+from rookery.cli.commands.other.uninstall import OURS, READ, _remove_folder
 from rookery.client import warm_agent
 from rookery.daemon.options import Options
 from rookery.daemon.process import lifecycle
@@ -123,3 +125,25 @@ def test_a_warm_process_of_a_home_with_a_long_path_ends_and_no_other(tmp_path: P
         warm_agent.end(str(own))
         assert held[0].wait(30) == -signal.SIGTERM
         assert held[1].poll() is None
+
+
+def test_a_folder_in_which_a_process_still_writes_is_removed(tmp_path: Path) -> None:
+    """As one does that ends: it has a second's work left."""
+    folder = tmp_path / "sessions"
+    for number in range(300):
+        (folder / f"{number}").mkdir(parents=True)
+    over = time.monotonic() + 1
+
+    def write() -> None:
+        number = 0
+        while time.monotonic() < over:
+            number = (number + 1) % 300
+            with suppress(OSError):
+                (folder / f"{number}" / "head").write_text("x")
+                (folder / f"{number}" / "head").unlink()
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        _remove_folder(str(folder))
+        writing.result()
+    assert not folder.exists()

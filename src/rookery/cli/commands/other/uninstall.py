@@ -1,8 +1,10 @@
 """`uninstall`: shows what Rookery stores and removes it on request; projects are never touched."""
 
+import errno
 import os
 import re
 import shutil
+import time
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -77,6 +79,9 @@ READ = frozenset({"skills", WORKTREES})
 
 OF_SESSIONS = frozenset({SESSIONS, TRASH, "snapshots", paths.FORMAT})
 """What is kept with the sessions."""
+
+TRIES, PAUSE = 30, 0.1
+"""To remove a folder, and the seconds between."""
 
 TEMPORARY = re.compile(r"\.\d+\.[0-9a-f]+\.tmp$")
 """How the name of a file ends that was not written completely."""
@@ -276,7 +281,7 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
     for name in found.mine:
         place = os.path.join(home, name)
         if os.path.isdir(place) and not os.path.islink(place):
-            shutil.rmtree(place)
+            _remove_folder(place)
         else:
             os.unlink(place)
     with suppress(OSError):  # of other homes, too: the last one takes it away
@@ -284,6 +289,20 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
     if not keep_sessions:
         with suppress(OSError):  # what is not ours keeps it
             os.rmdir(home)
+
+
+def _remove_folder(place: str) -> None:
+    """A process that ends may still write or remove a file in it."""
+    for _ in range(TRIES):
+        try:
+            return shutil.rmtree(place)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                raise
+            if not os.path.lexists(place):
+                return None
+            time.sleep(PAUSE)
+    return shutil.rmtree(place)
 
 
 def _give_up_branches(home: str) -> None:
