@@ -1,6 +1,7 @@
 """What goes out to a model is what the SDK and its client would have made of it."""
 
 import asyncio
+import copy
 import logging
 from collections.abc import Iterator
 from functools import partial
@@ -15,6 +16,7 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsStr
 from openhands.sdk import LLM, Message, TextContent
 from openhands.sdk.agent import agent
 from openhands.sdk.event import LLMConvertibleEvent, MessageEvent
+from openhands.sdk.llm.utils.metrics import Metrics
 from openhands.sdk.tool import ToolDefinition
 from openhands.sdk.tool.builtins import FinishTool
 
@@ -184,3 +186,18 @@ def test_a_tool_is_described_once_and_copies_are_handed_out(
     other = tool.model_copy(update={"description": "Another."})
     monkeypatch.undo()
     assert other.to_openai_tool()["function"]["description"] == "Another."
+
+
+def test_what_was_used_is_copied_apart() -> None:
+    metrics = Metrics(model_name="x")
+    for number in range(3):
+        metrics.add_cost(0.5)
+        metrics.add_response_latency(0.1, f"r{number}")
+        metrics.add_token_usage(10, 2, 1, 1, 1000, f"r{number}")
+    ours, theirs = metrics.deep_copy(), copy.deepcopy(metrics)
+    assert ours == theirs
+    metrics.add_cost(0.5)
+    metrics.add_response_latency(0.1, "r3")
+    metrics.add_token_usage(10, 2, 1, 1, 1000, "r3")
+    assert ours == theirs
+    assert ours != metrics

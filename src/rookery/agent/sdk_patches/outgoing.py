@@ -4,16 +4,17 @@ model's own time.
 
 - The SDK makes each message of a prompt anew from its event, although events never change, writes
   them all out for a line of a debug log that nobody reads, and copies what it sends to the bottom.
-- It also makes the schema of each tool anew, although tools never change.
+- It also makes the schema of each tool anew, although tools never change, and copies what every
+  answer has used so far.
 - The model's client checks every field of every message against its type, to convert models, dates
   and files. The SDK sends plain JSON.
 - litellm puts the pieces of an answer together twice, for callbacks that nobody set; the SDK does
   it a third time.
 
 Made for openhands-sdk 1.58, openai 2.54, which litellm 1.105 calls, and aiohttp 3.14.
-Unnecessary once the SDK keeps the messages of a conversation and the schemas of its tools, that
-client leaves plain JSON alone, litellm does nothing for nobody, and aiohttp looks at closed
-connections less often.
+Unnecessary once the SDK keeps the messages of a conversation and the schemas of its tools and
+copies no use, that client leaves plain JSON alone, litellm does nothing for nobody, and aiohttp
+looks at closed connections less often.
 """
 
 import importlib
@@ -28,6 +29,7 @@ from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from openhands.sdk import Message
 from openhands.sdk.agent import agent
 from openhands.sdk.event import Condensation, LLMConvertibleEvent, ObservationEvent
+from openhands.sdk.llm.utils.metrics import Metrics
 from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.provider.history import Repair
@@ -35,6 +37,7 @@ from rookery.agent.sdk_patches import Around, wrap
 
 BULKY = ("messages", "tools")
 PLACE = ("openai.resources.chat.completions.completions", "async_maybe_transform")
+LEAVES = frozenset({str, int, float, bool, type(None)})
 AGAIN = 60.0
 """Seconds between two looks of aiohttp at connections that it has closed, which it needs for a bug
 of Python 3.13.0. Its own 2 wake an idle agent."""
@@ -153,14 +156,21 @@ def keep_schemas(kind: Any) -> None:
 
 def is_plain(value: object) -> bool:
     """Whether it is JSON already."""
-    match value:
-        case None | str() | bool() | int() | float():
-            return True
-        case dict():
-            return all(type(key) is str and is_plain(inner) for key, inner in value.items())
-        case list():
-            return all(map(is_plain, value))
-    return False
+    left = [value]
+    while left:
+        each = left.pop()
+        kind = type(each)
+        if kind is dict:
+            for key, inner in each.items():  # type: ignore[attr-defined]
+                if type(key) is not str:
+                    return False
+                if type(inner) not in LEAVES:
+                    left.append(inner)
+        elif kind is list:
+            left += [inner for inner in each if type(inner) not in LEAVES]  # type: ignore[attr-defined]
+        elif kind not in LEAVES:
+            return False
+    return True
 
 
 async def transform(walk: Around, data: Any, expected_type: Any) -> Any:
@@ -172,6 +182,17 @@ async def transform(walk: Around, data: Any, expected_type: Any) -> Any:
 def _is_list(data: dict[str, Any], name: str) -> bool:
     found = data.get(name)
     return isinstance(found, list) and is_plain(found)
+
+
+def copied_metrics(_known: Around, metrics: Metrics) -> Metrics:
+    """The use of every answer so far, which the SDK copies to the bottom with each answer: its
+    entries are never changed."""
+    lists = {
+        name: list(value) for name, value in metrics.__dict__.items() if isinstance(value, list)
+    }
+    total = metrics.accumulated_token_usage
+    own = total.model_copy() if total is not None else None
+    return metrics.model_copy(update={**lists, "accumulated_token_usage": own})
 
 
 async def finish(known: Around, stream: Any, cache_hit: bool) -> Any:
@@ -203,6 +224,7 @@ def install() -> None:
     """After `sdk_import.load_rest`, whose libraries it needs."""
     keep_schemas(ToolDefinition)
     wrap(CustomStreamWrapper, "_finalize_completed_stream", finish)
+    wrap(Metrics, "deep_copy", copied_metrics)
     wrap(agent, "aprepare_llm_messages", prepare)
     wrap(importlib.import_module(PLACE[0]), PLACE[1], transform)
     connector: Any = importlib.import_module("aiohttp.connector").TCPConnector
