@@ -283,7 +283,8 @@ def _remove(found: Inventory, *, keep_sessions: bool) -> None:
         if os.path.isdir(place) and not os.path.islink(place):
             _remove_folder(place)
         else:
-            os.unlink(place)
+            with suppress(FileNotFoundError):  # taken away by a process that ended
+                os.unlink(place)
     with suppress(OSError):  # of other homes, too: the last one takes it away
         os.rmdir(paths.socket_directory(home))
     if not keep_sessions:
