@@ -90,7 +90,8 @@ def test_H6_it_knows_all_that_use_leaves_behind(
 
 
 HOLDS = """
-import fcntl, os, sys, time
+import fcntl, os, signal, sys, time
+signal.signal(signal.SIGUSR1, lambda *_: print("here", flush=True))
 lock = open(sys.argv[1], "w")
 fcntl.flock(lock, fcntl.LOCK_EX)
 print(os.getpid(), file=lock, flush=True)
@@ -124,7 +125,11 @@ def test_a_warm_process_of_a_home_with_a_long_path_ends_and_no_other(tmp_path: P
             held.append(process)
         warm_agent.end(str(own))
         assert held[0].wait(30) == -signal.SIGTERM
-        assert held[1].poll() is None
+        held[1].send_signal(signal.SIGUSR1)
+        assert held[1].stdout is not None
+        assert held[1].stdout.readline() == b"here\n"
+        warm_agent.end(str(other))
+        assert held[1].wait(30) == -signal.SIGTERM
 
 
 def test_a_folder_in_which_a_process_still_writes_is_removed(tmp_path: Path) -> None:

@@ -106,8 +106,8 @@ def _is_ours(pid: int, argv: Sequence[str], home: str) -> bool:
     if len(argv) >= 6 and tuple(argv[-6::2]) == FLAGS:
         return _same(argv[-5], home)
     if WARM[1] in argv and argv[argv.index(WARM[1]) - 1] == WARM[0]:
-        return serves(pid, home)
-    return _is_own_agent(argv) and serves(pid, home)
+        return _serves(pid, home)
+    return _is_own_agent(argv) and _serves(pid, home)
 
 
 def _is_own_agent(argv: Sequence[str]) -> bool:
@@ -124,7 +124,7 @@ def _is_own_agent(argv: Sequence[str]) -> bool:
     return False
 
 
-def serves(pid: int, home: str) -> bool:
+def _serves(pid: int, home: str) -> bool:
     """The home of a process, which only its environment tells; where that is hidden: this one."""
     found = ancestry.environment(pid)
     if found is None:

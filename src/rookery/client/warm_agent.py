@@ -157,13 +157,22 @@ def end(home: str) -> None:
     import glob
     import signal
 
-    from rookery.client.guard import serves
-
     folder = os.path.dirname(socket_path(home))
     for lock in glob.glob(os.path.join(glob.escape(folder), "warm-*.lock")):
         with suppress(OSError, ValueError), open(lock, encoding="ascii") as file:
-            if _is_held(file.fileno()) and serves(pid := int(file.read()), home):
+            if _is_held(file.fileno()) and _is_of(pid := int(file.read()), home):
                 os.kill(pid, signal.SIGTERM)
+
+
+def _is_of(pid: int, home: str) -> bool:
+    """Homes with long paths have their sockets in one directory."""
+    from rookery.processes import ancestry
+
+    if os.path.dirname(socket_path(home)) == os.path.join(home, "run"):
+        return True
+    known = ancestry.environment(pid) or {}
+    own = known.get("ROOKERY_HOME") or os.path.join(known.get("HOME", ""), ".rookery")
+    return os.path.realpath(own) == os.path.realpath(home)
 
 
 def is_held(path: str) -> bool:
