@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -98,3 +98,24 @@ def imported(node: ast.AST) -> Iterator[str]:
         case _:
             return
     yield from (name for module, name in found if module.partition(".")[0] in FOREIGN)
+
+
+def test_patches_of_one_function_are_installed_once_each() -> None:
+    """Every session installs them again: a chain that grows ends in a recursion error."""
+    from rookery.agent.sdk_patches import wrap
+
+    class Place:
+        @staticmethod
+        def speak() -> str:
+            return "a"
+
+    def louder(known: Callable[[], str]) -> str:
+        return known().upper()
+
+    def longer(known: Callable[[], str]) -> str:
+        return f"{known()}!"
+
+    for _ in range(3):
+        wrap(Place, "speak", louder)
+        wrap(Place, "speak", longer)
+    assert Place.speak() == "A!"

@@ -9,10 +9,13 @@ type Around = Callable[..., Any]
 
 
 def wrap(place: Any, name: str, around: Around) -> None:
-    """Call `around` in place of a function. Calling this twice changes nothing."""
-    original = getattr(place, name)
-    if getattr(original, "around", None) is around:
-        return
+    """Call `around` in place of a function. Calling this twice changes nothing, also where another
+    one is around it meanwhile."""
+    original = each = getattr(place, name)
+    while each is not None:
+        if getattr(each, "around", None) is around:
+            return
+        each = getattr(each, "__wrapped__", None)
 
     def wrapped(*arguments: Any, **named: Any) -> Any:
         return around(original, *arguments, **named)
