@@ -5,6 +5,7 @@ import os
 import sys
 import time
 
+MODULE = "rookery.agent.warm"
 SPARE = "--spare"
 """Serve one door itself, as where fork without exec is not safe."""
 
@@ -12,7 +13,8 @@ SPARE = "--spare"
 def main(arguments: list[str]) -> int:
     from rookery.processes import namespaces
 
-    namespaces.run_from_memory([sys.executable, *sys.orig_argv[1:]], os.environ)
+    if MODULE in sys.orig_argv:  # else it is a fork of a process that has loaded this already
+        namespaces.run_from_memory([sys.executable, *sys.orig_argv[1:]], os.environ)
     reading, writing = os.pipe()
     if os.fork():
         os.close(writing)
