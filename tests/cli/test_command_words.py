@@ -89,7 +89,7 @@ def test_I17_words_of_the_openhands_cli_lead_on(home: Path) -> None:
         (["stop", "--now"], "Already asleep.", 0),
         (["kill"], "Already asleep.", 0),
         (["clear"], "Cleared.", 0),
-        (["retry"], "No prompt of this session hit a rate limit", 1),
+        (["retry"], "The last prompt of this session has not failed or hit a rate limit", 1),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

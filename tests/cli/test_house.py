@@ -170,7 +170,10 @@ def test_W4_a_snooze_says_until_when(home: Path, words: list[str]) -> None:
 def test_T11_retry_sends_what_met_the_limit_once_more(home: Path) -> None:
     session = rookery("new", "--agent", "demo").out.strip()
     missing = rookery("retry", session)
-    assert (missing.code, "No prompt of this session hit a rate limit" in missing.err) == (1, True)
+    assert (
+        missing.code,
+        "The last prompt of this session has not failed or hit a rate limit" in missing.err,
+    ) == (1, True)
     limit = rookery("prompt", session, "--wait", play({"rate_limit": "2099-01-01T00:00:00Z"}))
     assert limit.code == 4
     assert f"Retry now: rookery retry {session}" in limit.err

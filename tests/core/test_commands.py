@@ -14,9 +14,11 @@ from tests.core.hostile import FIELDS, foreign_json
 from tests.core.making import Json, text
 
 MOST = 100
-WAKES = {"prompt", "queue", "start", "restart", "answer", "settings", "rewind"}
+WAKES = {"prompt", "retry", "queue", "start", "restart", "answer", "settings", "rewind"}
 
 FINE: list[Json] = [
+    {"do": "retry"},
+    {"do": "retry", "turn": 3},
     {"do": "prompt", "prompt": [text("x")]},
     {"do": "prompt", "prompt": [text("x" * MOST)]},
     {"do": "prompt", "prompt": [text(""), {"type": "image", "data": "A" * 500}]},

@@ -345,7 +345,7 @@ def test_I15_a_session_whose_worker_was_killed_is_started_again_by_a_button(site
     expect(said(page, "Working.")).to_be_visible()
     record = paths.read_json(str(Path(paths.session_dir(site.served.home, name), paths.WORKER)))
     os.kill((record or {})["pid"], signal.SIGKILL)
-    page.locator("#transcript").get_by_role("button", name="Start again").click()
+    page.locator("#transcript").get_by_role("button", name="Restart the agent").click()
     awaited(lambda: is_locked(paths.session_dir(site.served.home, name)))
     settled(page)
 

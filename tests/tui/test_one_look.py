@@ -108,7 +108,8 @@ async def test_I13_11_a_dead_agent_is_shown_once_with_what_helps(
     (block,) = [each for each in blocks if each["role"] in ("notice", "error")]
     assert "panic: no key" in f"{block['title']} {block['text']}"
     labels = [action["label"] for action in block["actions"]]
-    assert labels == ["Restart the agent", "Show the log", "Continue with another agent"]
+    again = ["Send again", "Restart the agent"]
+    assert labels == [*again, "Show the log", "Continue with another agent"]
     await compare(Still(gallery.opened(GONE)), snapshot, tmp_path, looks=[SMALL, LARGE])
 
 
@@ -119,7 +120,7 @@ async def test_I13_11_its_log_opens_here(tmp_path: Path) -> None:
     app = Still(gallery.opened(GONE), home=str(tmp_path))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        await keys("shift+tab", "2")(pilot)
+        await keys("shift+tab", "3")(pilot)
         await pilot.pause()
         assert isinstance(app.screen, LogScreen)
         await pilot.pause()

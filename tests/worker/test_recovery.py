@@ -65,7 +65,7 @@ async def test_A6_a_crash_loop_is_parked_once_and_retry_brings_it_back(
         await kill_worker(bird)
         assert bird.header()["process"]["state"] == "parked"
     introduce(aviary, None, crow={}, jay={})
-    begun = await act(bird, command(notice, "Retry"))
+    begun = await act(bird, command(notice, "Send again"))
     await bird.until(lambda event: is_agent(event, "ready"), begun.seq)
     assert await bird.reason("count the owls") == "end_turn"
     assert len(states(bird, "parked")) == 1

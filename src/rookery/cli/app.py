@@ -34,7 +34,7 @@ GROUPS = {
         "answer": "Answer an agent's question.",
         "queue": "List, change or send queued prompts.",
         "set": "Set mode, model, effort and other options.",
-        "retry": "Send a prompt again that hit a rate limit.",
+        "retry": "Send a prompt again that failed or hit a rate limit.",
         "switch-agent": "Switch a session to another agent.",
         "clear": "Start the conversation over; earlier turns are hidden.",
         "rewind": "Take a session back to an earlier turn: files, conversation or both.",

@@ -8,7 +8,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rookery.core.agent.prompt import words_of
 from rookery.core.blocks.document import HEADER, Document
+from rookery.core.json import kind_of, lenient
 from rookery.core.turn import rewinding
 from rookery.core.turn.rewinding import Ranges
 from rookery.core.view import carried
@@ -100,3 +102,11 @@ def _pages(log: History, before: int) -> Iterator[Document]:
         if rewinding.is_hidden(hidden, log.first_seq(n)):
             continue
         yield fold(log.header_before(n), (event for event in log.page(n) if event.seq < before))
+
+
+def prompt_text(log: History, turn: int) -> str:
+    """What the user said to begin a turn; "": nothing, or it is no longer there."""
+    for event in log.some([log.first_seq(turn)]):
+        if kind_of(event.update) == "_prompt":
+            return words_of(lenient.sequence(event.update, "prompt"))
+    return ""

@@ -201,7 +201,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         outcome, starts, silent = self.log.find(command["id"]), 0, False
         if command["do"] == "restart":
             worker_starts.forget(self.home, self.session)
-        if command["do"] in ("prompt", "switch", "clear", "rewind") and outcome is None:
+        if command["do"] in ("prompt", "retry", "switch", "clear", "rewind") and outcome is None:
             await self._end_older()
             if command["do"] == "rewind" and is_locked(self.directory) and await self._is_older():
                 raise Rejected({"reason": "older", "message": OLDER_REWIND.format(self.session)})

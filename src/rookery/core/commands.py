@@ -91,6 +91,13 @@ def _check_prompt(command: Json, most: int) -> Refusal | None:
     return None
 
 
+def _check_retry(command: Json, _most: int) -> Refusal | None:
+    turn = command.get("turn", 0)
+    if type(turn) is int and turn >= 0:
+        return None
+    return Refusal("no_turn", "`turn` is the number of a turn; without it, the last one.")
+
+
 # --- without a worker --------------------------------------------------------------------------
 
 
@@ -229,6 +236,7 @@ NO_SETTINGS = Refusal("no_settings", "`take` is missing: the fingerprint of the 
 
 COMMANDS = {
     "prompt": Command("prompt", _check_prompt, _queue_up, True, _is_slash),
+    "retry": Command("retry", _check_retry, guarded=True),
     "queue": Command("queue", _check_queue, _change_queue, None, _is_slash, takes=True),
     "cancel": Command("cancel", offline=_moot, takes=True),
     "force_end": Command("force_end", offline=_moot, takes=True),
@@ -266,6 +274,7 @@ DEEDS = {
     "queue": "change the queue of a session",
     "restart": "restart agents",
     "resume": "continue limited sessions",
+    "retry": "send prompts again",
     "rewind": "rewind a session",
     "set": "change what is asked",
     "settings": "confirm settings",

@@ -19,6 +19,8 @@ from rookery.client.session import Rejected, Trouble
 from rookery.client.start import PARKED, STARTING, TOO_MANY, StartError
 from rookery.client.trash.store import TrashError
 from rookery.client.worktrees.repository import NoWorktree
+from rookery.core.blocks.failures import after_error
+from rookery.core.json import Json
 from rookery.daemon.idempotency import KeyReused
 from rookery.daemon.pieces.document import trouble
 from rookery.home.config import ConfigError
@@ -42,9 +44,10 @@ class Problem(fastapi.HTTPException):
         self.question: dict[str, str] = {}
         """Of what can be agreed to: `fingerprint` and `shown`."""
 
-    def body(self) -> dict[str, str]:
-        said = {"error": self.error, "message": self.message, "remedy": self.remedy}
-        return said | self.question
+    def body(self) -> Json:
+        said: Json = {"error": self.error, "message": self.message, "remedy": self.remedy}
+        actions = after_error(self.error)
+        return said | self.question | ({"actions": actions} if actions else {})
 
     def response(self) -> JSONResponse:
         return JSONResponse(self.body(), self.status, self.headers)
@@ -72,6 +75,9 @@ class Fault(BaseModel):
     remedy: str = Field(description="What to do; may be empty.")
     fingerprint: str | None = Field(None, description="Send it back to agree, where one may.")
     shown: str | None = Field(None, description="What one would agree to.")
+    actions: list[dict[str, Any]] | None = Field(
+        None, description="What helps, as buttons; the same as in the transcript."
+    )
 
 
 WORDS = {

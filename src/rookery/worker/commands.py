@@ -15,6 +15,7 @@ from rookery.core.policy import go_asks, modes, unattended
 from rookery.core.settings.held import CONFIRM
 from rookery.core.turn import idle
 from rookery.core.turn import messages as turns
+from rookery.core.turn.remedies import why_busy
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
 from rookery.home import confirmed
@@ -90,6 +91,17 @@ class Commands:
         else:
             self._session.feed_turn(turns.Prompted(name, prompt, by, behind=behind))
         return None
+
+    def retry(self, command: Json, by: str) -> Refusal | None:
+        """The prompt of a turn once more, as it was sent."""
+        session = self._session
+        if session.turn.phase != "idle":
+            return Refusal("busy", why_busy(session.header, "send it again"))
+        turn = lenient.integer(command, "turn") or session.header["turn"]
+        _, blocks = self._side.kept.prompt_of(turn)
+        if not blocks:
+            return Refusal("no_prompt", "The prompt of that turn is no longer in the log.")
+        return self.prompt({**command, "prompt": blocks}, by)
 
     def _with_attachments(self, command: Json) -> list[Json] | Refusal:
         """The prompt, with the attachments that a client laid beside the log as blobs of it."""

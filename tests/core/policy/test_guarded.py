@@ -6,7 +6,7 @@ from rookery.core import commands
 from rookery.core.json.events import Json
 from rookery.core.policy import confinement
 
-GUARDED = ("answer", "set", "settings", "switch", "rewind", "worktree")
+GUARDED = ("answer", "retry", "set", "settings", "switch", "rewind", "worktree")
 
 
 def prompt(*texts: str, do: str = "prompt") -> Json:

@@ -12,7 +12,7 @@ from rookery.core.turn import rate_limit
 from rookery.core.turn.messages import Answered, Prompted
 from rookery.core.turn.rate_limit import ORIGIN, epoch_of, is_limit, limit_of, resume_at
 from tests.core.hostile import foreign_json
-from tests.core.making import Json, only, play, text, update
+from tests.core.making import Json, only, play, prompt, running, text, update
 from tests.core.turn.test_turn_table import HELLO, IDLE, RUNNING, appended, go
 
 POLICY = Policy(rate_limit_auto_resume=True)
@@ -112,8 +112,9 @@ def test_a_reset_time_in_the_words_is_the_agents_own_too_t11() -> None:
 
 
 def test_a_limit_can_be_resumed_by_hand_t11() -> None:
-    block = only(play(update("_rate_limit", message="slow", prompt=[text("again")])), "notice")
-    command = {"do": "prompt", "prompt": [text("again")]}
+    limit = update("_rate_limit", message="slow", prompt=[text("again")])
+    block = only(play(prompt("again"), running(), limit), "notice")
+    command = {"do": "retry", "turn": 1}
     again, other = block["actions"]
     assert again == {"label": "Retry now", "command": command}
     assert (other["label"], other["choose"]) == ("Continue with another agent", "agent")

@@ -214,8 +214,8 @@ def test_what_has_no_block_parts_no_message(between: dict) -> None:
 def test_a_quiet_turn_says_so_until_it_moves_and_parts_no_message_t6() -> None:
     quiet = update("_turn", state="quiet", detail="no message for 30 s")
     document = play(prompt(), running(), message("a"), quiet)
-    [action] = only(document, "notice")["actions"]
-    assert action["command"] == {"do": "force_end"}
+    action, log = only(document, "notice")["actions"]
+    assert (action["command"], log["window"]) == ({"do": "force_end"}, "log")
     document = play(prompt(), running(), message("a"), quiet, running(), message("b"))
     assert look(document)[-1] == ("answer", "ab")
     assert not blocks(document, "notice")

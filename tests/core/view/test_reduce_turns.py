@@ -235,7 +235,7 @@ def test_an_agent_that_dies_in_a_turn_is_one_block(
     document = play(begun, prompt(), running(), died, idle("agent_exited"))
     block = only(document, "error")
     assert (block["title"], block["text"]) == (title, text)
-    assert len(block["actions"]) == 3
+    assert len(block["actions"]) == 4
     parked = update("_agent", state="parked", name="crow", stderr=stderr, remedy="Install it.")
     document = play(begun, prompt(), running(), parked, idle("agent_exited"))
     assert only(document, "error")["title"] == "crow did not start. Install it."

@@ -89,7 +89,7 @@ class Listener:
     def mcp_client(self) -> OfClient | None:
         return None
 
-    def mcp_notice(self, text: str) -> None:
+    def mcp_notice(self, text: str, *, failed: bool = False) -> None:
         """Which servers are missing, or came after all."""
 
 
@@ -135,7 +135,7 @@ class Connections:
 
     def _miss(self, reasons: Mapping[str, str]) -> None:
         if reasons and not self._closed.is_set():
-            self._listener.mcp_notice(missing(reasons))
+            self._listener.mcp_notice(missing(reasons), failed=True)
 
     def try_again(self) -> None:
         """A prompt begins: those that are down are tried again, and not waited for."""

@@ -236,8 +236,9 @@ class Session(ClientUpdates, Seams):
         return OfClient(self.client, self.record.id, self._loop)
 
     @override
-    def mcp_notice(self, text: str) -> None:
-        self.on_loop(self.notice, text)
+    def mcp_notice(self, text: str, *, failed: bool = False) -> None:
+        meta = {"failed": "servers"} if failed else {}
+        self.on_loop(lambda: self.notice(text, **meta))
 
     # --- choices ---------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from rookery.cli.output.paint import Paint
 from rookery.cli.output.safe import clean, clean_line, clean_output
 from rookery.core.asks import forms
 from rookery.core.blocks import Block, asks, captions
+from rookery.core.blocks.failures import CONTINUE_WORDS
 from rookery.core.json import dumps, lenient
 from rookery.core.json.safe_text import count
 from rookery.core.settings.held import CONFIRM
@@ -184,6 +185,10 @@ def of_notice(block: Block, paint: Paint) -> list[str]:
     return [f"{mark} {paint.in_(name, head)}", *(f"  {line}" for line in body)]
 
 
+WINDOWS = {"agents": "rookery agents", "servers": "rookery mcp", "model": "rookery setup"}
+"""The commands that do what an action's window does."""
+
+
 def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
     """The commands for a block's actions."""
     found = []
@@ -193,8 +198,12 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(f"rookery switch-agent {session} AGENT")
             case {"compose": {"recap": int(seq)}}:
                 found.append(f"rookery recap {session} --before {seq}")
-            case {"label": "Retry now", "command": {"do": "prompt"}}:
+            case {"command": {"do": "retry"}}:
                 found.append(f"rookery retry {session}")
+            case {"command": {"do": "prompt"}}:
+                found.append(f'rookery prompt {session} "{CONTINUE_WORDS}"')
+            case {"command": {"do": "clear"}}:
+                found.append(f"rookery clear {session}")
             case {"command": {"do": "resume", **rest}}:
                 then = "--not-at-reset" if rest.get("off") else "--at-reset"
                 found.append(f"rookery retry {session} {then}")
@@ -202,10 +211,14 @@ def of_actions(block: Block, session: str, paint: Paint) -> list[str]:
                 found.append(CONFIRM)
             case {"window": "move"}:
                 found.append(f"rookery move {session}")
+            case {"window": "log", "of": "worker"}:
+                found.append(f"rookery logs --worker {session}")
             case {"window": "log"}:
                 found.append(f"rookery logs {session}")
             case {"command": {"do": "restart"}}:
                 found.append(f"rookery restart {session}")
+            case {"window": str(name)} if name in WINDOWS:
+                found.append(WINDOWS[name])
             case _:
                 continue
         found[-1] = f"  {clean_line(action['label'])}: {found[-1]}"

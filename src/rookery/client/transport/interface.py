@@ -183,8 +183,8 @@ class Rookery(Protocol):
         """Of the session's directory, by some letters of their names."""
         ...
 
-    def agent_log(self, session: str, most: int) -> str:
-        """The end of what its agent logged."""
+    def log_end(self, session: str, most: int, of: str = "agent") -> str:
+        """The end of what its agent logged, or its `worker`."""
         ...
 
     def hung(self, session: str, patience: float) -> bool: ...

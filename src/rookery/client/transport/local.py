@@ -203,8 +203,9 @@ class LocalRookery(Rookery):
         return Finder().find(str(head["cwd"]), query, limit) if head else []
 
     @override
-    def agent_log(self, session: str, most: int) -> str:
-        path = os.path.join(paths.session_dir(self.home, session), paths.AGENT_LOG)
+    def log_end(self, session: str, most: int, of: str = "agent") -> str:
+        name = paths.WORKER_LOG if of == "worker" else paths.AGENT_LOG
+        path = os.path.join(paths.session_dir(self.home, session), name)
         try:
             with open(path, "rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - most))

@@ -246,8 +246,8 @@ class RemoteRookery(Rookery):
         return [row["name"] for row in said["agents"] if row["installed"]], str(said["default"])
 
     @override
-    def agent_log(self, session: str, most: int) -> str:
-        answer = self.door.get(of_session(session, "/logs/agent"), {"bytes": most})
+    def log_end(self, session: str, most: int, of: str = "agent") -> str:
+        answer = self.door.get(of_session(session, f"/logs/{of}"), {"bytes": most})
         return answer.body.decode("utf-8", "replace").strip("\n")
 
     @override

@@ -1,30 +1,21 @@
-"""What stands between messages and tool calls: notices, dividers, endings, verdicts."""
-
-from itertools import islice
+"""What stands between messages and tool calls: notices, dividers, endings."""
 
 from rookery.core import budgets, worktree
 from rookery.core.agent.names import agent_name
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks import kept_asks
-from rookery.core.blocks import parts
-from rookery.core.blocks.document import Block, Op, append, block_of_event, change, make_block, put
-from rookery.core.critic import state, verdicts
+from rookery.core.blocks import failures, parts
+from rookery.core.blocks.document import Op, append, block_of_event, change, make_block, put
+from rookery.core.critic import state
 from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.settings import held
 from rookery.core.tools.calls import block_id
 from rookery.core.turn import retries
 from rookery.core.turn.rate_limit import reset_of
-from rookery.core.turn.remedies import WORKER_DIED, remedy_for, says_login
+from rookery.core.turn.remedies import MISSING, WORKER_DIED, remedy_for, says_login
 from rookery.core.vendors import detection, logins
 from rookery.core.vendors.errors import error_words, exit_title, last_words
 
-LONGEST = 500
-
-ANOTHER: Json = {"label": "Continue with another agent", "choose": "agent"}
-"""A face lets the user choose an agent and puts its name into the command."""
-
-RETRY: Json = {"label": "Retry", "command": {"do": "restart"}}
-LOG: Json = {"label": "Show the log", "window": "log"}
 MOVE: Json = {"label": "Move to a worktree", "window": "move"}
 
 UNREACHABLE = "Check the network and the model's base URL. Nothing is lost while it tries."
@@ -44,8 +35,14 @@ def notice(before: Json, after: Json, event: Event) -> list[Op]:
     actions: list[Json] = []
     if kind_of(update) == "_notice":  # an agent's own brings no button that sends a command
         actions = [action for action in lenient.mappings(update, "actions") if "command" in action]
+    elif lenient.text(_ours(update), "failed") == "servers":
+        actions = failures.helping(failures.MEANWHILE["servers"])
     block = block_of_event(after, event, "notice", title=title, text=text, status=status)
     return put(block | {"actions": parts.whole(actions[:5])})
+
+
+def _ours(update: Json) -> Json:
+    return lenient.mapping(lenient.mapping(update, "_meta"), "rookery")
 
 
 def meets_others(before: Json, after: Json) -> bool:
@@ -87,7 +84,7 @@ def retrying(before: Json, after: Json) -> list[Op]:
     title = f"{who} is trying again"
     if retries.is_unreachable(after):
         title, text = f"{who} cannot reach its model", f"{text}\n{UNREACHABLE}"
-        actions = [{"label": "Change the model", "window": "model"}] if is_own(after) else []
+        actions = failures.helping(failures.MEANWHILE["unreachable_model"], about(after))
     if before["retrying"]:
         return change(name, title=title, text=text, actions=actions)
     block = make_block(name, "notice", status="warn", title=title, text=text, actions=actions)
@@ -98,8 +95,10 @@ def is_own(header: Json) -> bool:
     return bool(header["vendor"] == detection.OWN)
 
 
-CONTINUE: Json = {"label": "Continue then", "command": {"do": "resume"}}
-STAY: Json = {"label": "Don't continue then", "command": {"do": "resume", "off": True}}
+def about(header: Json, agent: str = "") -> failures.About:
+    return failures.About(agent or header["agent"], is_own(header), header["turn"])
+
+
 WAITS = (
     "“Continue then” sends the prompt again at the reset; "
     "the setting `rate_limit_auto_resume` does so for every session."
@@ -128,15 +127,18 @@ def _limit(after: Json, at: float | None) -> Json:
     prompt = list(lenient.mappings(limit, "prompt"))
     known = f"Resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
-    found: list[Json] = []
-    if prompt:
-        found.append({"label": "Retry now", "command": {"do": "prompt", "prompt": prompt}})
-    if prompt and at is not None:
-        found.append(STAY if ordered else CONTINUE)
+    left_out = {"resume" if ordered else "stay"}
+    if not prompt:
+        left_out |= {"now", "resume", "stay"}
+    elif at is None:
+        left_out |= {"resume", "stay"}
+    else:
         helps = "The session then continues by itself." if ordered else f"{helps}\n{WAITS}"
-    found.append({**ANOTHER, "command": {"do": "switch", "reason": "rate_limited"}})
+    names = tuple(name for name in failures.ENDS["rate_limited"] if name not in left_out)
+    *found, another = failures.helping(names, about(after))
+    found.append({**another, "command": {"do": "switch", "reason": "rate_limited"}})
     text = "\n".join([lenient.text(limit, "message"), known, helps]).strip()
-    card: Json = {"text": text, "actions": parts.whole(found)}
+    card: Json = {"text": text, "actions": found}
     if at is not None:  # a face shows it by the user's clock
         card |= {"resets": at, "resetsSaid": f"Resets at {resets}"}
     return card
@@ -157,28 +159,34 @@ def agent(before: Json, after: Json, event: Event) -> list[Op]:
             worker = update.get("reason") == WORKER_DIED
             who = "The session's worker" if worker else who
             title = f"{who} did not start. {lenient.text(update, 'remedy')}".strip()
-            actions = [*_log_in(after, who, wanted=not worker and says_login(update)), RETRY, LOG]
-            actions += [] if worker else [{**ANOTHER, "command": {"do": "switch"}}]
+            names = failures.STARTS[_parked(update)]
+            if before["state"] != "idle":  # to send the prompt again starts it, too
+                names = tuple("again" if name == "retry" else name for name in names)
+            actions = failures.helping(names, about(after, who))
             said = {"title": title, "text": last_words(update), "actions": actions}
             return put(block_of_event(after, event, "error", **said))
         case "exited" if update.get("status") not in (0, None) and before["state"] == "idle":
             # In mid-turn, the turn's end follows and says it all.
             title, text = _exit(who, update)
-            said = {"title": title, "text": text, "status": "warn"}
-            return put(block_of_event(after, event, "notice", **said))
+            return _exited(after, event, title, text)
         case "exited" if lenient.text(update, "link") and before["state"] == "idle":
-            said = {"title": NO_LINK, "text": lenient.text(update, "link")}
-            return put(block_of_event(after, event, "notice", status="warn", **said))
+            return _exited(after, event, NO_LINK, lenient.text(update, "link"))
     return []
 
 
-def _log_in(header: Json, who: str, *, wanted: bool) -> list[Json]:
-    """The button for a login that is missing; of our own agent, for a model."""
-    if not wanted or not who:
-        return []
-    if is_own(header):
-        return [{"label": "Set up a model", "window": "model"}]
-    return [{"label": "Log in", "window": "login", "agent": who}]
+def _exited(after: Json, event: Event, title: str, text: str) -> list[Op]:
+    actions = failures.helping(failures.STARTS["exited"], about(after))
+    said = {"title": title, "text": text, "actions": actions}
+    return put(block_of_event(after, event, "notice", status="warn", **said))
+
+
+def _parked(update: Json) -> str:
+    """Why an agent does not start, as a key of the table."""
+    if update.get("reason") == WORKER_DIED:
+        return WORKER_DIED
+    if lenient.text(update, "remedy").startswith(MISSING):
+        return "missing"
+    return "login_needed" if says_login(update) else "parked"
 
 
 def _recap(before: Json, event: Event) -> list[Json]:
@@ -219,7 +227,10 @@ def compaction(before: Json, after: Json, event: Event) -> list[Op]:
         if is_known:
             return append(name, text)
         return put(make_block(name, "divider", title=_COMPACTING, text=text))
-    fields: Json = {"title": _COMPACTIONS.get(lenient.text(update, "status"), _COMPACTING)}
+    status = lenient.text(update, "status")
+    fields: Json = {"title": _COMPACTIONS.get(status, _COMPACTING)}
+    if status == "failed":
+        fields["actions"] = failures.helping(failures.MEANWHILE["compaction"])
     if "summary" in update or lenient.text(update, "error"):
         summary = words_of(lenient.sequence(update, "summary"))
         fields["text"] = "\n\n".join(filter(None, (lenient.text(update, "error"), summary)))
@@ -229,6 +240,8 @@ def compaction(before: Json, after: Json, event: Event) -> list[Op]:
 # --- the end of a turn ---------------------------------------------------------------------------
 
 
+KINDS = ("network", "context")
+"""Of an error: those that something else helps against."""
 NO_LINK = "No connection to the agent"
 ENDS = {
     "cancelled": "Cancelled",
@@ -247,9 +260,9 @@ ENDS = {
 
 
 def quiet(name: str, event: Event) -> list[Op]:
-    end = {"label": "End the turn", "command": {"do": "force_end"}}
     title, text = "The agent has gone silent", lenient.text(event.update, "detail")
-    return put(make_block(name, "notice", status="warn", title=title, text=text, actions=[end]))
+    actions = failures.helping(failures.MEANWHILE["quiet"])
+    return put(make_block(name, "notice", status="warn", title=title, text=text, actions=actions))
 
 
 def stopping(name: str, said: str) -> list[Op]:
@@ -272,15 +285,19 @@ def ending(after: Json, event: Event) -> list[Op]:
     text = "\n".join(filter(None, (detail, "" if reason == "agent_exited" else remedy)))
     role = "notice" if reason in ("cancelled", "forced", "waiting") else "error"
     block = block_of_event(after, event, role, title=title, text=text, status=reason)
-    if reason == "agent_exited":
-        again = {**RETRY, "label": "Restart the agent"}
-        missing = _log_in(after, after["agent"], wanted=says_login(process))
-        block["actions"] = [*missing, again, LOG, {**ANOTHER, "command": {"do": "switch"}}]
-    elif reason == "interrupted":
-        block["actions"] = [{**RETRY, "label": "Start again"}]
-    elif reason == "failed":
-        block["actions"] = _log_in(after, after["agent"], wanted=logins.wanted(error))
+    block["actions"] = failures.helping(failures.ENDS.get(_failed(after), ()), about(after))
     return put(block)
+
+
+def _failed(after: Json) -> str:
+    """Why a turn ended, as a key of the table."""
+    reason, error = str(after["reason"]), after["error"] or {}
+    if reason == "agent_exited":
+        return "login" if says_login(after["process"]) else reason
+    if reason != "failed":
+        return reason
+    kind = lenient.text(lenient.mapping(error, "data"), "errorKind")
+    return "login" if logins.wanted(error) else kind if kind in KINDS else reason
 
 
 def _exit(who: str, process: Json) -> tuple[str, str]:
@@ -289,46 +306,7 @@ def _exit(who: str, process: Json) -> tuple[str, str]:
     return (title, said) if "\n" in said or not said else (f"{title}: {said}", "")
 
 
-# --- the critic ----------------------------------------------------------------------------------
-
-STARS = 5
-MOST = 50
-
-
-def verdict(after: Json, event: Event) -> Block:
-    """Stars and a number, then the issues, most likely first."""
-    update = event.update
-    block = block_of_event(after, event, "notice", status="info", kind=state.ORIGIN)
-    source = lenient.first_line(lenient.text(update, "source"), 100)
-    detail = lenient.text(update, "detail")[:LONGEST]
-    if (ended := lenient.text(update, "state")) not in ("", "judged"):
-        text = detail or ended[:100]
-        return block | {"title": "Critic: no verdict", "text": text, "status": "cancelled"}
-    score = verdicts.share_of(update, "score")
-    said = f"Critic {stars(score)} {score:.2f}" if score is not None else "Critic: no score"
-    block |= {"title": f"{said} ({source})" if source else said, "score": score}
-    block["status"] = "warn" if update.get("accepted") is False else "info"
-    lines = [_issue(item) for item in islice(lenient.mappings(update, "issues"), MOST)]
-    iteration, of = lenient.integer(update, "iteration") or 0, lenient.integer(update, "of") or 0
-    if update.get("again") is True:
-        lines.append(f"Refinement {iteration + 1} of {of} follows.")
-    elif detail:
-        lines.append(f"No further refinement: {detail}.")
-    return block | {"text": "\n".join(lines)}
-
-
-def stars(score: float) -> str:
-    full = int(score * STARS + 0.5)
-    return "★" * full + "☆" * (STARS - full)
-
-
-def _issue(item: Json) -> str:
-    name = lenient.first_line(lenient.text(item, "name"), verdicts.LONGEST)
-    category = lenient.first_line(lenient.text(item, "category"), verdicts.LONGEST)
-    share = verdicts.share_of(item, "probability")
-    words = verdicts.issue_words(verdicts.Issue(name or "an issue", category, share))
-    outside = lenient.text(item, "kind") == verdicts.INFRASTRUCTURE
-    return f"{words} (infrastructure)" if outside else words
+# --- prompts that the user did not send ---------------------------------------------------------
 
 
 def prompt_title(after: Json, update: Json) -> str:

@@ -52,6 +52,7 @@ def _for_error(error: Json, agent: str) -> str:
     return "The session is still usable: send the prompt again, or look at `rookery logs`."
 
 
+MISSING = "Program not found."
 SANDBOX = "The sandbox "
 """Begins what a sandbox says in which an agent did not start."""
 
@@ -76,7 +77,7 @@ def remedy_for_start(agent: str, install: str, status: object, said: list[str], 
     words = "\n".join(lines).lower()
     if status == 127 or _MISSING.search(words):
         how = f"To install it: {install}" if install else "Install it, or correct its command."
-        return f"Program not found. {how}"
+        return f"{MISSING} {how}"
     if agent == OWN and _IMPORT.search(words):
         return _UNFIT
     if logins.wanted(error) or _LOGIN.search(words):

@@ -26,6 +26,7 @@ from rookery.core.blocks import (
     plans,
     rewinds,
     tools,
+    verdicts,
 )
 from rookery.core.blocks import document as looks
 from rookery.core.blocks.document import append, block_of_event, change, put
@@ -346,7 +347,7 @@ _LOOKS: dict[str, Look] = {
     "_context": notices.context,
     "_rate_limit": notices.rate_limit,
     "_terminal": _terminal,
-    "_critic": lambda _, after, event: put(notices.verdict(after, event)),
+    "_critic": lambda _, after, event: put(verdicts.verdict(after, event)),
     "_notice": notices.notice,
     rewinding.KIND: rewinds.rewound,
     "_session": _session,

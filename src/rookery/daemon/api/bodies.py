@@ -110,6 +110,16 @@ class PromptCommand(_Command):
         default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
     )
     steer: bool = Field(False, description="Into the running turn, if the agent supports that.")
+    edits: int = Field(
+        0, ge=0, le=10**9, description="The turn whose prompt this was: its secrets are known."
+    )
+
+
+class RetryCommand(_Command):
+    """Send the prompt of a turn again, as it was sent."""
+
+    do: Literal["retry"]
+    turn: int = Field(0, ge=0, le=10**9, description="Its number; 0: the last one.")
 
 
 class QueueCommand(_Command):
@@ -206,6 +216,7 @@ class PlainCommand(_Command):
 
 Command = Annotated[
     PromptCommand
+    | RetryCommand
     | QueueCommand
     | AnswerCommand
     | SetCommand

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from rookery.client import attach, fleet
+from rookery.client.reading import prompt_text
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
 from rookery.core.asks.kept_asks import LATE
@@ -50,8 +51,9 @@ async def send_command(
 ) -> Outcome:
     """Send a command; which fields it has depends on `do`."""
     command = given.model_dump(exclude_defaults=True)
-    if MASK in (words := words_of(command.get("prompt", []))):
-        command["prompt"] = await asyncio.to_thread(_restored, daemon, session, command, words)
+    edits = int(command.pop("edits", 0))
+    if MASK in words_of(command.get("prompt", [])):
+        command["prompt"] = await asyncio.to_thread(_restored, daemon, session, command, edits)
     if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
         directory = paths.session_dir(daemon.home, session)
         staged = await asyncio.to_thread(_staged, directory, given.attachments)
@@ -83,17 +85,19 @@ async def send_prompt(daemon: Daemon, session: SessionId, given: bodies.Prompt) 
     return await sent(daemon, session, command | ({"steer": True} if given.steer else {}))
 
 
-def _restored(daemon: State, session: str, command: Json, words: str) -> list[Json]:
+def _restored(daemon: State, session: str, command: Json, edits: int) -> list[Json]:
     """A prompt that clients know without its secrets: one that hit a limit and is sent again, or
-    one that waits and was edited."""
+    one that waits or was sent before, and was edited."""
     sent: list[Json] = command["prompt"]
+    words = words_of(sent)
     with Reader.open(paths.session_dir(daemon.home, session)) as log:
         header = log.header()
-    if command["do"] == "prompt":
+        before = prompt_text(log, edits) if edits else ""
+    if command["do"] == "prompt" and not before:
         known = list(lenient.mappings(header["rateLimit"], "prompt"))
         return known if words == masked(words_of(known)) else sent
     waiting = [each for each in header["queue"] if each["id"] == command.get("item")]
-    before = words_of(waiting[0]["prompt"]) if waiting else words
+    before = before or (words_of(waiting[0]["prompt"]) if waiting else words)
     text = restored(words, before)
     if text is None:
         raise Problem(

@@ -1,6 +1,6 @@
 // A session's worktree, merged or dropped. What would happen is said before anything is touched.
 import { api, element, toast, uid } from "./main.js";
-import { sure } from "./menus.js";
+import { danger, sure } from "./dialogs.js";
 
 const WAYS = [["merge", "with a merge commit"], ["rebase", "by rebasing it"], ["squash", "as one commit"], ["apply", "as changes, without a commit"]];
 const place = (session, what) => `/api/sessions/${encodeURIComponent(session)}/${what}`;
@@ -66,15 +66,19 @@ export async function move(session, running) {
   toast(`Moved to ${done.branch}${files ? `, with ${count(files, "changed file")}` : ""}.`);
 }
 
+/** What would be lost is said first; what came to it meanwhile is asked about again. */
 export async function drop(session) {
+  const plan = await api("GET", place(session, "merge")).catch(() => null); // it may be damaged
+  const lost = plan && (plan.files || plan.uncommitted);
   const lines = ["The worktree and its branch are deleted. The session stays, and can be read."];
-  if (!(await sure("Drop the worktree?", lines, "Drop it"))) return;
+  if (lost) lines.unshift(`Not merged into ${plan.into}, and lost for good: ${count(plan.files, "changed file")}, +${plan.added} −${plan.removed}.`);
+  if (!(await sure(lost ? "Drop work that was not merged?" : "Drop the worktree?", lines, danger("Drop it")))) return;
   try {
-    await post(place(session, "drop"), {});
+    await post(place(session, "drop"), { force: Boolean(lost) });
   } catch (problem) {
     if (problem.error !== "unmerged_work") throw problem;
-    const lost = [problem.message, "Work that was not merged is permanently deleted."];
-    if (!(await sure("Drop work that was not merged?", lost, "Delete it"))) return;
+    const more = [problem.message, "Work that was not merged is permanently deleted."];
+    if (!(await sure("Drop work that was not merged?", more, danger("Delete it")))) return;
     await post(place(session, "drop"), { force: true });
   }
   toast("The worktree was dropped.");

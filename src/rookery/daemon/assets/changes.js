@@ -127,7 +127,7 @@ async function committed(wanted, hooks = "") {
     return await post("commit", { ...wanted, hooks });
   } catch (problem) {
     if (problem.error !== "new_hooks") throw problem;
-    const { sure } = await import("./menus.js");
+    const { sure } = await import("./dialogs.js");
     const lines = [problem.message, "A hook runs as you, outside of any sandbox."];
     const agreed = await sure("Run these hooks?", lines, "Run them and commit", element("pre", { class: "said" }, problem.shown));
     return agreed ? committed(wanted, problem.fingerprint) : undefined;

@@ -11,16 +11,23 @@ const OURS = [
   ["changes", "show what changed in the directory"],
   ["clear", "start over; earlier turns are folded"],
   ["confirm", "approvals", "ask always, ask when risky, approve all or plan"],
+  ["delete", "move the session to the trash"],
+  ["drop", "delete the session's worktree and branch"],
   ["effort", "set how hard the model thinks", "value"],
   ["export", "download the transcript", "md, html or jsonl"],
+  ["fork", "fork the session at a turn, or here", "turn"],
   ["help", "list every key"],
+  ["logs", "what the agent and the worker wrote to stderr"],
+  ["merge", "merge the session's worktree"],
   ["mode", "set the agent's mode", "value"],
   ["model", "choose the model", "name"],
   ["new", "start a new session"],
   ["recap", "put a recap of the session into this field"],
   ["rename", "set the session's title", "title"],
   ["restart", "restart the agent"],
+  ["rewind", "go back to a turn: files and conversation", "turn or undo"],
   ["settings", "open the settings"],
+  ["snooze", "hide this session from lists for an hour"],
   ["stop", "put the session to sleep; the next prompt wakes it"],
 ].map(([name, words, hint = ""]) => ({ name, words, hint }));
 export const isOurs = (name) => OURS.some((each) => each.name === name);
@@ -55,9 +62,18 @@ export async function carryOut(name, value) {
     case "help": return void help();
     case "new": return void location.assign("/new");
     case "recap": return putRecap();
+    case "rewind": case "fork": return goBack(name, value, deeds);
     case "settings": return void location.assign("/settings");
     default: return deeds[name]?.();
   }
+}
+
+/** To a turn, by its number. */
+async function goBack(name, value, deeds) {
+  if (!value) return deeds[name]();
+  if (!/^\d+$/.test(value) && value !== "undo") return toast(`Give the number of a turn: /${name} 3`);
+  if (name === "fork") return (await import("./prompts.js")).fork(session, Number(value));
+  return (await import("./rewind.js")).rewind(session, value === "undo" ? null : Number(value));
 }
 
 async function pickUsual(name) {

@@ -15,6 +15,7 @@ const PAST = `past.${session}`;
 const MOST_PAST = 50;
 let files = [];
 let editing = null;
+let edits = 0; // the turn whose prompt is edited
 let heldBack = ""; // a letter that was not sent, since it looks like an answer
 const mentioned = new Set();
 
@@ -81,7 +82,8 @@ async function send({ steer = false } = {}) {
   if (below) toast(below);
   if (steer && running && !steers) toast(`${title} takes no prompt in mid-turn: it waits in the queue.`);
   const attachments = files.map(({ name, data }) => ({ name, data }));
-  post(session, { text, blocks: links(text), attachments, steer: steer && Boolean(running && steers) });
+  post(session, { text, blocks: links(text), attachments, edits, steer: steer && Boolean(running && steers) });
+  edits = 0;
   live.toEnd();
   files = [];
   mentioned.clear();
@@ -158,7 +160,7 @@ async function attach(given) {
       : files.length >= Number(form.dataset.files) ? `The limit is ${form.dataset.files} files.`
       : files.reduce((sum, each) => sum + each.size, file.size) > together ? `Attached files may have ${size(together)} in total.`
       : images === "0" && file.type.startsWith("image/") ? `${facts().title} does not accept images.` : "";
-    if (why) { toast(why, { kind: "failed" }); continue; }
+    if (why) { toast(why, { kind: "failed", action: { label: "Choose another", run: () => $("#picker").click() } }); continue; }
     try {
       const url = await read(file);
       const name = (file.name || "pasted").replace(/[/\\\u0000-\u001f]/g, "_").slice(0, 200);
@@ -328,7 +330,12 @@ function begin() {
     if (onto && onto !== dragged) act("move", dragged.dataset.item, { to: Number(onto.dataset.at) }).catch(told);
     else if (!dragged && event.dataTransfer?.files.length) attach([...event.dataTransfer.files]);
   });
-  document.addEventListener("put-prompt", ({ detail }) => add(detail.text, detail));
+  document.addEventListener("put-prompt", ({ detail }) => {
+    edits = detail.edits ?? 0;
+    for (const name of detail.mentions ?? []) mentioned.add(name);
+    add(detail.text, detail);
+    if (detail.files?.length) attach(detail.files);
+  });
   when("send", () => send());
   when("attach", () => $("#picker").click());
   when("detach", (button) => { files.splice(Number(button.dataset.at), 1); showFiles(); field.focus(); });
@@ -342,6 +349,7 @@ function begin() {
   addEventListener("pagehide", keepDraft);
   put(kept.get(DRAFT) ?? "");
   showPending();
+  try { if (sessionStorage[`edit.${session}`]) import("./prompts.js").then(({ restore }) => restore()).catch(told); } catch { /* no storage */ }
   if (!coarse.matches && !isTyping() && !location.hash) field.focus({ preventScroll: true });
   keyboard();
 }
@@ -356,7 +364,8 @@ function news(what, item, more) {
   if (what === "changed") {
     showPending();
     setTimeout(showPending, 400);
-  } else if (item.session === session && what === "refused") {
+  } else if (item.session === session && what === "stuck") told(more);
+  else if (item.session === session && what === "refused") {
     say(more.message, { now: true });
     if (field.value.trim() || files.length) return;
     giveBack(item);

@@ -152,7 +152,7 @@ function move(by) {
 const here = () => screen || host.contains(document.activeElement);
 for (const [name, by] of [["j", 1], ["k", -1], ["ArrowDown", 1], ["ArrowUp", -1]]) {
   const words = name === "j" ? "Next session" : name === "k" ? "Previous session" : "";
-  key(name, words, () => move(by), { where: "Sessions", only: () => here() && rows().length && !$(".menu") });
+  key(name, words, () => move(by), { where: "Sessions", only: () => here() && rows().length });
 }
 key("Enter", "Open it", () => {}, { where: "Sessions", only: () => false });
 key("m", "Actions", () => $("button", document.activeElement.closest("li[data-id]")).click(), {
@@ -178,9 +178,9 @@ if (screen && kept.get("group") === "directory" && !location.search) {
 try {
   const gone = JSON.parse(sessionStorage.getItem("removed"));
   sessionStorage.removeItem("removed");
-  if (gone) import("./row_menu.js").then((menu) => menu.removed(gone.id, gone.title, () => soon(0)));
+  if (gone) import("./session_menu.js").then((menu) => menu.removed(gone.id, gone.title));
 } catch { /* no storage */ }
-when("row", async (button) => (await import("./row_menu.js")).open(button, soon));
+when("row", async (button) => (await import("./session_menu.js")).open(button));
 
 // --- begin ---------------------------------------------------------------------------------------
 

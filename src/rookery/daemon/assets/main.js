@@ -8,8 +8,8 @@ export const readOnly = document.body.dataset.readOnly === "1";
 /** What this device may do: "look", "answer", or all. */
 export const role = document.body.dataset.role ?? "all";
 const BEYOND = {
-  look: ".answers, .wider, [data-do=action], [data-do=more], [data-do=move], [data-do=force-end], [data-do=cancel]",
-  answer: ".answers .wider, .answers [data-always], [data-do=action], [data-do=more], [data-do=move], [data-do=force-end], [data-do=cancel]",
+  look: ".answers, .wider, [data-do=action], [data-do=prompt], [data-do=more], [data-do=move], [data-do=force-end], [data-do=cancel]",
+  answer: ".answers .wider, .answers [data-always], [data-do=action], [data-do=prompt], [data-do=more], [data-do=move], [data-do=force-end], [data-do=cancel]",
 };
 
 /** The stream is the same for all devices: what this one may not do is taken out. */
@@ -86,7 +86,8 @@ export async function api(method, path, body, more = {}) {
   const json = (answer.headers.get("Content-Type") ?? "").includes("json");
   if (answer.ok) return json ? JSON.parse(text) : text;
   if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
-  throw new Problem(answer.status, json ? JSON.parse(text) : {});
+  const of = /^\/api\/sessions\/([^/?]+)/.exec(path)?.[1]; // the session that it is about
+  throw new Problem(answer.status, { ...(json ? JSON.parse(text) : {}), of });
 }
 
 /** A piece of HTML from the daemon. */
@@ -109,17 +110,21 @@ async function act(node, event) {
     node.setAttribute("aria-busy", "true");
     await work;
   } catch (error) {
-    told(error);
+    told(error, () => act(node, event));
   } finally {
     node.removeAttribute("aria-busy");
   }
 }
 
-/** Shows an error as a message. */
-export function told(error) {
+/** Shows an error as a message, with what helps. `again`: does the same once more. */
+export function told(error, again = null) {
   if (error.name === "AbortError") return;
   if (!(error instanceof Problem)) console.error(error);
-  toast(error.message, { remedy: error.remedy, kind: "failed" });
+  const { message, remedy = "", actions = [], status } = error;
+  const passes = again && [0, 503].includes(status) ? [{ label: "Try again", run: again }] : [];
+  const here = error.of && error.of === document.body.dataset.session;
+  const helps = actions.filter((each) => here || !/^(undefined|log|kill)$/.test(each.window)).map((each) => ({ label: each.label, run: async () => (await import("./actions.js")).act(each) }));
+  toast(message, { remedy: remedy.includes("/api/") ? "" : remedy, kind: "failed", actions: [...passes, ...helps] });
 }
 
 document.addEventListener("click", (event) => {
@@ -145,14 +150,14 @@ export function say(text, { now = false } = {}) {
   if (region?.childElementCount > 4) region.firstElementChild.remove();
 }
 
-export function toast(message, { remedy = "", kind = "note", action = null } = {}) {
+export function toast(message, { remedy = "", kind = "note", action = null, actions = action ? [action] : [] } = {}) {
   const box = $("#toasts");
   const close = () => card.remove();
   const card = element("div", { class: `toast ${kind}`, role: kind === "failed" ? "alert" : "status" },
     element("div", { class: "words" }, element("strong", {}, message), ...(remedy ? [element("p", {}, remedy)] : [])));
-  if (action) {
-    const button = element("button", { type: "button" }, action.label);
-    button.addEventListener("click", () => { close(); Promise.resolve(action.run()).catch(told); });
+  for (const { label, run } of actions) {
+    const button = element("button", { type: "button" }, label);
+    button.addEventListener("click", () => { close(); Promise.resolve(run()).catch(told); });
     card.append(button);
   }
   const shut = element("button", { type: "button", class: "quiet", "aria-label": "Close" }, "×");
@@ -160,7 +165,7 @@ export function toast(message, { remedy = "", kind = "note", action = null } = {
   card.append(shut);
   box.append(card);
   while (box.childElementCount > 3) box.firstElementChild.remove();
-  if (kind !== "failed") setTimeout(close, action ? 12000 : 5000);
+  if (kind !== "failed") setTimeout(close, actions.length ? 12000 : 5000);
   return close;
 }
 

@@ -1,88 +1,11 @@
-// The menus of a session's bar, the questions before something is done, and what is done to the
-// session as a whole.
+// The menus of a session's bar.
 import { $, $$, api, copy, element, toast, told } from "./main.js";
 import { cancel, command, facts, path, readHeader, session } from "./bar.js";
+import { danger, menu, sure } from "./dialogs.js";
+import { actions, rows } from "./session_menu.js";
 
 const USUAL = { mode: "mode", model: "model", thought_level: "effort" };
 export const acts = {};
-
-const looks = element("link", { rel: "stylesheet", href: new URL("./menus.css", import.meta.url).pathname });
-const ready = new Promise((settle) => { looks.onload = looks.onerror = settle; });
-document.head.append(looks);
-await ready; // before it a menu has no place
-
-// --- menus ---------------------------------------------------------------------------------------
-
-/** A list to choose from, under its button; a sheet on a phone. A row: label, more, current, run. */
-export function menu(anchor, title, rows) {
-  const list = element("div", { class: "rows" });
-  const dialog = element("dialog", { class: "menu", "aria-label": title }, element("h2", {}, title), list);
-  const draw = (words = "") => {
-    const wanted = words.toLowerCase().split(/\s+/);
-    const fits = (row) => wanted.every((word) => `${row.label} ${row.more ?? ""}`.toLowerCase().includes(word));
-    list.replaceChildren(...rows.filter((row) => row.heading ? !words : fits(row)).map((row) => row.heading
-      ? element("h3", {}, row.heading)
-      : drawn(row, dialog)));
-    if (!list.childElementCount) list.append(element("p", { class: "soft" }, "No matches."));
-  };
-  if (rows.filter((row) => !row.href).length > 14) {
-    const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
-    filter.addEventListener("input", () => draw(filter.value));
-    list.before(filter);
-  }
-  draw();
-  dialog.addEventListener("keydown", (event) => walk(event, dialog));
-  open(dialog, anchor);
-  ($("[aria-current]", dialog) ?? $("input, button", dialog))?.focus();
-  return dialog;
-}
-
-function drawn(row, dialog) {
-  const words = [element("span", { dir: "auto" }, row.label), ...(row.more ? [element("small", { dir: "auto" }, row.more)] : [])];
-  if (row.href) return element("a", { class: "row", href: row.href, download: true }, ...words);
-  const button = element("button", { type: "button", class: `row ${row.kind ?? ""}`, "data-do": row.does, "aria-current": row.current ? "true" : null }, ...words);
-  button.addEventListener("click", () => {
-    dialog.close();
-    if (row.run) Promise.resolve(row.run()).catch(told);
-  });
-  return button;
-}
-
-function walk(event, dialog) {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  const rows = $$("input, .row", dialog);
-  rows[(rows.indexOf(document.activeElement) + step + rows.length) % rows.length]?.focus();
-}
-
-function open(dialog, anchor) {
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  dialog.addEventListener("close", () => { dialog.remove(); if (anchor?.isConnected) anchor.focus(); });
-  document.body.append(dialog);
-  dialog.showModal();
-  if (!anchor || innerWidth < 700 || !dialog.classList.contains("menu")) return;
-  const place = (anchor.offsetWidth ? anchor : $("#bar [data-do=more]") ?? anchor).getBoundingClientRect();
-  const top = Math.min(place.bottom + 4, Math.max(8, innerHeight - dialog.offsetHeight - 8));
-  Object.assign(dialog.style, {
-    margin: "0", top: `${top}px`, left: `${Math.max(8, Math.min(place.left, innerWidth - dialog.offsetWidth - 8))}px`,
-  });
-}
-
-/** Asks before something is done; resolves to the form's fields, or null. */
-export function sure(title, lines, label, ...fields) {
-  return new Promise((settle) => {
-    const yes = element("button", { class: "primary", value: "yes" }, label);
-    const no = element("button", { type: "button" }, "Cancel");
-    const form = element("form", { method: "dialog" }, element("h2", {}, title),
-      ...lines.map((line) => element("p", {}, line)), ...fields, element("div", { class: "buttons" }, no, yes));
-    const dialog = element("dialog", { class: "sure", "aria-label": title }, form);
-    no.addEventListener("click", () => dialog.close());
-    dialog.addEventListener("close", () => settle(dialog.returnValue === "yes" ? new FormData(form) : null));
-    open(dialog, document.activeElement);
-    yes.focus();
-  });
-}
 
 // --- what it runs with ---------------------------------------------------------------------------
 
@@ -195,31 +118,26 @@ acts.rename = (button) => {
 export const deeds = {
   cancel,
   restart: () => command({ do: "restart" }).then(() => toast("The agent was restarted.")),
-  stop: () => command({ do: "stop" }).then(() => toast("The session is asleep; your next prompt wakes it.")),
-  pin: () => command({ do: facts().pinned ? "unpin" : "pin" }),
-  archive: async () => {
-    const back = facts().archived ? "archive" : "unarchive";
-    await command({ do: facts().archived ? "unarchive" : "archive" });
-    toast(back === "archive" ? "Unarchived." : "Archived: hidden from lists.", { action: { label: "Undo", run: () => command({ do: back }) } });
-  },
   clear: async () => {
     const lines = ["The agent forgets this conversation. Earlier turns stay readable here, folded."];
-    if (await sure("Start over?", lines, "Start over")) await command({ do: "clear" });
+    if (await sure("Start over?", lines, danger("Start over"))) await command({ do: "clear" });
   },
   force_end: async () => {
     const lines = ["The agent's process is ended. What it wrote is kept."];
-    if (await sure("End the turn by force?", lines, "Force end")) await command({ do: "force_end" });
+    if (await sure("End the turn by force?", lines, danger("Force end"))) await command({ do: "force_end" });
   },
   rename: () => $("#bar [data-do=rename]")?.click(),
-  remove: async () => {
-    const { remove, leave } = await import("./row_menu.js");
-    const title = $("#bar [data-do=rename]")?.textContent.trim() || "The session";
-    await remove(session, title, () => leave(session, title));
-  },
-  merge: async () => (await import("./branch.js")).merge(session),
-  drop: async () => (await import("./branch.js")).drop(session),
+  rewind: async () => (await prompts()).chooseTurn($("#bar [data-do=more]")),
+  fork: async () => (await prompts()).fork(session, Number(facts().turn)),
+  edit: async () => (await prompts()).editLast(),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
+for (const name of ["archive", "delete", "drop", "logs", "merge", "pin", "snooze", "stop"]) deeds[name] = () => actions(shown())[name]();
+
+const prompts = () => import("./prompts.js");
+
+/** This session, as the menu of the list has it. */
+const shown = () => ({ ...facts(), id: session, title: $("#bar h1").textContent.trim(), hidden: facts().archived ? "archived" : facts().snoozed ? "snoozed" : "" });
 
 acts["force-end"] = deeds.force_end;
 acts.move = deeds.move;
@@ -228,18 +146,19 @@ acts.more = (button) => {
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
     ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), row("Force end", "if Stop does not help", deeds.force_end, "bad")] : []),
-    ...(now.worktree ? [row("Merge the worktree", now.worktree, deeds.merge), row("Drop the worktree", "", deeds.drop, "bad")] : [row("Move to a worktree", "away from others in this directory", deeds.move)]),
     row("Rename", "", deeds.rename),
-    row(now.pinned ? "Unpin" : "Pin", "", deeds.pin),
+    ...(Number(now.turn) ? [
+      row("Edit the last prompt", "and send it again", deeds.edit),
+      row("Rewind", "to an earlier turn: files, conversation or both", deeds.rewind),
+      row("Fork", "a new session with the turns so far", deeds.fork),
+    ] : []),
+    ...(now.worktree ? [] : [row("Move to a worktree", "away from others in this directory", deeds.move)]),
+    ...rows(shown()),
     row("Restart the agent", "", deeds.restart),
     row("Start over", "the agent forgets the conversation", deeds.clear),
-    row("Put to sleep", "the next prompt wakes it", deeds.stop),
-    row(now.archived ? "Unarchive" : "Archive", "", deeds.archive),
-    row("Delete", "to the trash, for 14 days", deeds.remove, "bad"),
     { label: "Timeline", does: "timeline" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),
   ]);
 };
-

@@ -18,7 +18,7 @@ function ownName() {
   try { return sessionStorage.tab || (sessionStorage.tab = uid()); } catch { return uid(); }
 }
 
-/** Called with (what, item, more): "changed", "sent" with the outcome, "refused" with the problem. */
+/** Called with (what, item, more): "changed", "sent" with the outcome, "refused" or "stuck" with the problem. */
 export const onOutbox = (run) => listeners.add(run);
 const tell = (what, item, more) => { for (const run of listeners) run(what, item, more); };
 
@@ -42,10 +42,10 @@ export function drop(item) {
   tell("changed", item);
 }
 
-/** `command`: text, blocks besides it, attachments, steer. */
-export function post(session, { text, blocks = [], attachments = [], steer = false }) {
+/** `command`: text, blocks besides it, attachments, the turn whose prompt it edits, steer. */
+export function post(session, { text, blocks = [], attachments = [], edits = 0, steer = false }) {
   const key = `${PREFIX}${String(Date.now()).padStart(15, "0")}.${String(++number).padStart(4, "0")}.${uid()}`;
-  save({ key, id: key.slice(-32), session, text, blocks, attachments, steer, tab, at: Date.now() });
+  save({ key, id: key.slice(-32), session, text, blocks, attachments, edits, steer, tab, at: Date.now() });
   tell("changed");
   flush(session);
 }
@@ -92,7 +92,7 @@ async function deliver(item) {
   item.sending = true;
   tell("changed", item);
   const prompt = [...(item.text.trim() ? [{ type: "text", text: item.text }] : []), ...item.blocks];
-  const body = { do: "prompt", id: item.id, prompt, attachments: item.attachments, steer: item.steer };
+  const body = { do: "prompt", id: item.id, prompt, attachments: item.attachments, edits: item.edits ?? 0, steer: item.steer };
   const request = new AbortController();
   underway.add(request);
   try {
@@ -103,6 +103,7 @@ async function deliver(item) {
     return true;
   } catch (problem) {
     item.sending = false;
+    if (problem.error === "no_answer") tell("stuck", item, problem); // its worker hangs
     if (isPassing(problem)) return false;
     item.problem = { message: problem.message, remedy: problem.remedy ?? "" };
     save(item);

@@ -15,7 +15,7 @@ addEventListener("fleet", () => { due ||= setTimeout(() => again().catch(() => {
 const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-Key": uid() } });
 
 when("race-pick", async (button) => {
-  const { sure } = await import("./menus.js");
+  const { sure } = await import("./dialogs.js");
   const { session, agent } = button.dataset;
   const lines = [`The work of ${agent} is merged into the directory it came from. The other worktrees are deleted with all their changes.`];
   const plan = await api("GET", `/api/sessions/${encodeURIComponent(session)}/merge`);
@@ -32,7 +32,7 @@ when("race-merge", async (button) => {
   if (await merge(session, agent)) await again();
 });
 when("race-drop", async (button) => {
-  const { sure } = await import("./menus.js");
+  const { sure } = await import("./dialogs.js");
   if (!(await sure(`Delete ${button.dataset.label}?`, ["All changes in them are lost. The sessions are archived."], "Delete"))) return;
   await post("/api/races/drop", { race: box.dataset.race });
   await again();

@@ -1,37 +1,55 @@
 // A rewind, or its undoing: what it would do is shown before anything is touched, and asked again if files changed meanwhile.
 import { api, element, toast, uid } from "./main.js";
-import { sure } from "./menus.js";
+import { sure } from "./dialogs.js";
 
 const SIGNS = { created: "+", changed: "~", removed: "−" };
 const SHOWN = 50;
 const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
-/** `turn`: null undoes the last rewind. */
-export async function rewind(session, turn) {
+/** `turn`: null undoes the last rewind. Resolves to what was rewound: "both", "files", "conversation", or nothing.
+ * `title`: of the question; `begins` and `fails` are called before it is done, and where it was not. */
+export async function rewind(session, turn, { title = "", begins = () => {}, fails = () => {} } = {}) {
   const place = `/api/sessions/${encodeURIComponent(session)}`;
   let again = "";
   for (;;) {
     const plan = await api("GET", `${place}/rewind/${turn ?? "undo"}`);
-    const given = await ask(plan, again);
-    if (!given) return;
+    if (!(plan.undo || plan.total || plan.hides || plan.shows)) return void toast(`Nothing would change: this is how it was after ${where(plan)}.`);
+    const running = (await header(place)).state !== "idle";
+    const given = await ask(plan, again, title, running);
+    if (!given) return undefined;
     const parts = given.get("parts") ?? (plan.target ? "both" : "conversation");
     const body = { id: uid(), do: "rewind", files: parts !== "conversation", conversation: parts !== "files" };
     Object.assign(body, plan.undo ? { undo: true } : { turn });
     if (body.files) body.fingerprint = given.get("all") ? plan.fingerprint : plan.own_fingerprint;
     try {
+      if (running) await cancelled(place);
+      begins();
       await api("POST", `${place}/commands`, body);
       toast(plan.undo ? "The rewind was undone." : `Rewound to ${where(plan)}.`);
-      return;
+      return parts;
     } catch (problem) {
+      if (problem.status) fails(); // without an answer it may have been done: the page is loaded anew then
       if (problem.error !== "changed") throw problem;
       again = problem.message;
     }
   }
 }
 
+const header = async (place) => (await api("GET", `${place}/header`)).header;
+
+/** The running turn is ended first. */
+async function cancelled(place) {
+  await api("POST", `${place}/commands`, { id: uid(), do: "cancel" });
+  for (let tries = 0; tries < 120; tries++) {
+    if ((await header(place)).state === "idle") return;
+    await new Promise((settle) => setTimeout(settle, 500));
+  }
+  throw new Error("The turn did not end: nothing was rewound.");
+}
+
 const where = (plan) => (plan.turn ? `turn ${plan.turn}` : "the beginning");
 
-function ask(plan, again) {
+function ask(plan, again, asked, running) {
   const others = plan.total - (plan.totals.own ?? 0);
   const all = element("input", { type: "checkbox", name: "all" });
   const parts = element("select", { name: "parts" },
@@ -50,8 +68,9 @@ function ask(plan, again) {
   if (others) fields.push(element("label", { class: "check" }, all, `Also the ${count(others, "file")} that this session did not change alone`));
   const talk = element("p", {}, plan.words.conversation);
   fields.push(talk);
-  const title = plan.undo ? "Undo the rewind?" : `Rewind to ${where(plan)}?`;
-  const lines = [...(again ? [again] : []), ...plan.notes];
+  const title = asked || (plan.undo ? "Undo the rewind?" : `Rewind to ${where(plan)}?`);
+  const lines = [...(again ? [again] : []), ...(asked ? [`The session is rewound to ${where(plan)}; then the prompt is in the field.`] : []),
+    ...(running ? ["The running turn is cancelled first."] : []), ...plan.notes];
   const label = () => {
     const number = all.checked ? plan.total : plan.totals.own ?? 0;
     const named = [...(plan.target && parts.value !== "conversation" ? [count(number, "file")] : []),

@@ -206,30 +206,7 @@ key("C", "Copy the last answer", async () => {
 }, { where: "Session" });
 key("G", "Go to the end", () => live.toEnd(), { where: "Session" });
 
-// --- what helps ------------------------------------------------------------------------------------
+// --- what helps, and what is done at a prompt --------------------------------------------------------
 
-const send = (command) => api("POST", `/api${here}/commands`, { id: uid(), ...command });
-
-when("action", async (button) => {
-  const action = JSON.parse(button.dataset.action);
-  const { command, choose, window: opens, compose } = action;
-  if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
-  if (opens === "move") return (await import("./branch.js")).move(session, $("#bar .bar")?.dataset.running);
-  if (opens === "log") return void open(`/api${here}/logs/agent`, "_blank", "noopener");
-  if (opens === "login") return location.assign(`/settings/agents/login?${new URLSearchParams({ name: action.agent, session })}`);
-  if (opens) return location.assign(`/settings/${opens === "agents" ? "agents" : "models"}`);
-  if (compose?.recap) return recap(compose.recap);
-  if (action.danger && !button.dataset.sure) {
-    button.dataset.sure = "1";
-    button.textContent = "Press again to confirm";
-    setTimeout(() => { delete button.dataset.sure; button.textContent = action.label; }, 4000);
-    return undefined;
-  }
-  if (command?.do === "rewind") return (await import("./rewind.js")).rewind(session, command.undo ? null : command.turn);
-  return command && send(command);
-});
-
-async function recap(before) {
-  const text = await piece(`/api${here}/recap?before=${before}`);
-  document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
-}
+when("action", async (button) => (await import("./actions.js")).act(JSON.parse(button.dataset.action), button));
+when("prompt", async (button) => (await import("./prompts.js")).open(button));

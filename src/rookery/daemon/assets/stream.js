@@ -1,7 +1,7 @@
 // One WebSocket for all topics of this page. After a break it comes back by itself and goes on from
 // the seq that each topic has.
 import { own, protocols, signature } from "./device.js";
-import { $, api, role } from "./main.js";
+import { $, api, element, role, when } from "./main.js";
 
 const topics = new Map();
 const listeners = new Set();
@@ -113,6 +113,7 @@ function hurry() {
   tries = Math.min(tries, 1);
   open();
 }
+when("reconnect", hurry);
 /** A socket from before the break may look open and be dead. */
 addEventListener("online", () => {
   const old = socket;
@@ -128,5 +129,6 @@ onConnection((now) => {
   const line = $("#connection");
   if (!line) return;
   line.hidden = now !== "lost";
-  line.textContent = now === "lost" ? "No connection to Rookery. What you type is kept; trying again." : "";
+  line.textContent = now === "lost" ? "No connection to Rookery. What you type is kept; trying again. " : "";
+  if (now === "lost") line.append(element("button", { type: "button", class: "quiet", "data-do": "reconnect" }, "Try now"));
 });

@@ -1,5 +1,5 @@
 // The timeline beside the transcript: a turn or a mark opens its place.
-import { $, $$, api, element, html, piece, when } from "./main.js";
+import { $, $$, html, piece, when } from "./main.js";
 import { close, isSheet } from "./side.js";
 
 let box = null, session = "";
@@ -42,18 +42,8 @@ function go(seq) {
   return reveal(block);
 }
 
-const turnOf = (button) => ({ turn: Number(button.dataset.turn) });
-when("rewind", async (button) => (await import("./rewind.js")).rewind(session, turnOf(button).turn));
-when("fork", async (button) => {
-  const { sure } = await import("./menus.js");
-  const lines = ["A new session begins with the turns up to this one. Both work in the same directory, unless the new one gets a worktree."];
-  const own = element("input", { type: "checkbox", name: "worktree" });
-  const given = await sure(`Fork at turn ${button.dataset.turn}?`, lines, "Fork",
-    element("label", { class: "check" }, own, "In a git worktree of its own, with the files as they were then"));
-  if (!given) return;
-  const made = await api("POST", `/api${here()}/fork`, { ...turnOf(button), worktree: Boolean(given.get("worktree")) });
-  location.assign(`/sessions/${made.id}`);
-});
+when("rewind", async (button) => (await import("./rewind.js")).rewind(session, Number(button.dataset.turn)));
+when("fork", async (button) => (await import("./prompts.js")).fork(session, Number(button.dataset.turn)));
 
 when("at", (link) => go(Number(link.dataset.seq)));
 when("turns", async (node) => {

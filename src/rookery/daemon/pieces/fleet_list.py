@@ -241,6 +241,8 @@ def _line(row: Row, now: float, session: str) -> str:
     here = ' aria-current="page"' if head["id"] == session else ""
     flags = "".join(f" data-{flag}" for flag in ("unread", "pinned") if head[flag])
     flags += f' data-hidden="{row.hidden}"' if row.hidden else ""
+    if worktree.exists(head.get("worktree")):
+        flags += f' data-worktree="{esc_line(worktree.brief(head["worktree"]), 60)}"'
     flags += f' data-news="{int(head.get("news", 0))}"' if head["unread"] else ""
     pin = icons.icon("pin") if head["pinned"] else ""
     title = esc_line(masked(head["title"] or NO_TITLE), 200)

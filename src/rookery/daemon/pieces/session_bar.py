@@ -49,6 +49,7 @@ def rendered(
         "agent": lenient.text(header, "agent"),
         "title": agent_title(header),
         "archived": header["archived"],
+        "snoozed": header["snoozed"] > now,
         "pinned": header["pinned"],
         "queue": len(header["queue"]),
         "menus": _fingerprint(header),

@@ -14,7 +14,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked_json
 from rookery.daemon.pieces import ask_form
 from rookery.daemon.pieces.growing import Output, Prose
-from rookery.daemon.pieces.session_bar import agent_title
+from rookery.daemon.pieces.session_bar import ICONS, agent_title, icon
 from rookery.export.html import block as looks
 from rookery.export.html import card, part
 from rookery.export.html.text import esc, esc_line, tag
@@ -192,10 +192,26 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
     def actions(block: Block) -> str:
         if block["role"] == "ask":
             return ask_form.actions(block, session, read_only=read_only)
-        return "" if read_only else buttons(block)
+        if read_only:
+            return ""
+        return _prompt_menu(block) if block["role"] == "prompt" else buttons(block)
 
     agent, cwd = agent_title(header), str(header.get("cwd") or "")
     return View(masked_json(agent), cwd, now, image, actions, here="web")
+
+
+def _prompt_menu(block: Block) -> str:
+    """The button at a prompt of the user's that began a turn, or was sent into one."""
+    turn = str(block["id"]).partition(".")[0]
+    if block["title"] or block["parent"] is not None or not turn.isdecimal() or turn == "0":
+        return ""
+    about = (
+        f'aria-haspopup="dialog" aria-label="Actions of prompt {turn}" title="Edit, rewind, fork"'
+    )
+    return (
+        f'<button type="button" class="quiet icon at" data-do="prompt" {about}>'
+        f"{icon(ICONS['more'])}</button>"
+    )
 
 
 def buttons(block: Block) -> str:

@@ -57,7 +57,7 @@ def _prompt(block: Block, view: View) -> str:
     said = f'<div class="{kind}" dir="auto">{esc(text)}</div>' if text else ""
     words = title if ", from " in title else f"from {title}"
     origin = tag("p", words, "soft") if title else ""
-    return origin + said + more + _parts(block, view)
+    return origin + said + more + _parts(block, view) + view.actions(block)
 
 
 def _answer(block: Block, view: View) -> str:

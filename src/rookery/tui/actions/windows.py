@@ -284,10 +284,14 @@ class Windows(Parts):
                 self.action_recap(before)
             case {"window": "model"}:
                 self.action_model()
+            case {"compose": {"prompt": int(turn)}}:
+                self._edit_prompt(turn)
             case {"window": "log"}:
-                from rookery.tui.windows.whole import LogScreen
-
-                self.push_screen(LogScreen(self.session, str(self.window.header["agent"])))
+                self._show_log(str(action.get("of", "agent")))
+            case {"window": "kill"}:
+                self._kill()
+            case {"window": "servers"}:
+                self.action_servers()
             case {"window": "move"}:
                 from rookery.tui.actions import racing
 
@@ -300,6 +304,39 @@ class Windows(Parts):
                 self.action_agents()
             case _:
                 self.notify("This needs a newer version of Rookery.", severity="warning")
+
+    def _show_log(self, of: str) -> None:
+        from rookery.tui.windows.whole import LogScreen
+
+        title = "the worker" if of == "worker" else str(self.window.header["agent"])
+        self.push_screen(LogScreen(self.session, title, of))
+
+    def _kill(self) -> None:
+        """The processes of a session that does not respond."""
+        session, rookery = self.session, self.reader.rookery
+
+        def killed(left: list[str]) -> None:
+            words = f"Not ended: {', '.join(left)}" if left else "Ended. Your next prompt wakes it."
+            self.notify(words, severity="warning" if left else "information", markup=False)
+
+        self.reader.fetch(lambda: rookery.kill(session), killed)
+
+    def _edit_prompt(self, turn: int) -> None:
+        """Put the prompt of a turn into the composer."""
+        session, rookery = self.session, self.reader.rookery
+
+        def read() -> str:
+            from rookery.client.reading import prompt_text
+
+            with rookery.history(session) as log:
+                return prompt_text(log, turn)
+
+        def put(text: str) -> None:
+            if session == self.session and text:
+                self.composer.put(text)
+                self.composer.focus()
+
+        self.reader.fetch(read, put)
 
     def action_recap(self, before: int | None = None) -> None:
         """Put a recap of the session into the composer."""

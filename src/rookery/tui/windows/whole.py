@@ -136,16 +136,16 @@ def _qr(address: str) -> str:
 
 
 class LogScreen(WholeScreen):
-    def __init__(self, session: str, agent: str) -> None:
-        super().__init__(f"Log of {agent}")
-        self._session = session
+    def __init__(self, session: str, title: str, of: str = "agent") -> None:
+        super().__init__(f"Log of {title}")
+        self._session, self._of = session, of
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._load)
 
     def _load(self) -> None:
-        session, rookery = self._session, self.shell.reader.rookery
-        self.fetch(lambda: last_words(rookery, session), self._show)
+        session, of, rookery = self._session, self._of, self.shell.reader.rookery
+        self.fetch(lambda: last_words(rookery, session, of), self._show)
 
     def _show(self, text: str) -> None:
         width = max(1, self.whole.scrollable_content_region.width - 1)
@@ -154,10 +154,10 @@ class LogScreen(WholeScreen):
         self.call_after_refresh(self.action_last)
 
 
-def last_words(rookery: "Rookery", session: str) -> str:
+def last_words(rookery: "Rookery", session: str, of: str) -> str:
     from rookery.client.daemon.errors import RemoteError
 
     try:
-        return rookery.agent_log(session, LOG_END)
+        return rookery.log_end(session, LOG_END, of)
     except RemoteError as error:
         return str(error)

@@ -81,7 +81,7 @@ class KeptAsks:
         """Begin the turn that brings it back. False: its prompt is no longer known."""
         marks = [ask["away"] for ask in kept_asks.away(self._session.header).values()]
         turn = max((mark["turn"] for mark in marks), default=0)
-        of, prompt = self._prompt_of(turn)
+        of, prompt = self.prompt_of(turn)
         if not prompt and how != kept_asks.CONTINUE:
             return False
         if how == kept_asks.RESEND and kept_asks.is_first(self._session.header, of):
@@ -89,7 +89,7 @@ class KeptAsks:
         self._session.feed_turn(messages.AskedAgain(how, of, prompt))
         return True
 
-    def _prompt_of(self, turn: int) -> tuple[int, list[Json]]:
+    def prompt_of(self, turn: int) -> tuple[int, list[Json]]:
         """The turn of the user's that this one goes back to, and its prompt."""
         while (begun := self._session.journal.writer.prompt_of(turn)) is not None:
             of = lenient.integer(begun, "of")

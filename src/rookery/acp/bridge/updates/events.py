@@ -15,7 +15,8 @@ from rookery.core.agent import children as memory
 from rookery.core.agent.message_blocks import is_system_prompt
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
-from rookery.core.blocks.notices import meets_others, verdict
+from rookery.core.blocks.notices import meets_others
+from rookery.core.blocks.verdicts import verdict
 from rookery.core.empty_header import EMPTY
 from rookery.core.header import advance
 from rookery.core.json import Event, Json, kind_of, lenient

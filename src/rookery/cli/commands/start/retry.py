@@ -1,10 +1,11 @@
-"""`retry`: a prompt that hit a rate limit, sent again."""
+"""`retry`: a prompt that failed or hit a rate limit, sent again."""
 
 import click
 
 from rookery.cli import exits
 from rookery.cli.session.send import Say, for_each, header_of, send, tell_queued, tell_resumption
-from rookery.core.json import kind_of, lenient
+from rookery.core.blocks import failures
+from rookery.core.json import Json, kind_of, lenient
 from rookery.core.turn import rate_limit
 
 
@@ -16,8 +17,8 @@ from rookery.core.turn import rate_limit
 )
 @for_each
 def retry(session: str, say: Say, at_reset: bool | None) -> int:
-    """Send a prompt again that hit a rate limit: now, or when the limit is lifted. If the limit
-    still applies, the agent says so.
+    """Send the last prompt again if its turn failed. After a rate limit: now, or when the limit is
+    lifted; if it still applies, the agent says so.
 
     The setting rate_limit_auto_resume sends such prompts at the reset in every session.
 
@@ -31,10 +32,12 @@ def retry(session: str, say: Say, at_reset: bool | None) -> int:
         send(session, {"do": "resume", "off": True})
         say("Not sent again by itself.")
         return exits.DONE
-    if not blocks:
-        raise click.ClickException(
-            f"No prompt of this session hit a rate limit. To send one: rookery prompt {session}"
-        )
+    command: Json = {"do": "prompt", "prompt": blocks} if blocks else {"do": "retry"}
+    failed = header["state"] == "idle" and "again" in failures.ENDS.get(header["reason"], ())
+    if not blocks and (at_reset or not failed):
+        wrong = "hit a rate limit" if at_reset else "failed or hit a rate limit"
+        instead = f"To send one: rookery prompt {session}"
+        raise click.ClickException(f"The last prompt of this session has not {wrong}. {instead}")
     if at_reset:
         if not rate_limit.can_wait(header):
             now = f"rookery retry {session}"
@@ -42,7 +45,7 @@ def retry(session: str, say: Say, at_reset: bool | None) -> int:
         send(session, {"do": "resume"})
         tell_resumption(say, session)
         return exits.DONE
-    outcome = send(session, {"do": "prompt", "prompt": blocks})
+    outcome = send(session, command)
     if kind_of(outcome.update) == "_queue" and outcome.update.get("placeless") is not True:
         return tell_queued(say, session)
     say(f"Sent. rookery tail {session}")

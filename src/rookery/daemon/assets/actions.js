@@ -1,0 +1,42 @@
+// What helps after a failure: the buttons of notices and of messages. Which there are is the daemon's to say.
+import { $, api, piece, toast, uid } from "./main.js";
+
+const session = document.body.dataset.session ?? "";
+const here = `/api/sessions/${encodeURIComponent(session)}`;
+const SCREENS = { agents: "/settings/agents", model: "/settings/models", servers: "/settings/servers", settings: "/settings", sessions: "/", trash: "/settings/trash" };
+const send = (command) => api("POST", `${here}/commands`, { id: uid(), ...command });
+
+/** `button`: where it stands, if it does. */
+export async function act(action, button = null) {
+  const { command, choose, window: opens, compose } = action;
+  if (choose === "agent") return $('#bar [data-option="agent"]')?.click(); // its menu asks what is to be known
+  if (opens === "move") return (await import("./branch.js")).move(session, $("#bar .bar")?.dataset.running);
+  if (opens === "log") return (await import("./logs.js")).show(session, action.of);
+  if (opens === "login") return location.assign(`/settings/agents/login?${new URLSearchParams({ name: action.agent, session })}`);
+  if (opens === "kill") return kill();
+  if (opens) return location.assign(SCREENS[opens] ?? "/settings");
+  if (compose?.recap) return recap(compose.recap);
+  if (compose?.prompt) return (await import("./prompts.js")).putTurn(compose.prompt);
+  if (command?.do === "rewind") return (await import("./rewind.js")).rewind(session, command.undo ? null : command.turn);
+  if (command?.do === "clear") return (await import("./menus.js")).deeds.clear();
+  if (action.danger && button && !button.dataset.sure) {
+    button.dataset.sure = "1";
+    button.textContent = "Press again to confirm";
+    setTimeout(() => { delete button.dataset.sure; button.textContent = action.label; }, 4000);
+    return undefined;
+  }
+  return command && send(command);
+}
+
+async function recap(before) {
+  const text = await piece(`${here}/recap?before=${before}`);
+  document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text, before: true } }));
+}
+
+async function kill() {
+  const { danger, sure } = await import("./dialogs.js");
+  const lines = ["The session's worker, its agent and their commands are ended. What was written is kept, and your next prompt wakes the session."];
+  if (!(await sure("End its processes?", lines, danger("End them")))) return;
+  const { left } = await api("POST", `${here}/kill`, {});
+  toast(left.length ? `Not ended: ${left.join(", ")}.` : "Ended. Your next prompt wakes the session.", left.length ? { kind: "failed" } : {});
+}

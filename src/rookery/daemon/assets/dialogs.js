@@ -1,0 +1,92 @@
+// Menus and questions, the same on every screen.
+import { $, $$, element, told } from "./main.js";
+
+const looks = element("link", { rel: "stylesheet", href: new URL("./dialogs.css", import.meta.url).pathname });
+const ready = new Promise((settle) => { looks.onload = looks.onerror = settle; });
+document.head.append(looks);
+await ready; // before it a menu has no place
+
+/** A list to choose from, under its button; a sheet on a phone. A row: label, more, current, run. */
+export function menu(anchor, title, rows) {
+  const list = element("div", { class: "rows" });
+  const dialog = element("dialog", { class: "menu", "aria-label": title }, element("h2", {}, title), list);
+  const draw = (words = "") => {
+    const wanted = words.toLowerCase().split(/\s+/);
+    const fits = (row) => wanted.every((word) => `${row.label} ${row.more ?? ""}`.toLowerCase().includes(word));
+    list.replaceChildren(...rows.filter((row) => row.heading ? !words : fits(row)).map((row) => row.heading
+      ? element("h3", {}, row.heading)
+      : drawn(row, dialog)));
+    if (!list.childElementCount) list.append(element("p", { class: "soft" }, "No matches."));
+  };
+  if (rows.filter((row) => !row.href).length > 14) {
+    const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
+    filter.addEventListener("input", () => draw(filter.value));
+    list.before(filter);
+  }
+  draw();
+  dialog.addEventListener("keydown", (event) => walk(event, dialog));
+  open(dialog, anchor);
+  ($("[aria-current]", dialog) ?? $("input, button", dialog))?.focus();
+  return dialog;
+}
+
+function drawn(row, dialog) {
+  const words = [element("span", { dir: "auto" }, row.label), ...(row.more ? [element("small", { dir: "auto" }, row.more)] : [])];
+  if (row.href) return element("a", { class: "row", href: row.href, download: true }, ...words);
+  const button = element("button", { type: "button", class: `row ${row.kind ?? ""}`, "data-do": row.does, "aria-current": row.current ? "true" : null }, ...words);
+  button.addEventListener("click", () => {
+    dialog.close();
+    if (row.run) Promise.resolve(row.run()).catch(told);
+  });
+  return button;
+}
+
+function walk(event, dialog) {
+  const rows = $$("input, .row", dialog);
+  const typing = document.activeElement?.localName === "input";
+  const at = rows.indexOf(document.activeElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, ...(typing ? {} : { j: at + 1, k: at - 1, Home: 0, End: -1 }) }[event.key];
+  if (to == null) return;
+  event.preventDefault();
+  rows.at(to % rows.length)?.focus();
+}
+
+function open(dialog, anchor) {
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  const isMenu = dialog.classList.contains("menu");
+  if (isMenu) anchor?.setAttribute("aria-expanded", "true");
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (isMenu) anchor?.removeAttribute("aria-expanded");
+    if (anchor?.isConnected) anchor.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  if (!anchor || innerWidth < 700 || !isMenu) return;
+  const place = (anchor.offsetWidth ? anchor : $("#bar [data-do=more]") ?? anchor).getBoundingClientRect();
+  const top = Math.min(place.bottom + 4, Math.max(8, innerHeight - dialog.offsetHeight - 8));
+  Object.assign(dialog.style, {
+    margin: "0", top: `${top}px`, left: `${Math.max(8, Math.min(place.left, innerWidth - dialog.offsetWidth - 8))}px`,
+  });
+}
+
+/** The label of what takes something away. */
+export const danger = (words) => ({ words, kind: "danger" });
+
+/** Asks before something is done; resolves to the form's fields, or null. `label`: words, or `danger` of them. */
+export function sure(title, lines, label, ...fields) {
+  return new Promise((settle) => {
+    const { words = label, kind = "primary" } = label;
+    const yes = element("button", { class: kind, value: "yes" }, words);
+    const no = element("button", { type: "button" }, "Cancel");
+    const form = element("form", { method: "dialog" }, element("h2", {}, title),
+      ...lines.map((line) => element("p", {}, line)), ...fields, element("div", { class: "buttons" }, no, yes));
+    const dialog = element("dialog", { class: "sure", "aria-label": title }, form);
+    no.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => settle(dialog.returnValue === "yes" ? new FormData(form) : null));
+    open(dialog, document.activeElement);
+    const field = $("input:not([type=checkbox])", dialog);
+    (field ?? (kind === "danger" ? no : yes)).focus();
+    field?.select();
+  });
+}
