@@ -18,7 +18,7 @@ export function menu(anchor, title, rows) {
       : drawn(row, dialog)));
     if (!list.childElementCount) list.append(element("p", { class: "soft" }, "No matches."));
   };
-  if (rows.filter((row) => !row.href).length > 14) {
+  if (rows.filter((row) => !row.href).length > 20) {
     const filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter" });
     filter.addEventListener("input", () => draw(filter.value));
     list.before(filter);
@@ -26,7 +26,8 @@ export function menu(anchor, title, rows) {
   draw();
   dialog.addEventListener("keydown", (event) => walk(event, dialog));
   open(dialog, anchor);
-  ($("[aria-current]", dialog) ?? $("input, button", dialog))?.focus();
+  const first = matchMedia("(pointer: coarse)").matches ? ".row" : "input, .row"; // a field would bring the keyboard
+  ($("[aria-current]", dialog) ?? $(first, dialog))?.focus();
   return dialog;
 }
 
