@@ -114,7 +114,9 @@ def test_I13_7_a_model_that_cannot_be_reached_is_shown_with_its_remedy() -> None
     own = {"sessionUpdate": "_session", "agent": "rookery", "argv": ["rookery", "agent"]}
     document = gallery.document_of([own, *BEGUN, UNREACHABLE])
     (block,) = [each for each in document.blocks.values() if each["role"] == "notice"]
-    assert block["actions"] == [{"label": "Change the model", "window": "model"}]
+    change, stop = block["actions"]
+    assert change == {"label": "Change the model", "window": "model"}
+    assert stop == {"label": "Stop the turn", "command": {"do": "cancel"}}
     gone = scenes.idle("failed", error={"message": "no", "data": {"errorKind": "network"}})
     assert "✗ failed: model unreachable" in words([*BEGUN, UNREACHABLE, gone], 80)
 
