@@ -220,6 +220,8 @@ def test_an_end_that_was_not_wished_for_has_its_remedy() -> None:
     assert found == (
         "✗ The agent returned an error\n  Not logged in\n"
         "  Log in to demo, and the prompt is sent again: rookery agents login demo\n"
+        "  Send again: rookery retry abc\n"
+        "  Continue with another agent: rookery switch-agent abc AGENT\n"
     )
 
 
