@@ -39,6 +39,9 @@ def test_what_the_user_changed_between_two_turns_is_left_out(home: Path, tree: T
     again = tree.read("a.txt").decode().replace("four", "FOUR")
     rookery("prompt", "Birds", "--wait", play(write("a.txt", again)))
     assert changed("Birds") == {"a.txt": "+2 -2", "new.txt": "+1 -0"}
+    assert changed("Birds", "--turn", "1") == {"a.txt": "+1 -1", "new.txt": "+1 -0"}
+    assert changed("Birds", "--turn", "2") == {"a.txt": "+1 -1"}
+    assert "not known what turn 7 changed" in rookery("diff", "Birds", "--turn", "7").err
     patch = rookery("diff", "Birds").out
     assert "+FOUR" in patch
     assert "USER" not in patch

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from rookery.client.work_tree.changes import changes
+from rookery.client.work_tree.context import Gap, lines_of, on_disk
 from rookery.core.json import Draft, Event
 from rookery.daemon import tail
 from rookery.daemon.page import timeline as page
+from rookery.daemon.pieces.review import changed_file, hits, timeline
 from rookery.daemon.pieces.review import changes as pieces
-from rookery.daemon.pieces.review import hits, timeline
 from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
@@ -51,7 +52,28 @@ def test_V6_of_many_lines_the_rest_is_loaded_when_asked_for(tmp_path: Path) -> N
     assert found.count("Show 2,000 lines") == 2 or found.count("Show 2000 lines") == 2
     file = changes(tree.cwd).file("b")
     assert file is not None
-    assert pieces.section(file, pieces.Shown("s"), full=True).count("<tr ") == 2_000
+    assert changed_file.section(file, pieces.Shown("s"), full=True).count("<tr ") == 2_000
+
+
+@pytest.mark.parametrize("view", ["unified", "split"])
+def test_V6_lines_around_a_hunk_hide_secrets_and_markup(tmp_path: Path, view: str) -> None:
+    lines = [*f"{KEY}{HOSTILE}".split("\n"), *(f"line {n}" for n in range(60))]
+    tree = Tree(tmp_path / "t", a="\n".join(lines) + "\n")
+    tree.put({"a": "\n".join([*lines[:-1], "last"]) + "\n"})
+    file = changes(tree.cwd).file("a")
+    assert file is not None
+    shown = pieces.Shown("s", view=view, scope="turn=3")
+    drawn = changed_file.section(file, shown, full=True)
+    assert f'data-first="1" data-last="{len(lines) - 4}" data-shift="0"' in drawn
+    assert "whole=1&amp;turn=3" in drawn
+    safe = changed_file.readable(lines_of(on_disk(tree.cwd, file)))
+    found = changed_file.lines_between("a", safe, Gap(2, 20, 0), shown)
+    assert found.count("<tr ") == 19
+    assert '<table data-last="20">' in found
+    rest = changed_file.lines_between("a", safe, Gap(2, 10**9, 0), shown)
+    assert f'<table data-last="{len(lines)}" data-end="1">' in rest
+    for word in ("MIIEvQ", "BgkqhkiG", "<script", "<img", "\x1b", "\u202e"):
+        assert word not in found
 
 
 def test_V6_rows_of_a_hunk_have_numbers_and_changed_words() -> None:

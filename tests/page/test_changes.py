@@ -32,7 +32,8 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def comment(page: Page, line: str, words: str) -> None:
-    page.locator(".changes tr", has_text=line).first.locator("td").nth(1).click()
+    page.locator(".changes tr", has_text=line).first.hover()
+    page.get_by_role("button", name="Comment on line").click()
     page.get_by_label("Comment", exact=True).fill(words)
     page.get_by_role("button", name="Comment", exact=True).click()
     expect(page.locator(".said-on", has_text=words)).to_be_visible()
@@ -70,6 +71,83 @@ def test_V6_a_review_undoes_a_hunk_sends_comments_as_one_prompt_and_commits(
     expect(side.get_by_text("Nothing to review.")).to_be_visible()
     assert tree.git("log", "-1", "--format=%s") == "Count to three\n"
     assert tree.status() == ""
+
+
+@pytest.mark.long
+def test_V6_viewed_marks_last_until_the_file_changes_and_lines_are_added(
+    site: Site, tree: Tree
+) -> None:
+    session = site.session(cwd=tree.cwd)
+    page = site.page(f"/sessions/{session}/changes")
+    files = page.get_by_role("navigation", name="Changed files")
+    app = page.locator(".file", has=page.locator("h3", has_text="app.py"))
+    beside, patch = files.bounding_box(), page.locator(".patch").bounding_box()
+    assert beside
+    assert patch
+    assert beside["x"] + beside["width"] <= patch["x"] + 1, "the list stands beside"
+
+    expect(app.locator("tr", has_text="line 20")).to_have_count(0)
+    app.get_by_role("link", name="Show 20 unchanged lines").click()
+    row = app.locator("tr", has_text="line 20")
+    expect(row).to_be_visible()
+    assert row.locator("td").all_inner_texts()[:2] == ["20", "20"]
+    assert row.locator("xpath=preceding-sibling::tr[1]").inner_text().endswith("line 19")
+    app.get_by_role("link", name="Show the rest of the file").click()
+    expect(app.locator("tr", has_text="line 40")).to_be_visible()
+    assert app.locator("tr", has_text="line 40").locator("td").all_inner_texts()[:2] == ["40", "39"]
+    expect(app.get_by_role("link", name="Show the rest of the file")).to_have_count(0)
+    comment(page, "line 20", "Between two hunks")
+
+    app.get_by_label("Viewed").check()
+    expect(app.locator(".hunk").first).to_be_hidden()
+    expect(files).to_contain_text("3 files · 1 viewed")
+    page.reload()
+    expect(app.get_by_label("Viewed")).to_be_checked()
+    expect(app.locator(".hunk").first).to_be_hidden()
+    tree.put({"app.py": tree.read("app.py") + b"last\n"})
+    page.reload()
+    expect(app.get_by_label("Viewed")).not_to_be_checked()
+    expect(app.locator(".hunk").first).to_be_visible()
+    app.get_by_role("link", name="Whole file").click()
+    expect(app.locator("tr", has_text="line")).to_have_count(40)
+    expect(app.locator(".said-on", has_text="Between two hunks")).to_be_visible()
+    app.get_by_role("link", name="Changes only").click()
+    expect(app.locator("tr", has_text="line 20")).to_have_count(0)
+
+    tree.put({"app.py": LINES})
+    page.keyboard.press("v")
+    expect(files).to_contain_text("viewed")
+
+
+@pytest.mark.long
+def test_V6_what_one_turn_changed_is_told_from_the_rest(site: Site, tree: Tree) -> None:
+    tree.save()
+    later = LINES.replace("line 5\n", "five\n")
+    steps = {"write": "app.py", "content": later}, {"write": "other.txt", "content": "one\n"}
+    script = {"turns": [[step] for step in steps]}
+    session = site.session(script, cwd=tree.cwd, confirm="all")
+    page = site.page(f"/sessions/{session}")
+    for number, words in enumerate(("Change a line", "Make a file"), 1):
+        site.say(session, words)
+        expect(page.locator("#transcript .block.prompt")).to_have_count(number)
+        expect(page.locator("#bar")).to_contain_text("idle")
+    page.goto(f"{site.served.address}/sessions/{session}/changes")
+    titles = page.locator(".file h3 .path")
+    expect(titles).to_have_text(["app.py", "other.txt"])
+    scope = page.get_by_label("What is compared")
+    scope.select_option(label="Turn 2: Make a file")
+    expect(titles).to_have_text(["other.txt"])
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    page.reload()
+    expect(titles).to_have_text(["other.txt"])
+    scope.select_option("turn=1")
+    expect(titles).to_have_text(["app.py"])
+    tree.put({"app.py": "all of it is another now\n"})
+    page.get_by_role("link", name="Whole file").click()
+    expect(page.locator(".changes tr", has_text="line 40")).to_be_visible()
+    comment(page, "five", "Why?")
+    scope.select_option("of=session")
+    expect(titles).to_have_text(["app.py", "other.txt"])
 
 
 @pytest.mark.long
@@ -162,8 +240,15 @@ def test_V6_both_views_a_phone_and_no_scripts(site: Site, tree: Tree) -> None:
     expect(plain.locator(".hunk.two mark").first).to_be_visible()
     phone = site.page(f"/sessions/{session}", viewport=PHONE, has_touch=True)
     phone.get_by_role("button", name="Changes").tap()
+    files = phone.locator("#side .files")
+    expect(files.locator("a").first).to_be_hidden()
+    files.get_by_role("button", name="3 files").tap()
+    files.locator("a", has_text="gone.txt").tap()
+    expect(files.locator("a").first).to_be_hidden()
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
     row = phone.locator("#side tr", has_text="third = 3")
-    row.locator("td").nth(1).tap()
+    row.tap()
+    phone.get_by_role("button", name="Comment on line").tap()
     phone.get_by_label("Comment", exact=True).fill("On a phone")
     phone.get_by_role("button", name="Comment", exact=True).tap()
     expect(phone.locator(".said-on")).to_be_visible()

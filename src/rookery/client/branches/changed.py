@@ -6,18 +6,20 @@ turn ran at the same time, a file that only that session's calls name is taken f
 """
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from rookery.client.branches.session import changes_of
 from rookery.client.environment import kept_of
 from rookery.client.rewind import origins
-from rookery.client.rewind.acts import Act, steps
+from rookery.client.rewind.acts import Act, acts, steps
 from rookery.client.rewind.turns import snapshot_file_bytes
 from rookery.client.work_tree.changes import Changes, NoDiff, changes, parsed
 from rookery.core.json import Event, Json, lenient
 from rookery.core.turn import rewinding
 from rookery.home import paths
+from rookery.log.errors import LogError
 from rookery.log.reader import Reader
 from rookery.snapshots import between, job
 from rookery.snapshots.job import NOW
@@ -57,13 +59,38 @@ def changed(home: str, head: Json) -> Changed:
         )
 
 
-def _by_snapshots(home: str, session: str) -> Changed:
+def changed_alone(home: str, session: str, turn: int | None = None) -> Changed:
+    """The same, only by snapshots; `turn`: what that one changed, even if it was rewound since.
+    Each file's digest is what the store calls its content. Raises NoDiff."""
+    try:
+        found = _by_snapshots(home, session, turn)
+    except (NoSnapshots, Unfit, LogError, OSError) as error:
+        whose = "this session alone" if turn is None else f"turn {turn}"
+        words = f"It is not known what {whose} changed. {error}"
+        raise NoDiff("no_snapshot", words) from None
+    files = [file._replace(digest=file.blob) for file in found.changes.files]
+    return found._replace(changes=found.changes._replace(files=files))
+
+
+def content(home: str, session: str, blob: str) -> bytes:
+    """What a file of such changes has in it. Raises NoDiff."""
+    directory = paths.session_dir(home, session)
+    try:
+        with Reader.open(directory) as log:
+            cwd = log.header()["cwd"]
+        with _opened(home, directory, cwd) as (store, _):
+            return store.git("cat-file", "blob", blob)
+    except (NoSnapshots, Unfit, LogError, OSError) as error:
+        raise NoDiff("no_snapshot", f"The file could not be read. {error}") from None
+
+
+def _by_snapshots(home: str, session: str, turn: int | None = None) -> Changed:
     directory = paths.session_dir(home, session)
     with Reader.open(directory) as log:
         header = log.header()
         found = log.of_kinds(rewinding.SNAPSHOT, rewinding.KIND)
-        taken = steps(found, header["turn"])
-        if not taken and header["turn"]:
+        taken = _taken(found, header["turn"], turn)
+        if not taken and (header["turn"] if turn is None else turn):
             raise NoSnapshots(_why_none(found))
         spans = origins.spans(log, [step.turn for step in taken])
         rivals = origins.rivals(home, session, header["cwd"], spans)
@@ -84,20 +111,33 @@ def _by_snapshots(home: str, session: str) -> Changed:
     return Changed(parsed(data), "session", note)
 
 
+def _taken(events: Sequence[Event], last: int, turn: int | None) -> list[Act]:
+    if turn is None:
+        return steps(events, last)
+    return [act for act in acts(events, last) if act.turn == turn and not act.is_rewind]
+
+
 def _difference(
     home: str, directory: str, cwd: str, taken: Sequence[Act], is_own: between.Mine
 ) -> bytes:
     """Raises NoSnapshots, Unfit, OSError."""
+    with _opened(home, directory, cwd) as (store, request):
+        needs_now = any(step.after == NOW for step in taken)
+        now = store.take(request["most"]).id if needs_now else ""
+        pairs = [(step.before, now if step.after == NOW else step.after) for step in taken]
+        return between.difference(store, pairs, is_own)
+
+
+@contextmanager
+def _opened(home: str, directory: str, cwd: str) -> Iterator[tuple[Store, dict[str, Any]]]:
+    """The store, and what it was opened with. Raises NoSnapshots, Unfit, OSError."""
     saved = paths.read_json(os.path.join(directory, paths.ENVIRONMENT))
     request = job.request(directory, cwd, kept_of(saved), snapshot_file_bytes(home))
     if request is None:
         raise NoSnapshots(job.NO_GIT)
     place = (request[key] for key in ("store", "git", "root", "home", "environment"))
     with Store.opened(*place) as store:
-        needs_now = any(step.after == NOW for step in taken)
-        now = store.take(request["most"]).id if needs_now else ""
-        pairs = [(step.before, now if step.after == NOW else step.after) for step in taken]
-        return between.difference(store, pairs, is_own)
+        yield store, request
 
 
 def _why_none(events: Iterable[Event]) -> str:

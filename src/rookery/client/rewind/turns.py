@@ -11,15 +11,16 @@ from rookery.home.config import ConfigError
 from rookery.log.reader import Reader
 
 
-def turns(home: str, session: str) -> list[Json]:
+def turns(home: str, session: str, most: int | None = None) -> list[Json]:
     """Oldest first, from 0, the beginning: when each ended, what was asked, whether its files are
-    known, and whether a rewind hides it. Raises LogError."""
+    known, and whether a rewind hides it. `most`: only that many, the newest. Raises LogError."""
     with Reader.open(paths.session_dir(home, session)) as log:
         header = log.header()
         events = log.of_kinds("_prompt", rewinding.SNAPSHOT)
         last, hidden = header["turn"], header["hidden"]
-        spans = [log.spans(n) for n in range(last + 1)]
-        firsts = [log.first_seq(n) for n in range(last + 1)]
+        wanted = range(max(0, last + 1 - most) if most else 0, last + 1)
+        spans = {n: log.spans(n) for n in wanted}
+        firsts = {n: log.first_seq(n) for n in wanted}
     shots = [event for event in events if kind_of(event.update) == rewinding.SNAPSHOT]
     prompts = {event.seq: event.update for event in events}
     return [
@@ -31,7 +32,7 @@ def turns(home: str, session: str) -> list[Json]:
             "passed": rewinding.is_passed_over(shots, turn),
             "hidden": turn > 0 and rewinding.is_hidden(hidden, firsts[turn]),
         }
-        for turn in range(last + 1)
+        for turn in wanted
     ]
 
 

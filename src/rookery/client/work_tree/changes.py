@@ -77,6 +77,8 @@ class File(NamedTuple):
     digest: str = ""
     """Of what stands there now; "": it changed while it was looked at."""
     patch: bytes = b""
+    blob: str = ""
+    """What git calls its content after the change; zeros: it has no name for it."""
 
 
 class Changes(NamedTuple):
@@ -208,12 +210,12 @@ def _records(data: bytes) -> tuple[list[File], bytes, bool]:
     fields = _Fields(data)
     files: dict[str, File] = {}
     while fields.peek() == b":":
-        modes, mark = _modes(fields.next())
+        modes, blob, mark = _about(fields.next())
         before = _name(fields.next()) if mark[:1] in ("R", "C") else ""
         path = _name(fields.next())
         note = SUBMODULE if "160000" in modes else ""
         change = Change(path, _STATES.get(mark[:1], "modified"), before)
-        files[path] = File(change, modes, note=note)
+        files[path] = File(change, modes, note=note, blob=blob)
     while fields.peek() not in (b"\0", b""):
         added, _, rest = fields.next().partition(b"\t")
         removed, _, name = rest.partition(b"\t")
@@ -252,10 +254,10 @@ class _Fields:
         return self._data[self._at :]
 
 
-def _modes(record: bytes) -> tuple[tuple[str, str], str]:
-    """`:100644 100755 1234… 5678… M`."""
+def _about(record: bytes) -> tuple[tuple[str, str], str, str]:
+    """`:100644 100755 1234… 5678… M`: the modes, what it is now, and the state."""
     words = record.decode("ascii", "replace").lstrip(":").split()
-    return (words[0], words[1]), words[-1]
+    return (words[0], words[1]), words[3], words[-1]
 
 
 def _name(data: bytes) -> str:

@@ -35,6 +35,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         "GET /races/{race}",
         "GET /sessions/{session}",
         "GET /sessions/{session}/changes",
+        "GET /sessions/{session}/changes/lines",
         "GET /sessions/{session}/newer",
         "GET /sessions/{session}/older",
         "GET /sessions/{session}/timeline",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from rookery.client import fleet
 from rookery.client.branches import session as branch
-from rookery.client.branches.changed import changed
+from rookery.client.branches.changed import changed, changed_alone
 from rookery.client.work_tree import commit, undo
 from rookery.client.work_tree.changes import NoDiff, changes
 from rookery.client.work_tree.diff import as_patch, diff
@@ -108,16 +108,22 @@ async def read_diff(
     session: SessionId,
     base: InQuery = "",
     of: Annotated[Literal["", "session", "directory"], Query()] = "",
+    turn: Annotated[int, Query(ge=0, le=10**9, description="Only what this turn changed.")] = 0,
 ) -> Response:
     """What changed in the session's directory, new files included, compared with a commit; with
-    `of=session`, what its own turns changed, as far as snapshots tell."""
+    `of=session`, what its own turns changed, as far as snapshots tell, and with `turn` one of
+    them."""
 
     def read() -> Json:
         head = fleet.head_of_session(daemon.home, session)
         told = {"of": "directory", "note": ""}
         try:
-            if of == "session" and head:
-                changes, whose, note = changed(daemon.home, head)
+            if (of == "session" or turn) and head:
+                changes, whose, note = (
+                    changed_alone(daemon.home, session, turn)
+                    if turn
+                    else changed(daemon.home, head)
+                )
                 found, told = as_patch(changes), {"of": whose, "note": note}
             elif base or of or not head or not head.get("worktree"):
                 found = diff(directory_of(daemon, session), base)

@@ -1,11 +1,12 @@
 // Changes: undo a hunk or a file, comments that go to the agent as one prompt, commit.
 import { $, $$, api, element, html, kept, piece, say, toast, told, uid, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
+import { drawList, drawMarks, offersComments, reads } from "./review.js";
 
 const SPLIT_FROM = 900;
 let box = null; // what holds the changes
 let session = "";
-let asked = { base: "", view: "" };
+let asked = { scope: "", view: "" }; // scope: what is compared, as a query
 let undone = [];
 
 const root = () => $(".changes", box ?? document);
@@ -13,17 +14,23 @@ const pathOf = (node) => decodeURIComponent(node.closest(".file").dataset.path);
 const here = () => `/sessions/${encodeURIComponent(session)}/changes`;
 const post = (what, body) => api("POST", `/api/sessions/${encodeURIComponent(session)}/changes/${what}`, body);
 
+const viewNow = () => ((asked.view || kept.get("diff-view")) === "split" && innerWidth >= SPLIT_FROM ? "split" : "unified");
 function address(more = {}) {
-  const view = (asked.view || kept.get("diff-view")) === "split" && innerWidth >= SPLIT_FROM ? "split" : "unified";
-  const fields = { piece: 1, view, ...(asked.base && { base: asked.base }), ...(box?.id === "side" && { side: 1 }), ...more };
+  const compared = Object.fromEntries(new URLSearchParams(asked.scope));
+  const fields = { piece: 1, view: viewNow(), ...compared, ...(box?.id === "side" && { side: 1 }), ...more };
   return `${here()}?${new URLSearchParams(fields)}`;
 }
+reads({
+  root, session: () => session,
+  linesOf: (query) => `${here()}/lines?${new URLSearchParams({ view: root().dataset.view, ...Object.fromEntries(new URLSearchParams(asked.scope)), ...query })}`,
+  changed: ({ drawn = false } = {}) => (drawn ? placed() : reload()),
+});
 
 /** Into `node`, which is empty. */
-export async function show(node, id) {
+export async function show(node, id, scope = "") {
   box = node;
   session = id;
-  asked = { base: "", view: "" };
+  asked = { scope, view: "" };
   await reload();
 }
 
@@ -36,11 +43,22 @@ async function reload({ quiet = false } = {}) {
   const { scrollTop } = scroller();
   const open = $(".commit:not([hidden]) textarea", now ?? undefined)?.value;
   const seen = document.activeElement?.closest?.(".changes") ? focusPath() : "";
-  box.replaceChildren(html(text));
+  const fresh = html(text);
+  keepRead(now, fresh);
+  box.replaceChildren(fresh);
+  drawList();
   placed();
   if (open !== undefined) commitForm(open);
   scroller().scrollTop = scrollTop;
   if (seen) document.getElementById(seen)?.querySelector("tr[tabindex]")?.focus({ preventScroll: true });
+}
+/** What did not change stays as it is: with the lines that were added, and folded or not. */
+function keepRead(old, fresh) {
+  if (!old || old.dataset.view !== fresh.firstElementChild.dataset.view) return;
+  for (const file of $$(".file[data-print]", fresh)) {
+    const same = old.querySelector(`#${file.id}[data-print="${file.dataset.print}"]`);
+    if (same) file.replaceWith(same);
+  }
 }
 const scroller = () => $(".patch", box) ?? box;
 const focusPath = () => document.activeElement.closest(".file")?.id ?? "";
@@ -50,13 +68,16 @@ when("view", async (link) => {
   kept.set("diff-view", asked.view);
   await reload();
 });
-when("base", async (link) => {
-  asked.base = new URLSearchParams(link.getAttribute("href")).get("base") ?? "";
-  await reload();
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches?.(".changes .scope")) return;
+  asked.scope = target.value;
+  if (box?.id !== "side") history.replaceState(null, "", asked.scope ? `?${asked.scope}` : location.pathname);
+  reload().catch(told);
 });
 when("file", async (link) => {
   const place = link.closest(".file");
-  place.replaceWith(html(await piece(address({ file: pathOf(place) }))));
+  const whole = new URLSearchParams(link.getAttribute("href")).get("whole");
+  place.replaceWith(html(await piece(address({ file: pathOf(place), view: root().dataset.view, ...(whole && { whole }) }))));
   placed();
 });
 
@@ -180,6 +201,7 @@ function rowFor(file, { side, to, quote }) {
 function placed() {
   for (const old of $$(".comment, .stray, .undone", box)) old.remove();
   undoneLine();
+  drawMarks();
   const list = comments();
   list.forEach((each, at) => {
     const file = $$(".file", box).find((node) => decodeURIComponent(node.dataset.path) === each.path);
@@ -268,14 +290,17 @@ const mayWrite = () => Boolean($(".comments", box));
 document.addEventListener("click", (event) => {
   const cell = event.target.closest?.(".changes td:first-child, .changes td:nth-child(2), .changes .two td:nth-child(3)");
   const row = cell?.closest("tr[data-new], tr[data-old]");
-  if (!row || !mayWrite() || !/^\d+$/.test(cell.textContent)) return;
-  if (event.shiftKey && chosen[0]?.parentElement === row.parentElement) {
-    const all = [...row.parentElement.children].filter((each) => each.dataset.new || each.dataset.old);
-    const [a, b] = [all.indexOf(chosen[0]), all.indexOf(row)].sort((x, y) => x - y);
-    choose(all.slice(a, b + 1));
-  } else choose([row]);
+  if (!row || !mayWrite() || !/^\d+$/.test(cell.textContent) || event.target.closest(".plus")) return;
+  choose(event.shiftKey && chosen[0]?.parentElement === row.parentElement ? between(chosen[0], row) : [row]);
   compose(chosen);
 });
+/** The lines of a table from one to another. */
+function between(one, other) {
+  const all = [...one.parentElement.children].filter((each) => each.dataset.new || each.dataset.old);
+  const [a, b] = [all.indexOf(one), all.indexOf(other)].sort((x, y) => x - y);
+  return all.slice(Math.max(0, a), b + 1);
+}
+offersComments({ may: mayWrite, choose, compose, between });
 document.addEventListener("keydown", (event) => {
   const row = event.target.closest?.(".changes tr[data-new], .changes tr[data-old]");
   if (!row || event.target !== row || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -314,7 +339,10 @@ const alone = $(".review");
 if (alone) {
   box = alone;
   session = document.body.dataset.session;
-  asked.base = root().dataset.at;
+  asked.scope = root().dataset.scope;
   if (kept.get("diff-view") === "split" && root().dataset.view !== "split" && innerWidth >= SPLIT_FROM && !location.search.includes("view=")) reload().catch(told);
-  else placed();
+  else {
+    drawList();
+    placed();
+  }
 }

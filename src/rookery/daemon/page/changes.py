@@ -1,23 +1,36 @@
 """What changed in a session's directory, as a screen and as a piece beside the transcript."""
 
 import asyncio
-from typing import Annotated, Literal
+from contextlib import suppress
+from typing import Annotated, Literal, NamedTuple
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import HTMLResponse
 
 from rookery.agents.registry import AGENTS
 from rookery.client import fleet
+from rookery.client.branches.changed import Changed, changed_alone, content
 from rookery.client.reading import excerpt
+from rookery.client.rewind.turns import turns
 from rookery.client.work_tree import git
-from rookery.client.work_tree.changes import Changes, NoDiff, changes, commit_at, commit_of
+from rookery.client.work_tree.changes import Changes, File, NoDiff, changes, commit_at, commit_of
 from rookery.client.work_tree.commit import hooks
+from rookery.client.work_tree.context import Gap, lines_of, on_disk
+from rookery.client.work_tree.context import whole as whole_file
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked, masked_json
 from rookery.daemon.api.work_tree import directory_of, problem_of
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import changes as pieces
+from rookery.daemon.pieces.review.changed_file import (
+    Scope,
+    Shown,
+    lines_between,
+    readable,
+    section,
+)
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.export.html.text import esc_line
 from rookery.home import paths
@@ -25,18 +38,50 @@ from rookery.log.reader import Reader
 
 router = APIRouter(include_in_schema=False)
 
+RECENT = 30
+"""Turns that can be chosen."""
 TURNS, EDITS = 50, 100
 """Where git does not tell what changed: turns that are read for edits, and edits that are shown."""
 WORKING = ("running", "quiet")
+
+
+Number = Annotated[int, Query(ge=0, le=10**9)]
+Path = Annotated[str, Query(max_length=4096)]
+
+
+class Compared:
+    """What is compared, and how it is shown: the part of an address that says so."""
+
+    def __init__(
+        self,
+        base: Annotated[str, Query(max_length=200)] = "",
+        of: Literal["", "session"] = "",
+        turn: Number = 0,
+        view: Literal["unified", "split"] = "unified",
+    ) -> None:
+        """`turn`, `of`: what a turn, or the session alone, changed."""
+        past = f"turn={turn}" if turn else "of=session" if of else ""
+        self.fields: Json = {"view": view, "at": base, "past": bool(past)}
+        self.fields["scope"] = past or (base and f"base={quote(base)}")
+
+
+Scoped = Annotated[Compared, Depends()]
+
+
+class Asked(NamedTuple):
+    """Of which file, with all its lines or not; "": of all."""
+
+    file: str = ""
+    whole: bool = False
 
 
 @router.get("/sessions/{session}/changes")
 async def changes_screen(
     daemon: Daemon,
     session: SessionId,
-    base: Annotated[str, Query(max_length=200)] = "",
-    view: Literal["unified", "split"] = "unified",
-    file: Annotated[str, Query(max_length=4096)] = "",
+    compared: Scoped,
+    file: Path = "",
+    whole: bool = False,
     piece: bool = False,
     side: bool = False,
     known: Annotated[str, Query(max_length=64)] = "",
@@ -46,8 +91,8 @@ async def changes_screen(
     head = await asyncio.to_thread(fleet.head_of_session, daemon.home, session)
     if head is None:
         raise fleet.UnknownSession(session)
-    shown = _shown(daemon, head)._replace(view=view, at=base, side=side)
-    found = await asyncio.to_thread(_piece, daemon, shown, file)
+    shown = _shown(daemon, head)._replace(side=side, **compared.fields)
+    found = await asyncio.to_thread(_piece, daemon, head, shown, Asked(file, whole))
     if known and f'data-known="{known}"' in found[:1000]:
         return Response(status_code=204)
     if piece:
@@ -64,19 +109,63 @@ async def changes_screen(
     )
 
 
-def _shown(daemon: State, head: Json) -> pieces.Shown:
+class Lines:
+    """Which lines of a changed file."""
+
+    def __init__(
+        self,
+        file: Path,
+        digest: Annotated[str, Query(max_length=64)],
+        first: Number,
+        last: Number,
+        shift: Annotated[int, Query(ge=-(10**9), le=10**9)] = 0,
+    ) -> None:
+        """`digest`: of the file as it was shown."""
+        self.file, self.digest = file, digest
+        self.gap = Gap(max(1, first), last or 10**9, shift)
+
+
+@router.get("/sessions/{session}/changes/lines")
+async def unchanged_lines(
+    daemon: Daemon, session: SessionId, compared: Scoped, wanted: Annotated[Lines, Depends()]
+) -> HTMLResponse:
+    """Rows of a changed file that no hunk shows."""
+    shown = Shown(session, **compared.fields)
+    try:
+        return HTMLResponse(await asyncio.to_thread(_between, daemon, shown, wanted))
+    except NoDiff as error:
+        raise problem_of(error) from error
+
+
+def _between(daemon: State, shown: Shown, wanted: Lines) -> str:
+    found = _compared(daemon, shown).changes.file(wanted.file)
+    if found is None or found.digest != wanted.digest:
+        raise NoDiff("changed_since", f"{wanted.file} changed since it was shown.")
+    return lines_between(wanted.file, _lines(daemon, shown, found), wanted.gap, shown)
+
+
+def _shown(daemon: State, head: Json) -> Shown:
     agent = AGENTS.get(str(head["agent"]))
     name = agent.title if agent else str(head["agent"])
     working = name if head["state"] in WORKING else ""
-    return pieces.Shown(str(head["id"]), working=working, read_only=daemon.read_only)
+    return Shown(str(head["id"]), working=working, read_only=daemon.read_only)
 
 
-def _piece(daemon: State, shown: pieces.Shown, file: str) -> str:
+def _piece(daemon: State, head: Json, shown: Shown, asked: Asked) -> str:
+    shown = _with_scopes(daemon, head, shown)
     try:
-        cwd = directory_of(daemon, shown.session)
-        found = changes(cwd, shown.at)
-        shown = _with_places(daemon, shown, cwd, found)
+        found, _, note = _compared(daemon, shown)
+        shown = shown._replace(note=note)
+        if not shown.past:
+            shown = _with_places(daemon, shown, found)
+        if asked.file and (one := found.file(asked.file)) is not None:
+            if asked.whole:
+                lines = [line.encode() for line in _lines(daemon, shown, one)]
+                one = whole_file(one, lines)
+            return section(one, shown, full=True, whole=asked.whole)
     except NoDiff as error:
+        if asked.whole:
+            raise problem_of(error) from error
         problem = problem_of(error)
         edits = _edits(daemon, shown.session) if error.name == "no_git" else []
         return pieces.refused(problem.message, problem.remedy, shown, edits)
@@ -84,12 +173,24 @@ def _piece(daemon: State, shown: pieces.Shown, file: str) -> str:
         if problem.error != "no_directory":
             raise
         return pieces.refused(problem.message, problem.remedy, shown)
-    if not file:
-        return pieces.rendered(found, shown)
-    one = found.file(file)
-    if one is None:
-        return pieces.rendered(found._replace(files=[]), shown)
-    return pieces.section(one, shown, full=True)
+    return pieces.rendered(found._replace(files=[]) if asked.file else found, shown)
+
+
+def _compared(daemon: State, shown: Shown) -> Changed:
+    """Raises NoDiff, Problem."""
+    if not shown.past:
+        return Changed(changes(directory_of(daemon, shown.session), shown.at), "directory")
+    number = shown.scope.removeprefix("turn=")
+    return changed_alone(daemon.home, shown.session, int(number) if number.isdigit() else None)
+
+
+def _lines(daemon: State, shown: Shown, file: File) -> list[str]:
+    """All lines of a file, safe to show. Raises NoDiff, Problem."""
+    if shown.past:
+        data = content(daemon.home, shown.session, file.blob)
+    else:
+        data = on_disk(directory_of(daemon, shown.session), file)
+    return readable(lines_of(data))
 
 
 def _edits(daemon: State, session: str) -> list[Json]:
@@ -107,12 +208,40 @@ def _edits(daemon: State, session: str) -> list[Json]:
     return found[:EDITS]
 
 
-def _with_places(daemon: State, shown: pieces.Shown, cwd: str, found: Changes) -> pieces.Shown:
-    head = fleet.head_of_session(daemon.home, shown.session) or {}
+def _with_scopes(daemon: State, head: Json, shown: Shown) -> Shown:
+    """With what can be compared."""
+    cwd = str(head["cwd"])
     began = lenient.text(head.get("worktree"), "base")
-    began = began or commit_at(cwd, int(head.get("created", 0)) // 1000)
-    last = commit_of(cwd, "")
+    with suppress(NoDiff):
+        began = began or commit_at(cwd, int(head.get("created", 0)) // 1000)
+        began = began if began != commit_of(cwd, "") else ""
+    scopes = [Scope("", "Since the last commit")]
+    if began:
+        scopes.append(Scope(f"base={began}", "Since the session began"))
+    if shown.at and shown.at != began:
+        scopes.append(Scope(shown.scope, f"Since {shown.at}"))
+    found = _turns(daemon, shown)
+    if found and not head.get("worktree"):
+        scopes.append(Scope("of=session", "By this session alone"))
+    return shown._replace(scopes=scopes, turns=found)
+
+
+def _turns(daemon: State, shown: Shown) -> list[Scope]:
+    """The newest first; also the one that is shown."""
+    found = turns(daemon.home, shown.session, RECENT)
+    scopes = [
+        Scope(f"turn={each['turn']}", f"Turn {each['turn']}: {masked(each['prompt'])[:60]}")
+        for each in reversed(found)
+        if each["turn"] and not each["hidden"]
+    ]
+    if shown.scope.startswith("turn=") and not any(each.query == shown.scope for each in scopes):
+        scopes.append(Scope(shown.scope, f"Turn {shown.scope.removeprefix('turn=')}"))
+    return scopes
+
+
+def _with_places(daemon: State, shown: Shown, found: Changes) -> Shown:
+    cwd = directory_of(daemon, shown.session)
     named = git.run(cwd, ["symbolic-ref", "--quiet", "--short", "HEAD"])
     branch = named.data.decode("utf-8", "replace").strip() if named else ""
     ran = tuple(hooks(cwd)) if found.files and not shown.read_only else ()
-    return shown._replace(began=began if began != last else "", branch=branch, hooks=ran)
+    return shown._replace(branch=branch, hooks=ran)

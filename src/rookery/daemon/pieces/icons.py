@@ -11,6 +11,7 @@ _STROKES = {
     "close": "m4 4 8 8M12 4l-8 8",
     "copy": "M5.5 5.5h7v8h-7zM3.5 10.5v-8h7",
     "diff": "M8 2.5v5M5.5 5h5M5.5 12h5",
+    "expand": "M9.5 3H13v3.5M13 3 9 7M6.5 13H3V9.5M3 13l4-4",
     "folder": "M2 12.5v-9h4l1.5 2H14v7z",
     "inbox": "M2 9 4 3h8l2 6v4H2zM2 9h3.5l1 1.8h3L10.5 9H14",
     "more": "M3.5 8h.01M8 8h.01M12.5 8h.01",

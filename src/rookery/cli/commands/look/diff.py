@@ -30,8 +30,11 @@ class Found(NamedTuple):
 @click.argument("session", required=False, shell_complete=flags.complete_sessions)
 @flags.flag("--stat", help="Only the files, with the number of lines added and removed.")
 @flags.flag("--all", "everything", help="All changes in its directory since the last commit.")
+@click.option("--turn", type=click.IntRange(min=1), metavar="N", help="Only what turn N changed.")
 @flags.as_json("Print one JSON object.")
-def diff(session: str | None, stat: bool, everything: bool, as_json: bool) -> None:
+def diff(
+    session: str | None, stat: bool, everything: bool, turn: int | None, as_json: bool
+) -> None:
     """Print what a session changed, new files included, as a patch.
 
     Only what its own turns changed, by their snapshots (docs/rewind.md): not what you did between
@@ -45,12 +48,15 @@ def diff(session: str | None, stat: bool, everything: bool, as_json: bool) -> No
     rookery diff
     rookery diff 3f2a --stat
     rookery diff 3f2a --all
+    rookery diff 3f2a --turn 2
     rookery diff 3f2a | git apply
     """
+    if everything and turn:
+        raise click.UsageError("--all and --turn cannot be combined.")
     screen, rookery = standard(), target.rookery()
     name = rookery.find(session) if session else session_here()
     head = rookery.head(name)
-    found = _read(name, head or {}, everything=everything)
+    found = _read(name, head or {}, everything=everything, turn=turn)
     if as_json:
         screen.line(dumps(found._asdict()))
         return
@@ -72,18 +78,22 @@ def diff(session: str | None, stat: bool, everything: bool, as_json: bool) -> No
 OLDER = "The daemon is of an earlier version: these are all changes in the session's directory."
 
 
-def _read(session: str, head: Json, *, everything: bool) -> Found:
+def _read(session: str, head: Json, *, everything: bool, turn: int | None) -> Found:
     if (door := target.door()) is not None:
         of = "directory" if everything else "session"
-        said = door.json("GET", f"/api/sessions/{session}/diff?of={of}")
+        more = f"&turn={turn}" if turn else ""
+        said = door.json("GET", f"/api/sessions/{session}/diff?of={of}{more}")
         older = {"of": "directory", "note": "" if everything else OLDER}
         return Found(**{key: (older | said)[key] for key in Found._fields})
-    from rookery.client.branches.changed import Changed, changed
+    from rookery.client.branches.changed import Changed, changed, changed_alone
     from rookery.client.work_tree.changes import changes
     from rookery.client.work_tree.diff import as_patch
 
     cwd = str(head["cwd"])
-    found = Changed(changes(cwd), "directory") if everything else changed(paths.home(), head)
+    if turn:
+        found = changed_alone(paths.home(), session, turn)
+    else:
+        found = Changed(changes(cwd), "directory") if everything else changed(paths.home(), head)
     whole = as_patch(found.changes)
     files = [change._asdict() for change in whole.files]
     return Found(whole.base, files, whole.patch, whole.cut, found.of, found.note)

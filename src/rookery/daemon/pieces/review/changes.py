@@ -1,37 +1,30 @@
-"""What changed in a session's directory: the files, their hunks, and what can be done with them."""
+"""What changed in a session's directory: the files, what is compared, and what can be done."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import NamedTuple
 from urllib.parse import quote
 
-from rookery.client.work_tree.changes import Change, Changes, File, Hunk
-from rookery.core.json import Json, secrets
+from rookery.client.work_tree.changes import Change, Changes, File
+from rookery.core.json import Json
 from rookery.core.json.safe_text import count
 from rookery.daemon.pieces.icons import icon
+from rookery.daemon.pieces.review.changed_file import (
+    NOTES,
+    SPLIT,
+    UNIFIED,
+    Scope,
+    Shown,
+    counts,
+    id_of,
+    is_foreign,
+    section,
+)
 from rookery.export.html import diff
-from rookery.export.html.diff import marked
-from rookery.export.html.text import esc_line, tag
-from rookery.render import code
-from rookery.render.code import Tokens
-from rookery.render.diff import Row, of_hunk, pairs, rows_of
-from rookery.render.plain import clean
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.render.diff import rows_of
 
 ROWS = 3_000
 """Lines that are shown at first; files after them are loaded when they are asked for."""
-FILE_ROWS = 20_000
-COLOURED = 1_500
-"""Lines whose code is coloured."""
-SPLIT, UNIFIED = "split", "unified"
-NOTES = {
-    "binary": "Binary file.",
-    "large": "Too large to show.",
-    "conflict": "Merge conflict.",
-    "submodule": "Submodule: another commit.",
-    "cut": "More is not shown: the changes are larger than 2 MiB.",
-    "mode": "Only its permissions changed.",
-    "empty": "Empty file.",
-}
 STATES = {
     "added": "added",
     "modified": "changed",
@@ -39,29 +32,6 @@ STATES = {
     "renamed": "renamed",
     "untracked": "new",
 }
-KINDS = {"+": "add", "-": "cut", " ": ""}
-SIGNS = {"+": "+", "-": "−", " ": ""}
-
-
-class Shown(NamedTuple):
-    """How the changes are shown."""
-
-    session: str
-    view: str = UNIFIED
-    began: str = ""
-    """The commit of the session's beginning, where it is not the last one."""
-    at: str = ""
-    """The base that was asked for."""
-    branch: str = ""
-    working: str = ""
-    """The agent, while it works."""
-    hooks: tuple[str, ...] = ()
-    read_only: bool = False
-    side: bool = False
-
-    @property
-    def address(self) -> str:
-        return f"/sessions/{quote(self.session)}/changes"
 
 
 def rendered(found: Changes, shown: Shown) -> str:
@@ -73,11 +43,13 @@ def rendered(found: Changes, shown: Shown) -> str:
         left -= min(lines, left - 1) if left > 1 else 0
     cut = tag("p", NOTES["cut"], "soft more") if found.cut else ""
     inner = (
-        f'<div class="patch">{_list(found)}{body}{cut}</div>{_forms(found, shown)}'
+        f'<div class="beside">{_list(found)}<div class="patch">{body}{cut}</div></div>'
+        f"{_forms(found, shown)}"
         if found.files
         else _nothing(shown)
     )
-    return _frame(shown, found.base, _head(found, shown) + inner, bool(found.files))
+    note = tag("p", esc_line(shown.note), "soft more") if shown.note else ""
+    return _frame(shown, found.base, _head(found, shown) + note + inner, bool(found.files))
 
 
 def refused(message: str, remedy: str, shown: Shown, edits: Sequence[Json] = ()) -> str:
@@ -86,43 +58,58 @@ def refused(message: str, remedy: str, shown: Shown, edits: Sequence[Json] = ())
     if edits:
         words = tag("p", f"{esc_line(message)} These are the agent's own edits, the newest first.")
     inner = tag("div", words, "empty") + "".join(map(_edit, edits))
-    return _frame(shown, "", _bar(shown, "", "") + inner, False)
+    return _frame(shown, "", _bar(shown, _scopes(shown), "") + inner, False)
 
 
 def _edit(part: Json) -> str:
     signs = [row.sign for row in rows_of(part)]
     change = Change(str(part["path"]), "", "", signs.count("+"), signs.count("-"))
-    title = f'<span class="path"><bdi>{esc_line(change.path)}</bdi></span>{_counts(change)}'
+    title = f'<span class="path"><bdi>{esc_line(change.path)}</bdi></span>{counts(change)}'
     return tag("section", f"<h3>{title}</h3>{diff.rendered(part)}", "file")
 
 
 def _frame(shown: Shown, base: str, inner: str, any_: bool) -> str:
     told = sha256(inner.encode(errors="replace")).hexdigest()[:16]
     about = f'data-session="{esc_line(shown.session)}" data-base="{esc_line(base)}"'
-    about += f' data-at="{esc_line(shown.at)}" data-view="{shown.view}" data-known="{told}"'
+    about += f' data-scope="{esc(shown.scope)}" data-view="{shown.view}" data-known="{told}"'
     about += f' data-working="{esc_line(shown.working)}"' if shown.working else ""
     about += ' data-any="1"' if any_ else ""
     return f'<section class="changes" aria-label="Changes" {about}>{inner}</section>'
 
 
 def _nothing(shown: Shown) -> str:
-    words = "Nothing changed since the session began." if shown.at else "Nothing to review."
-    more = "" if shown.at else tag("p", "Files that differ from the last commit show up here.")
-    return tag("div", tag("p", words) + more, "empty")
+    if shown.scope:
+        return tag("div", tag("p", "Nothing changed."), "empty")
+    more = tag("p", "Files that differ from the last commit show up here.")
+    return tag("div", tag("p", "Nothing to review.") + more, "empty")
 
 
 # --- the head ------------------------------------------------------------------------------------
 
 
 def _head(found: Changes, shown: Shown) -> str:
+    if shown.past:
+        return _bar(shown, _scopes(shown), _acts(found, shown))
     base = found.base[:8] or "an empty tree"
     name = f"{esc_line(shown.branch, 60)} " if shown.branch and not shown.at else ""
-    against = f"against <code>{name}{esc_line(base)}</code>"
-    if shown.began and not shown.at:
-        against += f' · <a data-do="base" href="?base={shown.began}">since the session began</a>'
-    elif shown.at:
-        against += ' · <a data-do="base" href="?">since the last commit</a>'
-    return _bar(shown, against, _acts(found, shown))
+    against = f'<span class="soft against">against <code>{name}{esc_line(base)}</code></span>'
+    return _bar(shown, _scopes(shown) + against, _acts(found, shown))
+
+
+def _scopes(shown: Shown) -> str:
+    """What is compared."""
+    if not (shown.scopes or shown.turns):
+        return ""
+    inner = "".join(_scope(each, shown) for each in shown.scopes)
+    if shown.turns:
+        turns = "".join(_scope(each, shown) for each in shown.turns)
+        inner += f'<optgroup label="One turn">{turns}</optgroup>'
+    return f'<select class="scope" aria-label="What is compared">{inner}</select>'
+
+
+def _scope(each: Scope, shown: Shown) -> str:
+    chosen = " selected" if each.query == shown.scope else ""
+    return f'<option value="{esc(each.query)}"{chosen}>{esc_line(each.words, 80)}</option>'
 
 
 def _bar(shown: Shown, against: str, acts: str) -> str:
@@ -134,8 +121,11 @@ def _bar(shown: Shown, against: str, acts: str) -> str:
     )
     other = '<button type="button" class="quiet small" data-do="timeline">Timeline</button>'
     title = f"{'' if shown.side else back}<h2>Changes</h2>{other if shown.side else ''}"
-    title += f'<span class="soft">{against}</span>'
-    shut = close if shown.side else ""
+    title += f'<span class="what">{against}</span>'
+    query = f"?{esc(shown.scope)}" if shown.scope else ""
+    large = f'<a class="button quiet icon wide" href="{shown.address}{query}" title="Full screen"'
+    large += f' aria-label="Full screen">{icon("expand")}</a>'
+    shut = large + close if shown.side else ""
     return f'<header class="side-head">{title}<span class="acts">{acts}{shut}</span></header>'
 
 
@@ -143,18 +133,26 @@ def _acts(found: Changes, shown: Shown) -> str:
     if not found.files:
         return ""
     other = UNIFIED if shown.view == SPLIT else SPLIT
+    query = f"&{shown.scope}" if shown.scope else ""
     view = (
-        f'<a class="button small wide" data-do="view" data-view="{other}" href="?view={other}">'
-        f"{other.capitalize()}</a>"
+        f'<a class="button small wide" data-do="view" data-view="{other}"'
+        f' href="?{esc(f"view={other}{query}")}">{other.capitalize()}</a>'
     )
-    if shown.read_only:
+    if shown.is_fixed:
         return view
     return view + '<button type="button" class="small" data-do="commit-form">Commit…</button>'
 
 
 def _list(found: Changes) -> str:
+    """Of one file, its own head says all."""
+    if len(found.files) < 2:
+        return ""
     rows = "".join(_entry(file) for file in found.files)
-    return f'<nav class="files" aria-label="Changed files">{rows}</nav>'
+    fold = (
+        '<button type="button" class="quiet small" data-do="files" aria-expanded="true">'
+        f"{count(len(found.files), 'file')}</button>"
+    )
+    return f'<nav class="files" aria-label="Changed files">{fold}<div>{rows}</div></nav>'
 
 
 def _entry(file: File) -> str:
@@ -162,27 +160,20 @@ def _entry(file: File) -> str:
     state = STATES.get(change.state, "changed")
     said = "" if change.state == "modified" else tag("span", state, "soft")
     return (
-        f'<a href="#{_id(change.path)}"><span class="path"><bdi>{esc_line(change.path)}</bdi>'
-        f"</span>{said}{_counts(change)}</a>"
+        f'<a data-do="to-file" href="#{id_of(change.path)}"><span class="path">'
+        f"<bdi>{esc_line(change.path)}</bdi></span>{said}{counts(change)}</a>"
     )
 
 
-def _counts(change: Change) -> str:
-    if change.added is None or change.removed is None:
-        return ""
-    added = tag("span", f"+{change.added}", "done") if change.added else ""
-    removed = tag("span", f"−{change.removed}", "failed") if change.removed else ""
-    return tag("span", f"{added} {removed}".strip(), "counts")
-
-
 def _forms(found: Changes, shown: Shown) -> str:
-    if shown.read_only:
-        return ""
+    comments = "" if shown.read_only else '<div class="comments" hidden></div>'
+    if shown.is_fixed:
+        return comments
     files = "".join(
         f'<label><input type="checkbox" name="file" value="{quote(file.change.path)}"'
         f' data-digest="{file.digest}" checked> <bdi>{esc_line(file.change.path)}</bdi></label>'
         for file in found.files
-        if file.note not in ("submodule", "conflict") and _is_plain(file.change.path)
+        if not is_foreign(file)
     )
     hooks = f" Runs {esc_line(', '.join(shown.hooks))}." if shown.hooks else ""
     total = count(len(found.files), "file")
@@ -195,117 +186,4 @@ def _forms(found: Changes, shown: Shown) -> str:
         '<button type="button" class="quiet" data-do="commit-form">Cancel</button>'
         f'<span class="soft">{hooks}</span></p></form>'
     )
-    return commit + '<div class="comments" hidden></div>'
-
-
-def _is_plain(path: str) -> bool:
-    """Whether git's name of it could be read: it comes back in requests."""
-    return "\ufffd" not in path
-
-
-# --- files ---------------------------------------------------------------------------------------
-
-
-def section(file: File, shown: Shown, *, full: bool) -> str:
-    """`full`: with its hunks; else a link that loads them."""
-    change = file.change
-    lines = sum(len(hunk.lines) for hunk in file.hunks)
-    note = file.note or ("" if file.hunks or change.state != "untracked" else "empty")
-    words = tag("p", NOTES[note], "soft more") if note in NOTES else ""
-    if not full:
-        place = f"?file={quote(change.path)}&amp;view={shown.view}"
-        body = f'<p class="more"><a class="button small" data-do="file" href="{place}">'
-        body += f"Show {count(lines, 'line')}</a></p>"
-    else:
-        body = "".join(_hunks(file, shown, colours=lines <= COLOURED))
-    before = f"{esc_line(change.before)} → " if change.before else ""
-    acts = "" if _is_fixed(file, shown) else _undo("Undo file")
-    title = (
-        f'<h3><span class="path"><bdi>{before}{esc_line(change.path)}</bdi></span>'
-        f"{_counts(change)}{acts}</h3>"
-    )
-    about = f'data-path="{quote(change.path)}" data-digest="{file.digest}"'
-    return f'<section class="file" id="{_id(change.path)}" {about}>{title}{words}{body}</section>'
-
-
-def _is_fixed(file: File, shown: Shown) -> bool:
-    return (
-        shown.read_only or file.note in ("submodule", "conflict") or not _is_plain(file.change.path)
-    )
-
-
-def _undo(words: str) -> str:
-    return f'<button type="button" class="small danger" data-do="undo">{words}</button>'
-
-
-def _id(path: str) -> str:
-    return "f" + sha256(path.encode(errors="replace")).hexdigest()[:12]
-
-
-def _hunks(file: File, shown: Shown, *, colours: bool) -> Iterator[str]:
-    language = code.language_of(file.change.path) if colours else ""
-    whole = "000000" in file.modes or _is_fixed(file, shown)  # it is undone with its file
-    room = FILE_ROWS
-    for hunk in file.hunks:
-        lines = _readable(hunk)[:room]
-        room -= len(lines)
-        rows = of_hunk(lines, hunk.old, hunk.new)
-        told = code.tokens("\n".join(row.text for row in rows), language)
-        tokens = dict(zip(map(id, rows), told, strict=False))
-        table = _split(rows, tokens) if shown.view == SPLIT else _unified(rows, tokens)
-        button = "" if whole else _undo("Undo hunk")
-        head = f'<div class="hunk-head"><span>@@ {esc_line(hunk.head, 120)}</span>{button}</div>'
-        kind = " two" if shown.view == SPLIT else ""
-        yield (
-            f'<div class="hunk{kind}" data-hunk="{hunk.id}">{head}<div class="diff">'
-            f"<table>{table}</table></div></div>"
-        )
-        if room <= 0:
-            yield tag("p", f"… of {count(sum(len(h.lines) for h in file.hunks), 'line')}", "more")
-            return
-
-
-def _readable(hunk: Hunk) -> list[str]:
-    """Its lines, safe to show: secrets are hidden, and none becomes two."""
-    lines = [line.decode("utf-8", "replace") for line in hunk.lines if line[:1] != b"\\"]
-    text = secrets.covered("\n".join(line[1:].replace("\r", "") for line in lines))
-    shown = text.split("\n") if lines else []
-    return [line[:1] + clean(row) for line, row in zip(lines, shown, strict=True)]
-
-
-def _unified(rows: tuple[Row, ...], tokens: dict[int, Tokens]) -> str:
-    return "".join(
-        f'<tr class="{KINDS[row.sign]}"{_place(row)}{_first(at)}>{_number(row.old)}'
-        f"{_number(row.new)}<td>{SIGNS[row.sign]}</td><td>{marked(tokens[id(row)], row)}</td></tr>"
-        for at, row in enumerate(rows)
-    )
-
-
-def _split(rows: tuple[Row, ...], tokens: dict[int, Tokens]) -> str:
-    def half(row: Row | None, number: int | None) -> str:
-        if row is None:
-            return '<td></td><td class="none"></td>'
-        text = marked(tokens[id(row)], row)
-        return f'{_number(number)}<td class="{KINDS[row.sign]}">{text}</td>'
-
-    found = ""
-    for at, (left, right) in enumerate(pairs(rows)):
-        place = _place(right or left)
-        old = half(left, left.old if left else None)
-        found += f"<tr{place}{_first(at)}>{old}{half(right, right.new if right else None)}</tr>"
-    return found
-
-
-def _place(row: Row | None) -> str:
-    """Where a comment on it is: a line of the file, or one that is gone."""
-    if row is None:
-        return ""
-    return f' data-old="{row.old}"' if row.new is None else f' data-new="{row.new}"'
-
-
-def _first(at: int) -> str:
-    return ' tabindex="0"' if at == 0 else ""
-
-
-def _number(number: int | None) -> str:
-    return "<td></td>" if number is None else f"<td>{number}</td>"
+    return commit + comments
