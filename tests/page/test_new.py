@@ -1,6 +1,7 @@
 """V7: a new session from the page."""
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
@@ -8,9 +9,12 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from rookery.agents import registry
+from rookery.client.create import create_session
 from tests.client.test_import import elsewhere, play
 from tests.client.work_tree.trees import WHO, Tree
 from tests.daemon.served import Served
+from tests.npm_registry import serving as npm_packages
 from tests.page.conftest import ASK, PATIENCE, PHONE, Site
 from tests.page.test_access import complaints
 from tests.rigs.player import player
@@ -35,6 +39,7 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     expect(place).to_have_value(f"{site.directory}/north/")
     page.get_by_label("Agent", exact=True).select_option("demo")
     page.get_by_label("Approvals").select_option("plan")
+    expect(page.get_by_text("Its models are listed here once it has run.")).to_be_visible()
     prompt.press("Enter")
     page.wait_for_url("**/sessions/*")
     read = "(await ask('/api' + location.pathname + '/header')).json()"
@@ -63,6 +68,15 @@ def test_V7_the_form_works_without_scripts(served: Served) -> None:
     assert foreign.status == 403
 
 
+def test_V7_an_agent_that_cannot_start_is_not_preselected(served: Served) -> None:
+    create_session(served.home, agent=registry.OWN, argv=[], cwd=tempfile.gettempdir())
+    form = served.ask("GET", "/new", Accept="text/html").body.decode()
+    assert "(needs: rookery setup)" in form, "it has no model"
+    assert f'<option value="{registry.DEMO}" selected>' in form
+    asked = served.ask("GET", f"/new?agent={registry.OWN}", Accept="text/html").body.decode()
+    assert f'<option value="{registry.OWN}" selected>' in asked
+
+
 def test_V7_directories_are_found_by_how_they_begin(served: Served, site: Site) -> None:
     for name in ("shop", "Shed", ".hidden", "other"):
         (site.directory / name).mkdir()
@@ -86,12 +100,106 @@ def test_V7_directories_are_found_by_how_they_begin(served: Served, site: Site) 
 def test_V7_on_a_phone_nothing_is_wider_than_the_screen(site: Site) -> None:
     page = site.page("/new", viewport=PHONE, has_touch=True, is_mobile=True)
     page.get_by_text("More agents").tap()
+    page.get_by_text("More: effort").tap()
+    page.get_by_label("Where it works").select_option("own")
+    expect(page.get_by_label("Begins at")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def configured(site: Site, **agents: list[str]) -> None:
     lines = (f"[agents.{name}]\ncommand = {json.dumps(argv)}\n" for name, argv in agents.items())
     Path(site.served.home, "config.toml").write_text("".join(lines))
+
+
+OPTIONS = [
+    {
+        "id": name,
+        "name": name,
+        "category": category,
+        "type": "select",
+        "currentValue": values[0],
+        "options": [{"value": value, "name": value.upper()} for value in values],
+    }
+    for name, category, values in (
+        ("model", "model", ["large", "small<b>"]),
+        ("effort", "thought_level", ["low", "high"]),
+        ("mode", "mode", ["code", "ask"]),
+    )
+]
+
+
+@pytest.mark.long
+def test_V7_model_effort_mode_files_and_a_branch_are_chosen_before_it_starts(
+    serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    site = serving()
+    script = tmp_path / "finch.json"
+    script.write_text(json.dumps({"agent": {"name": "finch", "configOptions": OPTIONS}}))
+    configured(site, finch=player(str(script)))
+    tree = Tree(tmp_path / "tree", src__main__py="one\n")
+    tree.git("branch", "older")
+    tree.put({"src.main.py": "two\n"})
+    tree.save()
+    given = {"agent": "finch", "cwd": tree.cwd, "prompt": "hello"}
+    first = site.served.ask("POST", "/api/sessions", given).json()["id"]
+    page = site.page(f"/sessions/{first}")
+    expect(page.locator("#bar")).to_contain_text("idle")
+
+    page.goto(f"{site.served.address}/new")
+    expect(page.get_by_label("Agent", exact=True)).to_have_value("finch")
+    page.get_by_label("Model", exact=True).select_option(label="SMALL<B>")
+    page.get_by_label("Where it works").select_option("own")
+    page.get_by_label("Name of its branch").fill("Log in")
+    expect(page.locator("#new-branches option[value=older]")).to_have_count(1)
+    page.get_by_label("Begins at").fill("older")
+    page.get_by_text("More: effort").click()
+    page.get_by_label("Effort").select_option("high")
+    page.get_by_label("Mode", exact=True).select_option("ask")
+    page.locator("#picker").set_input_files({"name": "notes.txt", "mimeType": "", "buffer": b"n\n"})
+    expect(page.locator(".attached")).to_contain_text("notes.txt")
+    prompt = page.get_by_label("First prompt")
+    prompt.fill("Look at @smain")
+    page.get_by_role("option", name="src.main.py").click()
+    expect(prompt).to_have_value("Look at @src.main.py ")
+    assert complaints(page) == []
+    prompt.press("Enter")
+    page.wait_for_url("**/sessions/*")
+    expect(page.locator("#bar")).to_contain_text("idle")
+    session = page.url.rpartition("/")[2]
+    header = site.served.ask("GET", f"/api/sessions/{session}/header").json()["header"]
+    assert [header[key] for key in ("model", "effort", "mode")] == ["small<b>", "high", "ask"]
+    assert header["worktree"]["branch"] == "rookery/Log-in"
+    assert Path(header["cwd"], "src.main.py").read_text() == "one\n"
+    events = site.served.ask("GET", f"/api/sessions/{session}/events").body.decode()
+    assert f"file://{header['cwd']}/src.main.py" in events
+    assert "attachment:notes.txt" in events
+
+
+@pytest.mark.long
+def test_V7_an_agent_is_installed_where_it_is_missing(
+    serving: Callable[..., Site], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with npm_packages(monkeypatch, tmp_path):
+        site = serving()
+        page = site.page("/new")
+        page.get_by_text("More agents to install").click()
+        row = page.locator(".installs li", has=page.locator('[data-agent="claude"]'))
+        row.get_by_role("button", name="Install…").click()
+        expect(row.locator(".said")).to_contain_text("npm install")
+        assert not Path(site.served.home, "agents").exists(), "it asks first"
+        assert complaints(page) == []
+        row.get_by_role("button", name="Install", exact=True).click()
+        expect(page.get_by_label("Agent", exact=True)).to_have_value("claude")
+        expect(page.locator("#toasts")).to_contain_text("is installed")
+        assert Path(site.served.home, "agents/claude/bin").is_dir()
+        page.locator(".installs li", has=page.locator('[data-agent="qwen"]')).get_by_role(
+            "button", name="Install…"
+        ).click()
+        page.locator(".install").get_by_role("button", name="Install", exact=True).click()
+        expect(page.locator(".install")).to_contain_text("Nothing was installed")
+        expect(page.locator(".install").get_by_role("button", name="Try again")).to_be_visible()
 
 
 @pytest.mark.long

@@ -53,6 +53,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     sandbox: str = "",
     budget: Mapping[str, str] = MappingProxyType({}),
     worktree: str | None = None,
+    base: str = "",
     race: str = "",
     picks: Mapping[str, str] = MappingProxyType({}),
     told: Callable[[str], object] = lambda _: None,
@@ -64,8 +65,9 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     `session`: the id that it is to have; what an earlier try for it left is removed.
     `confirm`: how much is asked, and `sandbox`: what it runs in; else as the configuration says.
     `order`: what answers instead of the user. `budget`: by scope. `chosen`: critic and refine.
-    `worktree`: the name of its own branch; "": the session's id. `told` gets what is said.
-    `picks`: the mode and the model of its agent. `history`: what its log begins with.
+    `worktree`: the name of its own branch; "": the session's id; `base`: where that begins, if not
+    at the last commit. `told` gets what is said. `picks`: mode, model and effort. `history`: what
+    its log begins with.
     """
     paths.ensure_home(home)
     check_home(home)
@@ -76,7 +78,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
     with ExitStack() as undo:
         session, directory = undo.enter_context(begun(home, session))
         client_environment.keep(directory, environment, own=_is_own(agent, argv))
-        cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, told))
+        cwd, tree = undo.enter_context(own_worktree(home, session, cwd, worktree, told, base))
         update: Json = {
             "sessionUpdate": "_session",
             "id": session,
@@ -92,8 +94,7 @@ def create_session(  # noqa: PLR0913 - a session is made of all of these
         said |= _in_sandbox(sandbox or default_sandbox(in_force.load(home), agent, argv))
         update |= {key: value for key, value in {**said, **picks}.items() if value}
         update |= {key: chosen[key] for key in CHOICES if chosen.get(key) is not None}
-        first, *more = _first_events(home, update, confirm, order)
-        _write(directory, [first._replace(by=by()), *more, *history])
+        _write(directory, [*_first_events(home, update, confirm, order), *history])
         complete(home, session, directory)
     return session
 
@@ -162,7 +163,12 @@ def _write(directory: str, drafts: list[Draft]) -> None:
 
 @contextmanager
 def own_worktree(
-    home: str, session: str, cwd: str, name: str | None, told: Callable[[str], object]
+    home: str,
+    session: str,
+    cwd: str,
+    name: str | None,
+    told: Callable[[str], object],
+    base: str = "",
 ) -> Iterator[tuple[str, Json]]:
     """Where it works, and what is to be said of its worktree, if it gets one."""
     if name is None:
@@ -171,7 +177,8 @@ def own_worktree(
     from rookery.client.worktrees import create, upkeep  # seldom: it needs git
 
     upkeep.mend(home)
-    with create.making(home, session, cwd, name, in_force.load(home), told) as (place, made):
+    settings = in_force.load(home)
+    with create.making(home, session, cwd, name, settings, told, base) as (place, made):
         yield place, {"worktree": made}
 
 
@@ -195,14 +202,13 @@ def discard_unbegun(home: str, session: str) -> None:
 
 
 def _first_events(home: str, update: Json, confirm: str, order: Order | None) -> list[Draft]:
-    if order is not None:
-        return [Draft(update | order.update())]
-    if confirm:
-        return [Draft(update | {"confirm": confirm})]
+    if order is not None or confirm:
+        chosen = order.update() if order else {"confirm": confirm}
+        return [Draft(update | chosen, by=by())]
     update = update | default_confirm(home)
     held = last_choices.drop(home)
     told = [Draft(notice(last_choices.dropped(held, update["confirm"])))] if held else []
-    return [Draft(update), *told]
+    return [Draft(update, by=by()), *told]
 
 
 def sweep(home: str) -> None:

@@ -13,6 +13,7 @@ from rookery.daemon.access.journal import journalled
 from rookery.daemon.api import ROUTERS
 from rookery.daemon.branches import api as branches
 from rookery.daemon.page import ROUTERS as SCREENS
+from rookery.daemon.setup import installs
 from rookery.daemon.setup import routes as setup
 from rookery.daemon.state import State
 
@@ -67,6 +68,7 @@ def build_api() -> FastAPI:
         *ROUTERS,
         branches.router,
         setup.router,
+        installs.router,
         *SCREENS,
         acp.router,
     ):

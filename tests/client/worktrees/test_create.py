@@ -75,6 +75,21 @@ def test_a_session_works_in_a_copy_of_its_own(home: Path, tree: Tree) -> None:
     nothing_is_left(home, tree)
 
 
+def test_it_begins_at_another_branch_where_one_is_named(home: Path, tree: Tree) -> None:
+    tree.git("branch", "older")
+    tree.put({"a.txt": "newer\n"})
+    tree.save()
+    head = header(home, make(home, tree.place, base="older"))
+    found = head["worktree"]
+    assert isinstance(found, dict)
+    assert found["base"] == tree.git("rev-parse", "older").strip()
+    assert Path(str(head["cwd"]), "a.txt").read_text() == "one\n"
+    assert tree.read("a.txt") == b"newer\n"
+    for wrong in ("no-such", "--all", "a..b"):
+        with pytest.raises(NoWorktree):
+            make(home, tree.place, base=wrong)
+
+
 def test_files_are_copied_and_the_set_up_command_runs(home: Path, tree: Tree) -> None:
     tree.put({".env": "KEY=1\n", "conf/x.local": "2\n"})
     command = 'pwd > lib.txt; cat .env; echo \\"$ROOKERY_ORIGIN\\" >> lib.txt'

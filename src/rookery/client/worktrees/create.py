@@ -1,5 +1,5 @@
-"""A worktree and a branch for a new session: from the last commit of the directory's repository,
-with the files that the settings name, and with their set-up command run in it.
+"""A worktree and a branch for a new session: from the last commit of the directory's repository, or
+another one, with the files that the settings name, and with their set-up command run in it.
 
 A failure leaves nothing; what a killed process leaves, `upkeep` removes.
 """
@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from glob import iglob
 
 from rookery.client.work_tree import git as run_git
+from rookery.client.work_tree.changes import NoDiff, commit_of
 from rookery.client.worktrees import place, programs, repository
 from rookery.client.worktrees.drop import clear
 from rookery.client.worktrees.repository import SECONDS, Git, NoWorktree, names_of
@@ -43,11 +44,20 @@ type Told = Callable[[str], object]
 
 @contextmanager
 def making(
-    home: str, session: str, cwd: str, name: str, settings: config.Config, told: Told
+    home: str,
+    session: str,
+    cwd: str,
+    name: str,
+    settings: config.Config,
+    told: Told,
+    base: str = "",
 ) -> Iterator[tuple[str, Json]]:
     """The session's directory, and what its header says of the worktree. If the block fails, the
-    worktree goes. `name`: of the branch; "": the session's id. Raises NoWorktree."""
+    worktree goes. `name`: of the branch; "": the session's id. `base`: the commit, branch or tag
+    that it begins at; "": what is checked out. Raises NoWorktree."""
     found = repository.look(cwd)
+    if base:
+        found = found._replace(head=_commit(cwd, base))
     branch = PREFIX + name_of(name or session)
     if Git(found.git, found.top).try_("check-ref-format", f"refs/heads/{branch}").code != 0:
         raise _bad_name(name)
@@ -80,6 +90,13 @@ def making(
         yield inside, tree
         undo.pop_all()
         place.write(home, session, tree | {"phase": place.MADE})
+
+
+def _commit(cwd: str, base: str) -> str:
+    try:
+        return commit_of(cwd, base)
+    except NoDiff as error:
+        raise NoWorktree(error.name, str(error), "Name another base.") from None
 
 
 def name_of(name: str) -> str:

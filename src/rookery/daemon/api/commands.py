@@ -1,15 +1,13 @@
 """Commands to a session: each is answered with the event that came of it."""
 
 import asyncio
-import base64
 import json
-from collections.abc import Sequence
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
-from rookery.client import attach, fleet
+from rookery.client import fleet
 from rookery.client.reading import prompt_text
 from rookery.core.agent.prompt import words_of
 from rookery.core.asks.asks import MEANINGS, Refusal, meant, options_of
@@ -18,7 +16,7 @@ from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import MASK, encoded, masked, restored
 from rookery.daemon.api import bodies, shapes
 from rookery.daemon.api.answers import WRITES
-from rookery.daemon.api.sending import send
+from rookery.daemon.api.sending import send, staged
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths
@@ -56,8 +54,8 @@ async def send_command(
         command["prompt"] = await asyncio.to_thread(_restored, daemon, session, command, edits)
     if isinstance(given, bodies.PromptCommand) and command.pop("attachments", None):
         directory = paths.session_dir(daemon.home, session)
-        staged = await asyncio.to_thread(_staged, directory, given.attachments)
-        command["prompt"] = [*command.get("prompt", ()), *staged]
+        blocks = await asyncio.to_thread(staged, directory, given.attachments)
+        command["prompt"] = [*command.get("prompt", ()), *blocks]
     return await sent(daemon, session, command)
 
 
@@ -79,7 +77,7 @@ async def send_prompt(daemon: Daemon, session: SessionId, given: bodies.Prompt) 
     blocks: list[Json] = [{"type": "text", "text": given.text}] if given.text.strip() else []
     if given.attachments:
         directory = paths.session_dir(daemon.home, session)
-        blocks += await asyncio.to_thread(_staged, directory, given.attachments)
+        blocks += await asyncio.to_thread(staged, directory, given.attachments)
     command: Json = {"do": "prompt", "prompt": blocks}
     command |= {"id": given.id} if given.id else {}
     return await sent(daemon, session, command | ({"steer": True} if given.steer else {}))
@@ -107,21 +105,6 @@ def _restored(daemon: State, session: str, command: Json, edits: int) -> list[Js
             f"Replace {MASK} with it.",
         )
     return [{"type": "text", "text": text}, *(each for each in sent if each["type"] != "text")]
-
-
-def _staged(directory: str, given: Sequence[bodies.Attached]) -> list[Json]:
-    """Laid beside the log, as the content blocks that stand for them."""
-    found: list[attach.Attachment] = []
-    for each in given:
-        data = base64.b64decode(each.data)
-        if len(data) > attach.LARGEST:
-            most = attach.LARGEST // 1024 // 1024
-            words = f"{each.name!r} is larger than {most} MiB."
-            raise Problem(413, "too_large", words, "Send less.")
-        found.append(attach.Attachment(each.name, data, attach.mime_of(data, each.name)))
-    if words := attach.excess(found):
-        raise Problem(413, "too_large", words, "Send less.")
-    return attach.stage(directory, found)
 
 
 @router.post("/api/sessions/{session}/answer", responses=WRITES)

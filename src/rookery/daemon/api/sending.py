@@ -1,14 +1,20 @@
 """Commands from requests to a session."""
 
 import asyncio
+import base64
+from collections.abc import Sequence
+from urllib.parse import quote
 
+from rookery.client import attach, fleet
 from rookery.client.session import SessionClient
 from rookery.core.json import Event, Json, lenient
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.recognition import forbidden
 from rookery.daemon.access.roles import ALL, command_fault
+from rookery.daemon.api.bodies import Attached
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import State
+from rookery.home import paths
 
 PATIENCE = 60.0
 """Seconds for a command's outcome: a worker may have to start."""
@@ -39,3 +45,31 @@ def _allowed(device: Device, command: Json, header: Json) -> Json:
         raise forbidden(device, why)
     nonce = lenient.text(ask, "nonce")
     return command if command.get("nonce") or not nonce else command | {"nonce": nonce}
+
+
+def staged(directory: str, given: Sequence[Attached]) -> list[Json]:
+    """Laid beside the log, as the content blocks that stand for them."""
+    found: list[attach.Attachment] = []
+    for each in given:
+        data = base64.b64decode(each.data)
+        if len(data) > attach.LARGEST:
+            most = attach.LARGEST // 1024 // 1024
+            words = f"{each.name!r} is larger than {most} MiB."
+            raise Problem(413, "too_large", words, "Send less.")
+        found.append(attach.Attachment(each.name, data, attach.mime_of(data, each.name)))
+    if words := attach.excess(found):
+        raise Problem(413, "too_large", words, "Send less.")
+    return attach.stage(directory, found)
+
+
+def first_prompt(
+    home: str, session: str, text: str, files: Sequence[str], given: Sequence[Attached]
+) -> list[Json]:
+    """The content blocks of a new session's prompt. `files`: paths in its directory that the text
+    names: where it works is only known now."""
+    blocks: list[Json] = [{"type": "text", "text": text}] if text.strip() else []
+    cwd = str((fleet.head_of_session(home, session) or {}).get("cwd", ""))
+    for name in files:
+        uri = f"file://{quote(f'{cwd}/{name}')}"
+        blocks.append({"type": "resource_link", "name": name, "uri": uri})
+    return blocks + staged(paths.session_dir(home, session), given)

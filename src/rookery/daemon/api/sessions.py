@@ -23,8 +23,8 @@ from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
-from rookery.daemon.api.bodies import Change, Strict
-from rookery.daemon.api.sending import send
+from rookery.daemon.api.bodies import Attached, Change, Strict
+from rookery.daemon.api.sending import first_prompt, send
 from rookery.daemon.errors import Problem
 from rookery.daemon.idempotency import Keys, digest
 from rookery.daemon.state import Daemon, SessionId, State
@@ -36,6 +36,7 @@ from rookery.search.update import drop_deleted
 router = APIRouter(tags=["sessions"])
 
 PAGE = 100
+PICKS = ("model", "mode", "effort")
 Which = Literal["live", "archived", "all"]
 Probe = Annotated[
     bool, Query(description="Ask the worker whether it responds (`hung`); it may take 2 s.")
@@ -76,6 +77,7 @@ class New(Strict):
     )
     model: str = Field("", max_length=200, description="The agent's model; empty: its default.")
     mode: str = Field("", max_length=200, description="Such as `plan`; empty: as `confirm` says.")
+    effort: str = Field("", max_length=200, description="How hard it thinks; empty: its default.")
     sandbox: Literal["", "none", "bwrap", "container"] = Field(
         "", description="What it runs in. Empty: as the settings say."
     )
@@ -88,8 +90,19 @@ class New(Strict):
         "The answer comes when its set-up command has ended.",
         examples=[False],
     )
+    base: str = Field(
+        "",
+        max_length=200,
+        description="What the worktree begins at: a commit, branch or tag; empty: the last commit.",
+    )
     race: str = Field("", max_length=64, description="The id of the race it takes part in.")
     prompt: str = Field("", max_length=1_000_000, description="The first prompt; empty: none yet.")
+    files: list[Annotated[str, Field(max_length=4096)]] = Field(
+        default=[], max_length=50, description="Files of its directory that the prompt mentions."
+    )
+    attachments: list[Attached] = Field(
+        default=[], max_length=8, description="10 MiB each and 20 MiB together at most."
+    )
 
 
 class Created(BaseModel):
@@ -184,8 +197,9 @@ async def create_session(
 ) -> Created:
     """Create a session, and send its first prompt if there is one."""
     session = await asyncio.to_thread(_create_once, daemon, new, idempotency_key)
-    if new.prompt.strip():
-        prompt = [{"type": "text", "text": new.prompt}]
+    if new.prompt.strip() or new.attachments:
+        given = (new.prompt, new.files, new.attachments)
+        prompt = await asyncio.to_thread(first_prompt, daemon.home, session, *given)
         named = {"id": f"first.{digest(idempotency_key)[:32]}"} if idempotency_key else {}
         await send(daemon, session, {"do": "prompt", "prompt": prompt, **named})
     await daemon.hub.look()
@@ -203,15 +217,16 @@ def _create_once(daemon: State, new: New, key: str) -> str:
 
 
 def created(daemon: State, new: New, session: str = "") -> str:
-    cwd = _directory(new.cwd)
+    cwd = directory(new.cwd)
     settings = in_force.load(daemon.home)
     agent = chosen_agent(daemon.home, settings, cwd, new.agent, sandbox=new.sandbox)
-    given: dict[str, Any] = {"roots": [_directory(root) for root in new.roots], "title": new.title}
+    given: dict[str, Any] = {"roots": [directory(root) for root in new.roots], "title": new.title}
     given |= {"confirm": new.confirm, "session": session}
-    given["picks"] = {name: getattr(new, name) for name in ("model", "mode") if getattr(new, name)}
+    given["picks"] = {name: getattr(new, name) for name in PICKS if getattr(new, name)}
     given |= {"sandbox": new.sandbox, "budget": _budgets(new)}
     if new.worktree:
         given["worktree"] = new.worktree if isinstance(new.worktree, str) else ""
+        given["base"] = new.base
     given["race"] = new.race
     emptying.before_session(daemon.home)
     return create.create_session(daemon.home, agent=agent.name, argv=[], cwd=cwd, **given)
@@ -224,7 +239,8 @@ def _budgets(new: New) -> dict[str, str]:
         raise Problem(409, "bad_budget", f"A budget {error}.", "Correct it.") from None
 
 
-def _directory(path: str) -> str:
+def directory(path: str) -> str:
+    """Raises Problem: it is none on this machine."""
     place = os.path.expanduser(path)
     if "\0" in path or not os.path.isabs(place) or not os.path.isdir(place):
         raise Problem(

@@ -266,7 +266,12 @@ class Directories(BaseModel):
 
 
 class Files(BaseModel):
-    files: list[str] = Field(description="From the session's directory, the best match first.")
+    files: list[str] = Field(description="From the directory, the best match first.")
+
+
+class Branches(BaseModel):
+    current: str = Field(description="What is checked out; empty: no branch, or no repository.")
+    branches: list[str] = Field(description="The last used first, 100 at most.")
 
 
 class Change(BaseModel):

@@ -1,5 +1,6 @@
 // Where a prompt is written: keys, drafts, earlier prompts, files, suggestions, the queue.
 import { $, $$, api, element, kept, say, toast, told, when } from "./main.js";
+import { attachments } from "./attachments.js";
 import { command, facts, onBar, readHeader, session } from "./bar.js";
 import { complete, ranked } from "./complete.js";
 import { isTyping, key } from "./keys.js";
@@ -13,11 +14,11 @@ const coarse = matchMedia("(pointer: coarse)");
 const DRAFT = `draft.${session}`;
 const PAST = `past.${session}`;
 const MOST_PAST = 50;
-let files = [];
 let editing = null;
 let edits = 0; // the turn whose prompt is edited
 let heldBack = ""; // a letter that was not sent, since it looks like an answer
 const mentioned = new Set();
+const files = form && attachments(form, field, (file) => (form.dataset.images === "0" && file.type.startsWith("image/") ? `${facts().title} does not accept images.` : ""));
 
 // --- the field -----------------------------------------------------------------------------------
 
@@ -60,8 +61,8 @@ function hint() {
 
 async function send({ steer = false } = {}) {
   const text = field.value;
-  if (field.readOnly || (!text.trim() && !files.length)) return;
-  const own = !editing && !files.length && /^\/(\S+)\s*([^\n]*)$/.exec(text.trim());
+  if (field.readOnly || (!text.trim() && !files.many)) return;
+  const own = !editing && !files.many && /^\/(\S+)\s*([^\n]*)$/.exec(text.trim());
   if (own) {
     const { carryOut, isOurs } = await slash();
     if (field.value !== text) return; // pressed twice
@@ -81,13 +82,11 @@ async function send({ steer = false } = {}) {
   if (editing) return saveEdited(text);
   if (below) toast(below);
   if (steer && running && !steers) toast(`${title} takes no prompt in mid-turn: it waits in the queue.`);
-  const attachments = files.map(({ name, data }) => ({ name, data }));
-  post(session, { text, blocks: links(text), attachments, edits, steer: steer && Boolean(running && steers) });
+  post(session, { text, blocks: links(text), attachments: files.bodies(), edits, steer: steer && Boolean(running && steers) });
   edits = 0;
   live.toEnd();
-  files = [];
+  files.clear();
   mentioned.clear();
-  showFiles();
   put("");
   keepDraft();
 }
@@ -137,46 +136,6 @@ function mayWalk(step) {
   if (editing) return false;
   if (step < 0 && !field.value) return true;
   return place < past.length && field.value === past[place];
-}
-
-// --- files ---------------------------------------------------------------------------------------
-
-const size = (bytes) => (bytes < 1024 * 1024 ? `${Math.max(1, Math.round(bytes / 1024))} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`);
-
-function read(file) {
-  return new Promise((settle, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => settle(reader.result);
-    reader.onerror = () => fail(new Error(`${file.name} cannot be read.`));
-    reader.readAsDataURL(file);
-  });
-}
-
-async function attach(given) {
-  const { largest, together, images } = form.dataset;
-  for (const file of given) {
-    const why = !file.size ? `${file.name} is empty.`
-      : file.size > largest ? `${file.name} has ${size(file.size)}; the limit is ${size(largest)}.`
-      : files.length >= Number(form.dataset.files) ? `The limit is ${form.dataset.files} files.`
-      : files.reduce((sum, each) => sum + each.size, file.size) > together ? `Attached files may have ${size(together)} in total.`
-      : images === "0" && file.type.startsWith("image/") ? `${facts().title} does not accept images.` : "";
-    if (why) { toast(why, { kind: "failed", action: { label: "Choose another", run: () => $("#picker").click() } }); continue; }
-    try {
-      const url = await read(file);
-      const name = (file.name || "pasted").replace(/[/\\\u0000-\u001f]/g, "_").slice(0, 200);
-      files.push({ name, size: file.size, data: url.slice(url.indexOf(",") + 1), url: /^image\/(png|jpeg|gif|webp)$/.test(file.type) ? url : "" });
-    } catch (error) { told(error); }
-  }
-  showFiles();
-}
-
-function showFiles() {
-  const list = $(".attached", form);
-  list.hidden = !files.length;
-  list.replaceChildren(...files.map((file, at) => element("li", { class: "chip" },
-    ...(file.url ? [element("img", { src: file.url, alt: "" })] : []),
-    element("span", { dir: "auto" }, file.name), element("small", {}, size(file.size)),
-    element("button", { type: "button", class: "quiet", "data-do": "detach", "data-at": at, "aria-label": `Remove ${file.name}` }, "×"))));
 }
 
 // --- slash commands and mentions -----------------------------------------------------------------
@@ -284,9 +243,8 @@ when("outbox-edit", (button) => giveBack(pendingOf(button)));
 
 function giveBack(item) {
   drop(item);
-  files.push(...item.attachments.map((each) => ({ ...each, size: Math.floor(each.data.length * 0.75), url: "" })));
+  files.add(item.attachments);
   for (const block of item.blocks) if (block.name) mentioned.add(block.name);
-  showFiles();
   add(item.text, { before: true });
 }
 
@@ -315,30 +273,19 @@ function begin() {
   const list = complete(field, form, offers);
   field.addEventListener("keydown", keydown);
   field.addEventListener("input", changed);
-  field.addEventListener("paste", (event) => {
-    if (!event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return;
-    event.preventDefault();
-    attach([...event.clipboardData.files]);
-  });
-  $("#picker").addEventListener("change", ({ target }) => { attach([...target.files]); target.value = ""; });
-  document.addEventListener("dragover", (event) => {
-    if (dragged ? rowOf(event.target) : event.dataTransfer?.types.includes("Files")) event.preventDefault();
-  });
+  document.addEventListener("dragover", (event) => { if (dragged && rowOf(event.target)) event.preventDefault(); });
   document.addEventListener("drop", (event) => {
     const onto = dragged && rowOf(event.target);
-    if (onto || event.dataTransfer?.files.length) event.preventDefault();
+    if (onto) event.preventDefault();
     if (onto && onto !== dragged) act("move", dragged.dataset.item, { to: Number(onto.dataset.at) }).catch(told);
-    else if (!dragged && event.dataTransfer?.files.length) attach([...event.dataTransfer.files]);
   });
   document.addEventListener("put-prompt", ({ detail }) => {
     edits = detail.edits ?? 0;
     for (const name of detail.mentions ?? []) mentioned.add(name);
     add(detail.text, detail);
-    if (detail.files?.length) attach(detail.files);
+    if (detail.files?.length) files.attach(detail.files);
   });
   when("send", () => send());
-  when("attach", () => $("#picker").click());
-  when("detach", (button) => { files.splice(Number(button.dataset.at), 1); showFiles(); field.focus(); });
   when("mention", () => { insert(/\s$|^$/.test(field.value) ? "@" : " @"); list.look(); });
   when("slash", () => { if (!field.value) insert("/"); field.focus(); list.look(); });
   onBar(() => { agents = null; hint(); });
@@ -367,7 +314,7 @@ function news(what, item, more) {
   } else if (item.session === session && what === "stuck") told(more);
   else if (item.session === session && what === "refused") {
     say(more.message, { now: true });
-    if (field.value.trim() || files.length) return;
+    if (field.value.trim() || files.many) return;
     giveBack(item);
     told(more);
   }

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import ValidationError
 
+from rookery.agents.install import is_installable
+from rookery.agents.registry import DEMO
 from rookery.client.config import in_force
 from rookery.core.json import Json, lenient
 from rookery.core.policy import planning
@@ -19,6 +21,7 @@ from rookery.daemon.page import shell
 from rookery.daemon.pieces import new_form
 from rookery.daemon.pieces.new_form import Given
 from rookery.daemon.state import Daemon, State
+from rookery.forms import agent_options
 from rookery.models import agents
 from rookery.models.choice import default_agent
 
@@ -27,6 +30,7 @@ router = APIRouter(include_in_schema=False)
 LONGEST = 4_000_000
 """Bytes of a form."""
 
+TREE = ("branch", "base")
 RACED = ("cwd", "prompt", "confirm", "sandbox")
 
 Text = Annotated[str, Query(max_length=4096)]
@@ -57,7 +61,10 @@ async def create(daemon: Daemon, request: Request) -> Response:
         if rivals:
             started = await start_race(daemon, Start.model_validate(_race(given)))
             return RedirectResponse(f"/races/{started.id}", 303)
-        wanted = plain | {"worktree": given.worktree == new_form.OWN_TREE}
+        own = given.worktree == new_form.OWN_TREE
+        tree = {"worktree": given.branch.strip() or True, "base": given.base.strip()}
+        wanted: Json = {key: plain[key] for key in plain if key not in ("worktree", *TREE)}
+        wanted |= tree if own else {}
         made = await create_session(daemon, New.model_validate(wanted), "")
     except ValidationError as error:
         first = error.errors()[0]
@@ -87,12 +94,12 @@ async def _screen(
     else:
         known, default = await asyncio.to_thread(_agents, daemon)
         recent = _recent(daemon)
-        names = [each["name"] for each in known if each["installed"]]
         given = given._replace(
             cwd=given.cwd or next(iter(recent), os.path.expanduser("~")),
-            agent=given.agent if given.agent in names else _last(daemon, names) or default,
+            agent=_preselected(daemon, given.agent, known, default),
         )
-        main = new_form.rendered(given, known, recent, wrong)
+        offers = await asyncio.to_thread(_offers, daemon, given.agent)
+        main = new_form.rendered(given, known, recent, offers, wrong)
     page = shell.page(
         daemon,
         title="New session",
@@ -108,7 +115,20 @@ async def _screen(
 def _agents(daemon: State) -> tuple[list[Json], str]:
     settings = in_force.load(daemon.home)
     known = agents.listed(daemon.home, settings, daemon.home)
+    for each in known:
+        each["installable"] = is_installable(daemon.home, each["name"])
     return known, default_agent(daemon.home, settings.default_agent, os.environ)
+
+
+def _offers(daemon: State, agent: str) -> dict[str, Json]:
+    return agent_options.known(daemon.home, daemon.fleet.heads, agent)
+
+
+@router.get("/new/options")
+async def agent_fields(daemon: Daemon, agent: Text) -> HTMLResponse:
+    """The fields that depend on the agent."""
+    known = await asyncio.to_thread(_offers, daemon, agent)
+    return HTMLResponse(new_form.offered(Given(), known))
 
 
 def _newest(daemon: State) -> list[Json]:
@@ -125,6 +145,13 @@ def _recent(daemon: State) -> list[str]:
     return [place for place, _ in zip(found, range(new_form.RECENT + 1), strict=False)]
 
 
-def _last(daemon: State, names: list[str]) -> str:
+def _preselected(daemon: State, asked: str, known: list[Json], default: str) -> str:
+    """The one that was asked for, else one that can start: that of the last session, the default,
+    any of the user's, and the demo only where there is no other."""
+    there = [each["name"] for each in known if each["installed"]]
+    if asked in there:
+        return asked
+    can = [each["name"] for each in known if new_form.can_start(each)]
     used = (str(head["agent"]) for head in _newest(daemon))
-    return next((name for name in used if name in names), "")
+    order = (*used, default, *(name for name in can if name != DEMO), *can)
+    return next((name for name in order if name in can), default)

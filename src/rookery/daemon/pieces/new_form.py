@@ -1,18 +1,25 @@
 """The form for a new session: where, with which agent, and what to do first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rookery.agents import registry
+from rookery.client.attach import LARGEST, MOST, TOGETHER
 from rookery.core.json import Json
 from rookery.core.policy import approvals
 from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE
 from rookery.core.vendors.logins import OUT
+from rookery.daemon.pieces.icons import icon as drawn
 from rookery.daemon.pieces.session_bar import ICONS, icon
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.home.paths import with_tilde
 
 RECENT = 6
+AS_SET = "As the settings say"
+DEFAULT = "Its default"
+
+
+OWN_TREE = "own"
 
 
 class Given(NamedTuple):
@@ -23,29 +30,42 @@ class Given(NamedTuple):
     confirm: str = ""
     sandbox: str = ""
     worktree: str = ""
+    branch: str = ""
+    base: str = ""
+    model: str = ""
+    effort: str = ""
+    mode: str = ""
     prompt: str = ""
     race: tuple[str, ...] = ()
     """Further agents for the same prompt."""
 
 
 def rendered(
-    given: Given, agents: Sequence[Json], recent: Sequence[str], wrong: tuple[str, str] = ("", "")
+    given: Given,
+    agents: Sequence[Json],
+    recent: Sequence[str],
+    known: Mapping[str, Json],
+    wrong: tuple[str, str] = ("", ""),
 ) -> str:
-    """`recent`: directories, the newest first. `wrong`: why it was refused, and what helps."""
+    """`recent`: directories, the newest first. `known`: what the agent offers, as far as it is
+    known. `wrong`: why it was refused, and what helps."""
     ready = [each for each in agents if each["installed"]]
     rest = [each for each in agents if not each["installed"]]
     fields = (
         _wrong(*wrong)
         + _prompt(given.prompt)
         + _directory(given.cwd, recent)
-        + tag("div", _agents(given.agent, ready) + _confirm(given.confirm), "two")
-        + tag("div", _sandbox(given.sandbox) + _worktree(given.worktree), "two")
-        + _race(given.race, ready)
+        + tag("div", _agents(given.agent, ready) + _model(given, known), "two")
+        + tag("div", _confirm(given.confirm) + _worktree(given.worktree), "two")
+        + _tree(given)
+        + _more(given, known, ready)
         + '<div class="send"><button class="primary">Start</button>'
         '<span class="soft"><kbd>Enter</kbd> starts, <kbd>Shift+Enter</kbd> breaks the line</span>'
-        "</div>"
+        '</div><input type="file" id="picker" multiple hidden>'
     )
-    form = f'<form class="new" method="post" action="/new" data-do="create">{fields}</form>'
+    limits = {"files": MOST, "largest": LARGEST, "together": TOGETHER}
+    about = "".join(f' data-{key}="{value}"' for key, value in limits.items())
+    form = f'<form class="new" method="post" action="/new" data-do="create"{about}>{fields}</form>'
     return framed(form + _imports(ready) + _installs(rest))
 
 
@@ -67,10 +87,24 @@ def _named(words: str, name: str, inner: str) -> str:
     return tag("div", label + inner, "field")
 
 
+def _select(name: str, label: str, chosen: str, rows: Iterable[tuple[str, str]]) -> str:
+    """`rows`: values and their words, which are escaped here."""
+    options = "".join(
+        f'<option value="{esc_line(value, 500)}"{" selected" if value == chosen else ""}>'
+        f"{esc_line(words, 200)}</option>"
+        for value, words in rows
+    )
+    return _named(label, name, f'<select id="new-{name}" name="{name}">{options}</select>')
+
+
 def _prompt(prompt: str) -> str:
     field = (
         '<textarea id="new-prompt" name="prompt" rows="4" dir="auto" autofocus '
         f'enterkeyhint="enter" placeholder="What should it do?">\n{esc(prompt)}</textarea>'
+        '<ul class="attached" aria-label="Attached" hidden></ul><div class="acts">'
+        '<button type="button" class="icon" data-do="attach" aria-label="Attach files" '
+        f'title="Attach files">{drawn("attach")}</button>'
+        '<button type="button" class="chip" data-do="mention">@ file</button></div>'
     )
     return _named("First prompt", "prompt", field)
 
@@ -96,29 +130,73 @@ def _directory(cwd: str, recent: Sequence[str]) -> str:
 
 
 def _agents(chosen: str, ready: Sequence[Json]) -> str:
-    options = "".join(
-        f'<option value="{esc_line(each["name"])}"'
-        f"{' selected' if each['name'] == chosen else ''}>{_agent_words(each)}</option>"
-        for each in ready
-    )
-    return _named("Agent", "agent", f'<select id="new-agent" name="agent">{options}</select>')
+    return _select("agent", "Agent", chosen, ((each["name"], _agent_words(each)) for each in ready))
+
+
+def can_start(agent: Json) -> bool:
+    """As far as it is known without starting it."""
+    out = agent["login"]["state"] == OUT
+    return bool(agent["installed"]) and not agent["needs"] and not out
 
 
 def _agent_words(agent: Json) -> str:
     needs = f" (needs: {agent['needs']})" if agent["needs"] else ""
     out = " (not logged in)" if agent["login"]["state"] == OUT and not needs else ""
-    return esc_line(f"{agent['title']}{needs}{out}", 200)
+    return f"{agent['title']}{needs}{out}"
 
 
 def _confirm(chosen: str) -> str:
-    known = [("", "As the settings say"), *((each.id, each.title) for each in approvals.TABLE)]
-    options = "".join(
-        f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
-        for value, title in known
+    known = [("", AS_SET), *((each.id, each.title) for each in approvals.TABLE)]
+    return _select("confirm", approvals.TITLE, chosen, known)
+
+
+# --- what the agent offers -----------------------------------------------------------------------
+
+
+def _model(given: Given, known: Mapping[str, Json]) -> str:
+    if known:
+        return _option("model", given.model, known) or _select(
+            "model", "Model", "", [("", DEFAULT)]
+        )
+    field = (
+        '<input id="new-model" name="model" maxlength="200" spellcheck="false" autocomplete="off" '
+        f'autocapitalize="off" value="{esc_line(given.model)}" placeholder="{DEFAULT}">'
     )
-    return _named(
-        approvals.TITLE, "confirm", f'<select id="new-confirm" name="confirm">{options}</select>'
-    )
+    hint = tag("p", "Its models are listed here once it has run.", "soft")
+    return _named("Model", "model", field + hint)
+
+
+def _option(name: str, chosen: str, known: Mapping[str, Json]) -> str:
+    """Nothing where it is not known to be offered."""
+    option = known.get(name)
+    if option is None:
+        return ""
+    rows = [(str(each["value"]), str(each["name"])) for each in option["choices"]]
+    if chosen and chosen not in dict(rows):
+        rows.append((chosen, chosen))
+    empty = ("", "As approvals say" if name == "mode" else DEFAULT)
+    return _select(name, name.capitalize(), chosen, [empty, *rows])
+
+
+def offered(given: Given, known: Mapping[str, Json]) -> str:
+    """The fields that another agent changes, each in its place."""
+    return f'<template id="offered">{_model(given, known)}{_offers(given, known)}</template>'
+
+
+def _offers(given: Given, known: Mapping[str, Json]) -> str:
+    inner = _option("effort", given.effort, known) + _option("mode", given.mode, known)
+    if not known:
+        inner = tag("p", "Its effort and modes are listed here once it has run.", "soft")
+    return f'<div class="two offers-of-agent">{inner}</div>'
+
+
+def _more(given: Given, known: Mapping[str, Json], ready: Sequence[Json]) -> str:
+    """What few choose."""
+    chosen = given.effort or given.mode or given.sandbox or given.race
+    inner = _offers(given, known) + _sandbox(given.sandbox) + _race(given.race, ready)
+    summary = "<summary>More: effort, mode, sandbox, race</summary>"
+    opened = " open" if chosen else ""
+    return f'<details class="others rest"{opened}>{summary}{inner}</details>'
 
 
 def _race(chosen: Sequence[str], ready: Sequence[Json]) -> str:
@@ -135,35 +213,36 @@ def _race(chosen: Sequence[str], ready: Sequence[Json]) -> str:
     return f'<details class="others"{opened}>{inner}{tag("div", boxes, "ways")}</details>'
 
 
-OWN_TREE = "own"
-
-
 def _worktree(chosen: str) -> str:
     known = [("", "In the directory itself"), (OWN_TREE, "In a git worktree of its own")]
-    options = "".join(
-        f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
-        for value, title in known
-    )
-    select = f'<select id="new-worktree" name="worktree">{options}</select>'
-    return _named("Where it works", "worktree", select)
+    return _select("worktree", "Where it works", chosen, known)
+
+
+def _tree(given: Given) -> str:
+    """About its worktree; shown where one is chosen."""
+
+    def text(name: str, label: str, value: str, placeholder: str, more: str = "") -> str:
+        about = 'spellcheck="false" autocapitalize="off" autocomplete="off"'
+        field = (
+            f'<input id="new-{name}" name="{name}" maxlength="100" value="{esc_line(value)}" '
+            f'placeholder="{placeholder}" {about}{more}>'
+        )
+        return _named(label, name, field)
+
+    name = text("branch", "Name of its branch", given.branch, "the session's id")
+    base = text("base", "Begins at", given.base, "what is checked out", ' list="new-branches"')
+    return f'<div class="two tree">{name}{base}<datalist id="new-branches"></datalist></div>'
 
 
 def _sandbox(chosen: str) -> str:
     known = [
-        ("", "As the settings say"),
+        ("", AS_SET),
         (BWRAP, "bwrap: writes in its directories only"),
         (CONTAINER, "Container"),
         (NONE, "None"),
     ]
-    options = "".join(
-        f'<option value="{value}"{" selected" if value == chosen else ""}>{title}</option>'
-        for value, title in known
-    )
-    hint = tag(
-        "p", f"A sandbox is safe to combine with “{approvals.WORDS[approvals.ALL]}”.", "soft"
-    )
-    select = f'<select id="new-sandbox" name="sandbox">{options}</select>'
-    return _named("Sandbox", "sandbox", select + hint)
+    safe = f"A sandbox is safe to combine with “{approvals.WORDS[approvals.ALL]}”."
+    return _select("sandbox", "Sandbox", chosen, known) + tag("p", safe, "soft")
 
 
 def _imports(ready: Sequence[Json]) -> str:
@@ -183,16 +262,22 @@ def _imports(ready: Sequence[Json]) -> str:
 
 
 def _installs(rest: Sequence[Json]) -> str:
-    """How to install the others."""
-    rows = "".join(
-        f"<li><span>{esc_line(each['title'], 60)}</span><code>{esc_line(each['install'], 300)}"
-        f'</code><button type="button" class="quiet" data-do="copy-line">Copy</button></li>'
-        for each in rest
-        if each["install"]
-    )
+    """The others: installed from here, or how to do it."""
+    rows = "".join(map(_install, (each for each in rest if each["install"])))
     if not rows:
         return ""
     return (
-        '<details class="installing"><summary>More agents, and how to install them</summary>'
+        '<details class="installing"><summary>More agents to install</summary>'
         f'<ul class="installs">{rows}</ul></details>'
     )
+
+
+def _install(agent: Json) -> str:
+    name, title = esc_line(agent["name"]), esc_line(agent["title"], 60)
+    act = (
+        f'<button type="button" data-do="install" data-agent="{name}" data-title="{title}">'
+        "Install…</button>"
+        if agent["installable"]
+        else '<button type="button" class="quiet" data-do="copy-line">Copy</button>'
+    )
+    return f"<li><span>{title}</span><code>{esc_line(agent['install'], 300)}</code>{act}</li>"
