@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+import re
 from pathlib import Path
 
 import pytest
 from rich.color import ColorSystem
 
 from rookery.export.html.markdown import rendered as as_html
-from rookery.render import diagrams, formulas, links
+from rookery.render import links
+from rookery.render.notation import diagrams, formulas
 from rookery.tui.look import markdown
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import Line, strip_of
@@ -45,6 +47,55 @@ def test_links_that_may_be_followed_are_links(text: str, addresses: set[str]) ->
     assert followed(text) == addresses
     page = as_html(text)
     assert {each.split('"')[0] for each in page.split('<a href="')[1:]} == addresses
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("[notes](https://a.org/n)", "(a.org)"),
+        ("[a.org/n](https://a.org/n/) https://a.org www.b.org", ""),
+        ("[https://a.org/good](https://a.org/evil)", "(a.org/evil)"),
+        ("[a.org](https://evil.org)", "(evil.org)"),
+        ("![logo](https://a.org/x.png)", "(a.org)"),
+        ("[write](mailto:me@a.org?bcc=x) mailto:me@a.org", "(me@a.org)"),
+    ],
+)
+def test_where_a_link_leads_is_in_sight_where_its_words_do_not_say_it(
+    text: str, target: str
+) -> None:
+    page = as_html(text)
+    assert page.count('class="target"') == bool(target)
+    assert target in page
+    assert ("(" in words(text)) == bool(target)
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "warning"),
+    [
+        ("[https://a.org](https://evil.org)", "(evil.org)", "does not lead to a.org"),
+        ("https://a.org@evil.org/x", "(evil.org)", "before the @ is not the site"),
+        ("[bank](https://b\u0430nk.org)", "(xn--bnk-6cd.org)", "letters of other scripts"),
+    ],
+)
+def test_a_link_that_may_mislead_says_so(text: str, target: str, warning: str) -> None:
+    page = as_html(text)
+    assert f'<span class="target needs">{target}</span>' in page
+    assert warning in page
+    assert warning in " ".join(words(text).split())
+
+
+def test_a_footnote_is_found_from_its_number_and_no_class_of_letters_is_one() -> None:
+    text = "Yes[^1], `[^1]` and [^0-9].\n\n[^1]: Said *so*\non two lines.\n\n    And below.\n\nEnd"
+    page = as_html(text)
+    (name,) = re.findall(r'<sup><a href="#(\w+-\d+)">1</a></sup>', page)
+    note = page.partition(f'id="{name}"')[2].partition("</div></div>")[0]
+    assert "Said <em>so</em> on two lines." in note
+    assert "And below." in note
+    assert "<code>[^1]</code> and [^0-9]." in page
+    assert "End</p>" in page.rpartition("</div></div>")[2]
+    assert words(text).startswith("Yes[1], [^1] and [^0-9].\n\n[1] Said so on two lines.")
+    assert name not in as_html(f"{text}!")  # of two answers, each has its own
+    assert "<sup>" in as_html("[^1]: " * 600 + "x")  # none is in another
 
 
 @pytest.mark.parametrize("sign", ["\x1b", "\x07", "\x9c", "\u202e", "\u200b", "\n", " "])
@@ -85,6 +136,8 @@ def test_a_diagram_is_read_by_its_arrows() -> None:
     assert all(line in words(f"```mermaid\n{chart}```") for line in said)
     talk = "sequenceDiagram\n participant A as Ann\n A->>Bob: Hi\n Bob-->>A: Yes"
     assert diagrams.readable(talk) == "Ann → Bob: Hi\nBob ⇢ Ann: Yes"
+    states = 'stateDiagram-v2\n [*] --> A\n state "Long name" as B\n A --> B : go\n B --> [*]'
+    assert diagrams.readable(states) == "(start) → A\nA ─ go → Long name\nLong name → (end)"
     assert diagrams.readable("pie\n 'a': 1") is None
     assert "pie" in words("```mermaid\npie\n 'a': 1\n```")
     assert "Start → Is it?" in as_html(f"```mermaid\n{chart}```")
@@ -108,6 +161,8 @@ def test_a_formula_is_readable(tex: str, text: str) -> None:
 def test_formulas_are_found_and_prices_are_not() -> None:
     assert words(r"The energy is $E = mc^2$, or \(x_i\).") == "The energy is E = mc², or xᵢ."
     assert words("$$\n\\frac{1}{2}\n$$") == "1/2"
+    assert words("So:\n$$\nx\n=\n\n- y^2\n$$\nYes") == "So:\n\nx\n=\n\n- y²\n\nYes"
+    assert "<h3" not in as_html("\\[\nx\n=\ny\n\\]")
     for plain in ("It costs $5 and then $10.", "Set $HOME and $PATH.", "`$x^2$`", "a$b$c"):
         assert words(plain) == plain.replace("`", "")
 

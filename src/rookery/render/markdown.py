@@ -1,6 +1,5 @@
 """Markdown as a tree of blocks with spans of text. HTML in it is text."""
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,16 +16,15 @@ LINE_COST = 70
 DENSE = 6
 """Microseconds for each character: prose takes one."""
 
-LONGEST_FORMULA = 2_000
-
 BOXES = {"[x]": "x", "[X]": "x", "[ ]": " "}
 
 
 class Span(NamedTuple):
     text: str
     marks: tuple[str, ...] = ()
-    """Any of strong, em, s, link, code, image, math."""
+    """Any of strong, em, s, link, code, image, math, note."""
     href: str = ""
+    """Of a note: the id of its footnote."""
 
 
 class Node(NamedTuple):
@@ -36,10 +34,10 @@ class Node(NamedTuple):
     children: tuple["Node", ...] = ()
     spans: tuple[Span, ...] = ()
     text: str = ""
-    """Of code and HTML."""
+    """Of code and HTML; of a formula, as it is read; of a footnote, its id."""
     info: str = ""
-    """A fence's language, a heading's tag, an ordered list's first number, an item's box,
-    the alignment of a table's cell: left, center, right or none."""
+    """A fence's language, a footnote's label, a heading's tag, an ordered list's first number, an
+    item's box, the alignment of a table's cell: left, center, right or none."""
     tight: bool = False
     """No empty line before it."""
 
@@ -69,34 +67,11 @@ def _is_dense(text: str) -> bool:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
+    from rookery.render.notation import syntax
+
     parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
-    parser.inline.ruler.before("escape", "math", _math)
+    syntax.extend(parser)
     return parser
-
-
-_FORMULAS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
-_MATHS = re.compile(r"[\\^_=<>+*/-]|\A\w\Z")
-"""What a formula has, and two prices do not."""
-
-
-def _math(state: Any, silent: bool) -> bool:
-    """A formula between dollars, or as TeX itself marks it."""
-    source, at = state.src, state.pos
-    opening = next((each for each in _FORMULAS if source.startswith(each, at)), "")
-    if not opening:
-        return False
-    begin, closing = at + len(opening), _FORMULAS[opening]
-    end = source.find(closing, begin, begin + LONGEST_FORMULA)
-    inner = source[begin:end] if end > begin else ""
-    after = source[end + len(closing) : end + len(closing) + 1]
-    if not inner.strip() or not _MATHS.search(inner):
-        return False
-    if opening == "$" and (inner != inner.strip() or after.isalnum() or "\n\n" in inner):
-        return False
-    if not silent:
-        state.push("math", "", 0).content = inner
-    state.pos = end + len(closing)
-    return True
 
 
 def _nodes(tokens: Iterator[Any]) -> tuple[Node, ...]:
@@ -132,7 +107,17 @@ def _node(kind: str, token: Any, inner: tuple[Node, ...]) -> Node:
             return Node(
                 kind, text=token.content.removesuffix("\n"), info=(token.info.split() or [""])[0]
             )
+        case "math_block":
+            return Node(kind, text=_formula(token.content))
+        case "footnote":
+            return Node(kind, inner, text=token.content, info=clean(token.info))
     return Node(kind, inner, text=token.content.removesuffix("\n"))
+
+
+def _formula(tex: str) -> str:
+    from rookery.render.notation.formulas import readable
+
+    return readable(clean(tex))
 
 
 def _ticked(item: Node) -> Node:
@@ -161,9 +146,9 @@ def _spans(token: Any) -> tuple[Span, ...]:
             source = str(child.attrs.get("src", ""))
             found.append(Span(clean(child.content) or "image", (*marks, "image"), source))
         elif kind == "math":
-            from rookery.render.formulas import readable
-
-            found.append(Span(readable(clean(child.content)), (*marks, "math"), href))
+            found.append(Span(_formula(child.content), (*marks, "math"), href))
+        elif kind == "note":
+            found.append(Span(clean(child.content), (*marks, "note"), child.info))
         elif kind == "text" and not href:
             found += _linked(clean(child.content), tuple(marks))
         else:

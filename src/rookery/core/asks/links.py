@@ -20,6 +20,7 @@ WAITING = "waiting for the browser"
 OPEN, ELSEWHERE, DECLINE = "Open in the browser", "I opened it elsewhere", "Decline"
 ANSWERED = {"accept": "opened it", "decline": "declined it", "cancel": "cancelled it"}
 """What the user did."""
+PLAIN = "Not encrypted (http): others can read and change what you send."
 
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f-\xa0\\]|[^\S ]")
 _HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
@@ -37,6 +38,8 @@ class Link(NamedTuple):
     url: str
     host: str
     warnings: tuple[str, ...] = ()
+    disguise: str = ""
+    """How it may look like another site's; one of the warnings."""
 
 
 def read(address: object) -> Link:
@@ -59,7 +62,9 @@ def read(address: object) -> Link:
     host = _host(matched[1])
     place = f"{host}:{port}" if port else host
     url = f"{scheme.lower()}://{_escaped(user)}{at}{place}{_escaped(rest)}"
-    return Link(url, place, tuple(_warnings(scheme.lower(), user, host, matched[1])))
+    found = _disguises(user, host, matched[1])
+    plain = scheme.lower() == "http" and not is_loopback(host)
+    return Link(url, place, (*found, *([PLAIN] if plain else [])), " ".join(found))
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -96,7 +101,7 @@ def _punycode(label: str) -> str:
         raise BadLink("the address has no valid host name") from None
 
 
-def _warnings(scheme: str, user: str, host: str, given: str) -> list[str]:
+def _disguises(user: str, host: str, given: str) -> list[str]:
     found = []
     if user:
         found.append(f"The part before the @ is not the site. You would go to {host}.")
@@ -106,8 +111,6 @@ def _warnings(scheme: str, user: str, host: str, given: str) -> list[str]:
             if not given.isascii()
             else "The site's name has letters of other scripts (xn--), and may imitate another."
         )
-    if scheme == "http" and not is_loopback(host):
-        found.append("Not encrypted (http): others can read and change what you send.")
     return found
 
 

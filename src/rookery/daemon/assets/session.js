@@ -167,7 +167,7 @@ const tools = element("div", { class: "tools" },
 /** The text of a block, as it was said. */
 function words(node) {
   const copied = node.cloneNode(true);
-  $$(".tools, .language, summary, button", copied).forEach((each) => each.remove());
+  $$(".tools, .language, .target, summary, button", copied).forEach((each) => each.remove());
   $$(".box", copied).forEach((each) => { each.textContent = each.textContent === "☑" ? "[x]" : "[ ]"; });
   document.body.append(copied);
   const text = copied.innerText.trim();

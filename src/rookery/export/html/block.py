@@ -6,7 +6,7 @@ from rookery.core.blocks.document import Block
 from rookery.core.json import lenient
 from rookery.export.html import card, diff, markdown, part
 from rookery.export.html.code import left_out
-from rookery.export.html.text import esc, esc_line, tag
+from rookery.export.html.text import esc, esc_line, linked, tag
 from rookery.export.html.view import View
 from rookery.render.local_time import localized
 from rookery.render.signs import notice_state
@@ -54,7 +54,7 @@ def _prompt(block: Block, view: View) -> str:
     text, more = _text(block)
     title = esc_line(block["title"])  # of one that the user did not send
     kind = "said soft" if title else "said"
-    said = f'<div class="{kind}" dir="auto">{esc(text)}</div>' if text else ""
+    said = f'<div class="{kind}" dir="auto">{linked(text)}</div>' if text else ""
     words = title if ", from " in title else f"from {title}"
     origin = tag("p", words, "soft") if title else ""
     return origin + said + more + _parts(block, view) + view.actions(block)

@@ -5,8 +5,9 @@ from itertools import groupby
 
 from rookery.export.html.code import highlighted
 from rookery.export.html.text import esc, esc_line, link, tag
-from rookery.render import diagrams, markdown
+from rookery.render import markdown
 from rookery.render.markdown import Node, Span
+from rookery.render.notation import diagrams
 from rookery.render.stretches import starts_of, stretch
 
 WHOLE, LEAST, MOST = 48_000, 12_000, 24_000
@@ -55,9 +56,25 @@ def _block(node: Node) -> str:
             return "<hr>"
         case "table":
             return tag("div", tag("table", "".join(map(_row, node.children))), "wide")
+    return _other(node)
+
+
+def _other(node: Node) -> str:
+    """A block that has no element of its own in HTML."""
+    inner = _blocks(node.children)
+    match node.kind:
+        case "math_block":
+            return tag("p", tag("i", _broken(node.text)), "math")
+        case "footnote":
+            inside = tag("span", esc_line(node.info)) + tag("div", inner)
+            return f'<div class="footnote" id="{node.text}">{inside}</div>'
         case "html_block":
-            return f'<p class="literal">{esc(node.text)}</p>'
-    return _blocks(node.children)
+            return tag("p", esc(node.text), "literal")
+    return inner
+
+
+def _broken(text: str) -> str:
+    return esc(text).replace("\n", "<br>")
 
 
 def code_block(text: str, language: str = "") -> str:
@@ -103,7 +120,9 @@ def _is_link(span: Span) -> bool:
 
 
 def _span(span: Span) -> str:
-    inner = esc(span.text).replace("\n", "<br>")
+    inner = _broken(span.text)
+    if "note" in span.marks:
+        return f'<sup><a href="#{span.href}">{inner}</a></sup>'
     if "image" in span.marks:  # nothing is loaded from elsewhere
         inner = (
             link(span.href, f"[image: {inner}]", span.text) if "link" not in span.marks else inner

@@ -2,7 +2,7 @@
 
 import html
 
-from rookery.render.links import can_follow
+from rookery.render.links import pieces, target
 from rookery.render.plain import clean, clean_line
 
 
@@ -21,11 +21,22 @@ def tag(name: str, inner: str, kind: str = "") -> str:
 
 
 def link(address: str, inner: str, said: str = "") -> str:
-    """A link where the address may be followed, else the words and the address as text. `said`:
-    the words without markup."""
+    """A link where the address may be followed, with where it leads if the words do not say so;
+    else the words and the address as text. `said`: the words without markup."""
     address = address.strip()
-    if can_follow(address):
-        return f'<a href="{esc(address)}" rel="noopener noreferrer">{inner}</a>'
+    if (found := target(address, said)) is not None:
+        tab = "" if found.href.startswith("mailto:") else ' target="_blank"'
+        why = f' title="{esc_line(found.warning)}"' if found.warning else ""
+        words = f'<a href="{esc(found.href)}"{tab} rel="noopener noreferrer"{why}>{inner}</a>'
+        kind = "target needs" if found.warning else "target"
+        return (
+            f"{words} {tag('span', f'({esc_line(found.shown)})', kind)}" if found.shown else words
+        )
     shown = clean_line(address, 300)
     same = not shown or shown == clean_line(said, 300)
     return inner if same else f'{inner} <span class="address">({esc(shown)})</span>'
+
+
+def linked(text: str) -> str:
+    """Plain text, in which addresses are links."""
+    return "".join(link(to, esc(piece), piece) if to else esc(piece) for piece, to in pieces(text))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.style import Style
 
 from rookery.render import markdown
-from rookery.render.links import can_follow
+from rookery.render.links import can_follow, target
 from rookery.render.markdown import Node, Span
 from rookery.render.plain import clean
 from rookery.tui.look.colours import highlighted
@@ -73,7 +73,7 @@ class _Writer:
                     inner, [("│ ", look.faint)] if depth < DEEPEST and width > 4 else []
                 )
             case "fence" if node.info == "mermaid":
-                from rookery.render.diagrams import readable
+                from rookery.render.notation.diagrams import readable
 
                 said = readable(node.text)
                 return self._code(node._replace(text=said or node.text), width + self._more)
@@ -90,6 +90,13 @@ class _Writer:
                 first = node.children[0].children if node.children else ()
                 aligned = [cell.info for cell in first]
                 return laid_out(rows, width + self._more, look, aligned)
+            case "math_block":
+                return wrap([(node.text, look.ink + look.italic)], width)
+            case "footnote":
+                mark = f"[{node.info}] "
+                inner = self.blocks(node.children, max(width - width_of(mark), 1), depth + 1)
+                indent = [(" " * width_of(mark), look.plain)]
+                return prefixed(inner or [[]], [(mark, look.soft)], indent)
             case "html_block":
                 return wrap([(node.text.rstrip("\n"), look.soft)], width)
         return []
@@ -141,8 +148,10 @@ class _Writer:
                 style += look.marks[mark]
             if span.href and can_follow(span.href):
                 style += leading_to(span.href)
-            text = f"[{span.text}]" if "image" in span.marks else span.text
+            text = f"[{span.text}]" if {"image", "note"} & {*span.marks} else span.text
             runs.append((text, style))
+            if "note" in span.marks:
+                continue
             if span.href and (at + 1 == len(spans) or spans[at + 1].href != span.href):
                 runs += _address(text, span.href, look)
         return runs
@@ -164,10 +173,13 @@ def _under(row: Line, look: Look) -> Style:
 
 
 def _address(said: str, address: str, look: Look) -> Iterable[Run]:
-    """Where a link leads, unless its words say so already."""
+    """Where a link leads, unless its words say so already; and why it may mislead."""
+    found = target(address, said)
     address = clean(address)[:300]
-    if said not in (address, address.removeprefix("mailto:"), address.removeprefix("https://")):
+    if said != address and (found is None or found.shown):
         yield f" ({address})", look.faint
+    if found is not None and found.warning:
+        yield f" ({found.warning})", look.needs
 
 
 def laid_out(

@@ -113,7 +113,12 @@ class Look:
         self.link = Style(color=palette.accent, underline=True)
         self.key = Style(color=palette.accent, bold=True)
         self.marks = {"strong": self.bold, "em": self.italic, "s": self.strike, "code": self.code}
-        self.marks |= {"link": self.link, "image": self.link, "math": self.italic}
+        self.marks |= {
+            "link": self.link,
+            "image": self.link,
+            "math": self.italic,
+            "note": self.soft,
+        }
         """By the marks of Markdown's spans."""
         self.grounds = _grounds(palette, colours)
 

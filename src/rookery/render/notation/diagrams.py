@@ -1,4 +1,4 @@
-"""Mermaid's diagrams as text: a flow chart or a sequence as one line for each of its arrows."""
+"""Mermaid's diagrams as text: a flow chart, a sequence or states as one line for each arrow."""
 
 import re
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 LONGEST = 20_000
 _FLOW = re.compile(r"(?:graph|flowchart)\b", re.IGNORECASE)
 _SEQUENCE = "sequenceDiagram"
+_STATES = "stateDiagram"
 _ARROW = re.compile(
     r"\s*(?:--\s*([^-|>]+?)\s*--+>|==\s*([^=|>]+?)\s*==+>|<?(?:--+|==+|-\.+-)[>xo]?)"
     r"\s*(?:\|([^|]*)\|)?\s*"
@@ -13,6 +14,8 @@ _ARROW = re.compile(
 _NODE = re.compile(r"([\w.-]+)\s*(?:[(\[{>]+\"?(.*?)\"?[)\]}]+)?(?::::\w+)?$", re.DOTALL)
 _MESSAGE = re.compile(r"([^-:]+?)\s*(<?--?(?:>>?|[x)]))[+-]?\s*([^:]+?)\s*:\s*(.*)")
 _NAMED = re.compile(r"(?:participant|actor)\s+(\S+)\s+as\s+(.+)")
+_MOVE = re.compile(r"(\S+)\s*-->\s*([^\s:]+)\s*(?::\s*(.+))?")
+_STATE = re.compile(r'state\s+"([^"]+)"\s+as\s+(\S+)')
 _ASIDE = ("%%", "style ", "classDef ", "class ", "click ", "linkStyle ", "direction ", "end")
 
 
@@ -26,6 +29,8 @@ def readable(source: str) -> str | None:
         found = list(_flow(lines[1:]))
     elif lines[0].startswith(_SEQUENCE):
         found = list(_sequence(lines[1:]))
+    elif lines[0].startswith(_STATES):
+        found = list(_states(lines[1:]))
     else:
         return None
     return "\n".join(found) or None
@@ -76,3 +81,17 @@ def _sequence(lines: list[str]) -> Iterator[str]:
             yield f"{names.get(one, one)} {sign} {names.get(other, other)}: {words}"
         elif not line.startswith(("participant", "actor", "activate", "deactivate", "autonumber")):
             yield line
+
+
+def _states(lines: list[str]) -> Iterator[str]:
+    names: dict[str, str] = {}
+    for line in lines:
+        if named := _STATE.match(line):
+            names[named.group(2)] = named.group(1)
+        elif move := _MOVE.match(line):
+            one, other, said = move.groups()
+            first = "(start)" if one == "[*]" else names.get(one, one)
+            second = "(end)" if other == "[*]" else names.get(other, other)
+            yield f"{first} ─ {said} → {second}" if said else f"{first} → {second}"
+        elif not line.startswith((*_ASIDE, "}")):
+            yield line.removeprefix("state ").replace(" {", ":")

@@ -1,0 +1,1 @@
+"""What Markdown is written with beside CommonMark: formulas, diagrams, footnotes."""
