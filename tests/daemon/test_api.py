@@ -325,6 +325,19 @@ def test_I14_files_are_found_without_what_git_ignores(served: Served, tree: Path
     assert served.ask("GET", f"{place}?limit=101").status == 422
 
 
+def test_a_file_is_read_in_parts_and_nothing_else_is(served: Served, tree: Path) -> None:
+    session = served.create(cwd=str(tree))
+    place = f"/api/sessions/{session}/file"
+    part = served.ask("GET", f"{place}?path=app/main.py").json()
+    assert (part["path"], part["first"], part["rows"][0]) == ("app/main.py", 1, "one")
+    for path, error in (("link", "outside"), ("/etc/passwd", "outside"), ("app", "not_a_file")):
+        answer = served.ask("GET", f"{place}?path={path}")
+        assert (answer.status, answer.json()["error"]) == (409, error)
+    assert served.ask("GET", f"{place}?path=none").status == 404
+    known = served.ask("GET", f"{place}s/known?path=app/main.py&path=none&path=link").json()
+    assert known == {"files": ["app/main.py"]}
+
+
 def test_I14_a_diff_has_changed_renamed_and_new_files(served: Served, tree: Path) -> None:
     session = served.create(cwd=str(tree))
     found = served.ask("GET", f"/api/sessions/{session}/diff").json()

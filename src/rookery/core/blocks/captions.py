@@ -93,6 +93,13 @@ def call_words(block: Block, cwd: str, clean: Clean = clean_line) -> tuple[str, 
     return (verb, "") if verb else ("", "a tool")
 
 
+def path_of(block: Block) -> str:
+    """The one file that a call is about; "": none, or several."""
+    changed = {lenient.text(part, "path") for part in diffs(block)}
+    found = changed or set(lenient.texts(block, "locations")[:2])
+    return found.pop() if len(found) == 1 else ""
+
+
 def parts_of(block: Block) -> list[dict[str, Any]]:
     """What a call shows. A change that only its ask showed stays with it; a text that tells a shown
     change once more is left out."""

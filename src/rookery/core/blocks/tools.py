@@ -47,8 +47,12 @@ def fields(call: Json, profile: Profile, *, fresh: bool) -> Json:
     if change := parts.stated(call):
         found["proposed"] = change
     if isinstance(call.get("locations"), list):
-        paths = [lenient.text(place, "path") for place in lenient.mappings(call, "locations")]
-        found["locations"] = [path[:250] for path in paths[:20] if path]
+        places = [
+            each for each in lenient.mappings(call, "locations") if lenient.text(each, "path")
+        ]
+        found["locations"] = [each["path"][:250] for each in places[:20]]
+        if places and (line := lenient.integer(places[0], "line")):
+            found["line"] = line
     said = profile.judged and go_asks.is_own((name_of(call),))  # a plan: just above, and in the ask
     for key, field in (("rawInput", "input"), ("rawOutput", "output")):
         if call.get(key) not in (None, {}, "") and not said:

@@ -36,6 +36,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         "GET /sessions/{session}",
         "GET /sessions/{session}/changes",
         "GET /sessions/{session}/changes/lines",
+        "GET /sessions/{session}/file",
         "GET /sessions/{session}/newer",
         "GET /sessions/{session}/older",
         "GET /sessions/{session}/timeline",
@@ -56,8 +57,8 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         *(
             f"GET {_SESSION}/{what}"
             for what in (
-                *("blobs/{name}", "changes", "diff", "document", "events", "export", "files"),
-                *("header", "logs/{of}", "merge", "part", "recap"),
+                *("blobs/{name}", "changes", "diff", "document", "events", "export"),
+                *("file", "files", "files/known", "header", "logs/{of}", "merge", "part", "recap"),
                 *("rewind", "rewind/undo", "rewind/{turn}", "turns"),
             )
         ),

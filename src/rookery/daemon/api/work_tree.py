@@ -18,6 +18,7 @@ from rookery.client.work_tree import commit, undo
 from rookery.client.work_tree.changes import NoDiff, changes
 from rookery.client.work_tree.diff import as_patch, diff
 from rookery.client.work_tree.files import Finder
+from rookery.client.work_tree.viewer import Directories, Part, Unreadable, directories_of
 from rookery.core.json import Json
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
@@ -29,7 +30,7 @@ from rookery.home import paths
 
 router = APIRouter(tags=["work tree"])
 
-_finder = Finder()
+finder = Finder()
 
 InQuery = Annotated[
     str,
@@ -41,6 +42,14 @@ InQuery = Annotated[
 ]
 Base = Annotated[str, Field(max_length=200, description="The commit that it was compared with.")]
 Path = Annotated[str, Field(min_length=1, max_length=4096, description="From the change.")]
+FilePath = Annotated[
+    str,
+    Query(
+        min_length=1,
+        max_length=4096,
+        description="From the session's directory, or absolute in one of its directories.",
+    ),
+]
 Digest = Annotated[str, Field(max_length=64, description="From the change.")]
 
 
@@ -95,9 +104,73 @@ async def find_files(
     """
 
     def find() -> Json:
-        return {"files": _finder.find(directory_of(daemon, session), query, limit)}
+        return {"files": finder.find(directory_of(daemon, session), query, limit)}
 
     return Masked(await asyncio.to_thread(find))
+
+
+class FilePart(BaseModel):
+    path: str = Field(description="From the session's directory; elsewhere absolute.")
+    size: int = Field(description="Bytes of the whole file.")
+    lines: int = Field(description="Of the whole file.")
+    first: int = Field(description="The number of the first line in `rows`.")
+    rows: list[str] = Field(description="The lines, at most 400; secrets in them are masked.")
+    binary: bool = Field(description="It is not text: there are no lines.")
+    masked: bool = Field(description="All values in it are hidden: it is a file such as .env.")
+
+
+class KnownFiles(BaseModel):
+    files: list[str] = Field(description="Those of the paths that can be read.")
+
+
+def reader_of(daemon: State, session: str) -> Directories:
+    """Raises Problem: the session's directory is gone."""
+    directory_of(daemon, session)
+    return directories_of(fleet.head_of_session(daemon.home, session) or {}, daemon.home)
+
+
+def read_part(daemon: State, session: str, path: str, where: tuple[int, int, int]) -> Part:
+    """`where`: the line, or the first and the last. Raises Problem."""
+    try:
+        return reader_of(daemon, session).read(path, *where)
+    except Unreadable as error:
+        status = 404 if error.name == "no_file" else 409
+        raise Problem(status, error.name, masked(str(error)), error.remedy) from error
+
+
+@router.get("/api/sessions/{session}/file", responses=reads(FilePart, 409), response_class=Masked)
+async def read_file(
+    daemon: Daemon,
+    session: SessionId,
+    path: FilePath,
+    line: Annotated[
+        int, Query(ge=0, le=10**9, description="The part around this line; 0: the beginning.")
+    ] = 0,
+    first: Annotated[int, Query(ge=0, le=10**9, description="Instead: from this line on.")] = 0,
+    last: Annotated[int, Query(ge=0, le=10**9, description="Up to this line; 0: 400 lines.")] = 0,
+) -> Response:
+    """Read a file of the session's directories, a part at a time.
+
+    Nothing outside them is read, whatever links in them lead to, and no file that holds keys.
+    """
+    found = await asyncio.to_thread(read_part, daemon, session, path, (line, first, last))
+    return Masked(found._asdict())
+
+
+@router.get(
+    "/api/sessions/{session}/files/known", responses=reads(KnownFiles, 409), response_class=Masked
+)
+async def known_files(
+    daemon: Daemon,
+    session: SessionId,
+    path: Annotated[list[str], Query(max_length=100, description="Paths, as for `file`.")],
+) -> Response:
+    """Which of these paths name files that can be read."""
+
+    def look() -> Json:
+        return {"files": reader_of(daemon, session).known(path)}
+
+    return Masked(await asyncio.to_thread(look))
 
 
 @router.get(

@@ -135,7 +135,9 @@ document.addEventListener("click", (event) => {
     return;
   }
   const node = event.target.closest?.("[data-do]");
-  if (node && node.localName !== "form" && !node.disabled) act(node, event);
+  if (!node || node.localName === "form" || node.disabled) return;
+  if (node.localName === "a" && (event.ctrlKey || event.metaKey || event.shiftKey)) return; // a tab of its own
+  act(node, event);
 });
 document.addEventListener("submit", (event) => {
   if (event.target.dataset.do) act(event.target, event);

@@ -155,6 +155,7 @@ acts.more = (button) => {
     row("Restart the agent", "", deeds.restart),
     row("Start over", "the agent forgets the conversation", deeds.clear),
     { label: "Timeline", does: "timeline" },
+    { label: "Files", does: "viewer" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),
     ...(now.worktree ? [] : [row("Move to a worktree", "away from others in this directory", deeds.move)]),
     ...rows(shown()),

@@ -185,6 +185,9 @@ function offer(event) {
 }
 list.addEventListener("pointerover", offer);
 list.addEventListener("focusin", offer);
+/** Paths become links once somebody reads here. */
+let read = () => { read = () => {}; import("./paths.js").then(({ watch }) => watch(scroller, list, session)).catch(told); };
+for (const each of ["pointerover", "focusin"]) scroller.addEventListener(each, () => read());
 
 when("copy", async (button) => {
   const code = button.closest(".code");

@@ -1,23 +1,29 @@
-// What opens beside the transcript: changes and the timeline. Their scripts come when they are asked for.
+// What opens beside the transcript: changes, the timeline, a file. Their scripts come when they are asked for.
 import { $, element, told, when } from "./main.js";
 import { key } from "./keys.js";
 
 const side = $("#side");
-const modules = { changes: "./changes.js", timeline: "./timeline.js" };
-let shown = "";
+const modules = { changes: "./changes.js", timeline: "./timeline.js", viewer: "./viewer.js" };
+const sheets = { viewer: ["changes.css", "viewer.css"] };
+let shown = "", opener = null;
 
-let sheet;
+const loaded = new Map();
 /** Until its style is there, it would stand in the way. */
-const styled = () => (sheet ??= new Promise((then) => {
-  const link = element("link", { rel: "stylesheet", href: new URL("./changes.css", import.meta.url).pathname });
-  link.onload = link.onerror = then;
-  document.head.append(link);
+const styled = (name) => Promise.all((sheets[name] ?? ["changes.css"]).map((sheet) => {
+  if (!loaded.has(sheet)) loaded.set(sheet, new Promise((then) => {
+    const link = element("link", { rel: "stylesheet", href: new URL(`./${sheet}`, import.meta.url).pathname });
+    link.onload = link.onerror = then;
+    document.head.append(link);
+  }));
+  return loaded.get(sheet);
 }));
 
-export async function open(name) {
+/** `given`: what its module's `show` gets beside the session. */
+export async function open(name, ...given) {
   if (!side) return;
   shown = name;
-  await styled();
+  if (!side.contains(document.activeElement)) opener = document.activeElement;
+  await styled(name);
   if (shown !== name) return;
   side.hidden = false;
   document.body.dataset.side = name;
@@ -25,8 +31,8 @@ export async function open(name) {
     element("button", { type: "button", class: "quiet", "data-do": "close-side" }, "Close")));
   try {
     const { show } = await import(modules[name]);
-    if (shown === name) await show(side, document.body.dataset.session);
-    side.focus({ preventScroll: true });
+    if (shown === name) await show(side, document.body.dataset.session, ...given);
+    if (!side.contains(document.activeElement)) side.focus({ preventScroll: true });
   } catch (error) {
     close();
     throw error;
@@ -34,12 +40,12 @@ export async function open(name) {
 }
 
 export function close() {
-  const button = `[data-do="${shown}"]`;
+  const before = opener?.isConnected && opener !== document.body ? opener : $(`[data-do="${shown}"]`);
   shown = "";
   side.hidden = true;
   delete document.body.dataset.side;
   side.replaceChildren();
-  ($(button) ?? $("#scroll"))?.focus({ preventScroll: true });
+  (before ?? $("#scroll"))?.focus({ preventScroll: true });
 }
 
 /** Where it covers the transcript. */
@@ -58,8 +64,10 @@ if (side) {
   side.setAttribute("aria-label", "Beside the transcript");
   for (const name of Object.keys(modules)) when(name, () => toggle(name));
   when("close-side", close);
+  when("file-view", (link) => open("viewer", link.dataset.path, link.dataset.line));
   key("d", "Changes", () => toggle("changes")?.catch?.(told), { where: "Session" });
   key("t", "Timeline", () => toggle("timeline")?.catch?.(told), { where: "Session" });
+  key("p", "Open a file", () => toggle("viewer")?.catch?.(told), { where: "Session" });
   key("f", "Find in this session", () => find().catch(told), { where: "Session" });
   when("find-here", () => find());
   key("Escape", "", close, { only: () => Boolean(shown) && side.contains(document.activeElement) });

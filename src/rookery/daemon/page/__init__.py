@@ -16,10 +16,12 @@ from rookery.daemon.page import (
     trash,
     usage,
 )
+from rookery.daemon.page.review import file
 
 # `settings` takes every address below /settings that none before it takes.
 ROUTERS = (
     changes.router,
+    file.router,
     files.router,
     fleet.router,
     inbox.router,

@@ -7,7 +7,9 @@ its second. Each can be rendered by itself, so that what did not change is not l
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
+from rookery.client.work_tree import viewer
 from rookery.core.blocks import captions
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
@@ -197,7 +199,14 @@ def view_of(header: Json, session: str, now: float, *, read_only: bool = False) 
         return _prompt_menu(block) if block["role"] == "prompt" else buttons(block)
 
     agent, cwd = agent_title(header), str(header.get("cwd") or "")
-    return View(masked_json(agent), cwd, now, image, actions, here="web")
+    roots = (cwd, *lenient.texts(header, "roots"))
+
+    def file(path: str, line: int) -> str:
+        if not cwd or not viewer.inside(roots, path):
+            return ""
+        return f"/sessions/{session}/file?{urlencode({'path': path, 'line': line})}"
+
+    return View(masked_json(agent), cwd, now, image, actions, here="web", file=file)
 
 
 def _prompt_menu(block: Block) -> str:

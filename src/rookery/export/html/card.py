@@ -12,6 +12,7 @@ from rookery.export.html import part
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.export.html.view import View
 from rookery.render import call
+from rookery.render.diff import rows_of
 
 SHORT = 10
 """Lines of output that are shown without being asked for."""
@@ -23,6 +24,9 @@ DOING = {"run": "Running", "edit": "Editing", "read": "Reading", "search": "Sear
 DOING |= {"delete": "Deleting", "move": "Moving", "fetch": "Fetching", "think": "Thinking about"}
 NAMES = ("run", "edit", "read", "delete", "move", "fetch")
 """Verbs whose object is code: a command, a path, an address."""
+
+FILES = ("edit", "read")
+"""Verbs whose object is a file that can be looked at."""
 
 TIMES = {"search": "searched", "fetch": "fetched", "think": "thought"}
 
@@ -50,9 +54,19 @@ def headline(block: Block, terminals: list[Block], view: View) -> str:
     short = thing[: LONGEST_OBJECT - 1] + "…" if len(thing) > LONGEST_OBJECT else thing
     said = esc_line(short)
     words = tag("span", said, "name") if verb in NAMES else tag("span", said)
+    if verb in FILES and (path := captions.path_of(block)):
+        words = view.named(path, _line(block), said, "name")
     words = f"{tag('span', _verb(verb, block, terminals), 'verb')} {words}" if verb else words
     extras = tag("span", _extras(block, terminals), "extras")
     return f"{part.mark(captions.mark_of(block))}{tag('span', words, 'what')}{extras}"
+
+
+def _line(block: Block) -> int:
+    """Where the call looked or what it changed first; 0: it is not known."""
+    changed = captions.diffs(block)
+    if not changed:
+        return lenient.integer(block, "line") or 0
+    return next((row.new or 0 for row in rows_of(changed[0]) if row.sign in "+-"), 0)
 
 
 def _verb(verb: str, block: Block, terminals: list[Block]) -> str:
@@ -87,7 +101,8 @@ def details(block: Block, terminals: Sequence[Block], view: View) -> str:
         kind, text = lenient.text(each, "type"), lenient.text(each, "text")
         if kind == "diff" and several:
             path = captions.short_path(lenient.text(each, "path"), view.cwd)
-            found += tag("p", esc_line(path), "path")
+            named = view.named(lenient.text(each, "path"), 0, esc_line(path))
+            found += tag("p", named, "path")
         output = captions.as_output(block, text) if kind == "markdown" else None
         if output is not None:
             found += part.output(output, command)

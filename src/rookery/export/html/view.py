@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rookery.core.blocks.document import Block
+from rookery.export.html.text import esc, tag
 
 
 def _no_image(_part: dict[str, Any]) -> str:
@@ -15,6 +16,10 @@ def _no_actions(_block: Block) -> str:
 
 
 def _no_output(_block: Block, _command: str) -> str:
+    return ""
+
+
+def _no_file(_path: str, _line: int) -> str:
     return ""
 
 
@@ -33,3 +38,12 @@ class View(NamedTuple):
     """The face that shows it; an answer from another face is followed by its name."""
     output: Callable[[Block, str], str] = _no_output
     """What a terminal printed below its command, on a page where it may go on; "": as in a file."""
+    file: Callable[[str, int], str] = _no_file
+    """The address of a file of the session at a line (0: any); "": it is not to be read here."""
+
+    def named(self, path: str, line: int, inner: str, kind: str = "") -> str:
+        """The name of a file, which leads to it where it can be read."""
+        if not (address := self.file(path, line)):
+            return tag("span", inner, kind)
+        about = f'data-path="{esc(path)}" data-line="{line or ""}" href="{esc(address)}"'
+        return f'<a class="{kind} file-link" data-do="file-view" {about}>{inner}</a>'

@@ -1,0 +1,1 @@
+"""Screens to look back with."""

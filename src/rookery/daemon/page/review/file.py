@@ -1,0 +1,64 @@
+"""A file of a session's directories, as a screen and as a piece beside the transcript."""
+
+import asyncio
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from rookery.core.json.secrets import masked
+from rookery.daemon.api.work_tree import directory_of, finder, read_part
+from rookery.daemon.errors import Problem
+from rookery.daemon.page import shell
+from rookery.daemon.pieces.review import file as pieces
+from rookery.daemon.state import Daemon, SessionId, State
+
+router = APIRouter(include_in_schema=False)
+
+OFFERED = 100
+"""Files that are listed where none is named."""
+Number = Annotated[int, Query(ge=0, le=10**9)]
+
+
+@router.get("/sessions/{session}/file")
+async def file_screen(
+    daemon: Daemon,
+    session: SessionId,
+    path: Annotated[str, Query(max_length=4096)] = "",
+    line: Number = 0,
+    first: Number = 0,
+    last: Number = 0,
+    form: Literal["", "piece", "side", "rows"] = "",
+) -> HTMLResponse:
+    """Without a path, files to choose from. `form`: as a piece of this screen or of what stands
+    beside the transcript, or nothing but the lines; else with the page around it."""
+    shown = pieces.Shown(session, masked(path), line, side=form == "side")
+    rows = form == "rows"
+    found = await asyncio.to_thread(_piece, daemon, shown, path, (line, first, last), rows)
+    if form:
+        return HTMLResponse(found)
+    return shell.page(
+        daemon,
+        title=f"{masked(path)} · Files" if path else "Files",
+        main=f'<h1 class="unseen">Files</h1><div class="review">{found}</div>',
+        session=session,
+        screen="file",
+        modules=("viewer.js",),
+        styles=("changes.css", "viewer.css"),
+    )
+
+
+def _piece(
+    daemon: State, shown: pieces.Shown, path: str, where: tuple[int, int, int], rows: bool
+) -> str:
+    try:
+        if not path:
+            return pieces.choice(
+                finder.find(directory_of(daemon, shown.session), "", OFFERED), shown
+            )
+        part = read_part(daemon, shown.session, path, where)
+    except Problem as problem:
+        if rows:
+            raise
+        return pieces.refused(problem.message, problem.remedy, shown)
+    return pieces.lines(part, shown) if rows else pieces.rendered(part, shown)

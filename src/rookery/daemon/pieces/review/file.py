@@ -1,0 +1,116 @@
+"""A file as it is read: numbered lines, a part at a time."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
+
+from rookery.client.work_tree.viewer import LINES, Part
+from rookery.core import units
+from rookery.core.json.safe_text import count
+from rookery.core.json.secrets import masked
+from rookery.daemon.pieces.icons import icon
+from rookery.export.html.code import highlighted
+from rookery.export.html.text import esc, esc_line, tag
+from rookery.render import code
+
+
+class Shown(NamedTuple):
+    session: str
+    path: str = ""
+    """As it was asked for."""
+    line: int = 0
+    side: bool = False
+
+    def address(self, path: str, **more: int) -> str:
+        asked = {"path": path, **{name: number for name, number in more.items() if number}}
+        return esc(f"/sessions/{quote(self.session)}/file?{urlencode(asked)}")
+
+
+def rendered(part: Part, shown: Shown) -> str:
+    size = units.size(part.size)
+    about = size if part.binary else f"{count(part.lines, 'line')} · {size}"
+    if part.binary:
+        return _frame(shown, part.path, about, _empty("Binary file."))
+    if not part.lines:
+        return _frame(shown, part.path, about, _empty("Empty file."))
+    note = "Values are hidden: files like this hold secrets." if part.masked else ""
+    note = tag("p", note, "soft more") if note else ""
+    table = f"<table>{lines(part, shown)}</table>"
+    return _frame(shown, part.path, about, f'{note}<div class="diff">{table}</div>')
+
+
+def lines(part: Part, shown: Shown) -> str:
+    """The rows of a table; before and behind them what leads to others."""
+    path = masked(part.path)
+    rows = highlighted("\n".join(part.rows), code.language_of(path)).split("\n")
+    found, after = "", part.first + len(part.rows)
+    if part.first > 1:
+        first = max(1, part.first - LINES)
+        found += _more(shown, path, "Earlier lines", first=first, last=part.first - 1)
+    for number, row in enumerate(rows, part.first):
+        here = ' class="here"' if number == shown.line else ""
+        found += f'<tr id="L{number}"{here}><td>{number}</td><td>{row}</td></tr>'
+    if after <= part.lines:
+        found += _more(shown, path, "Later lines", first=after, last=after + LINES - 1)
+    return found
+
+
+def _more(shown: Shown, path: str, words: str, *, first: int, last: int) -> str:
+    address = shown.address(path, first=first, last=last)
+    link = f'<a class="button small" data-do="file-part" href="{address}">{words}</a>'
+    return f'<tr class="part"><td colspan="2">{link}</td></tr>'
+
+
+def refused(message: str, remedy: str, shown: Shown) -> str:
+    return _frame(shown, shown.path, "", _empty(message, remedy))
+
+
+def choice(paths: Sequence[str], shown: Shown) -> str:
+    """Some files, where none is named."""
+    listed = "".join(
+        f'<a data-do="file-view" data-path="{esc(path)}" href="{shown.address(path)}">'
+        f'<span class="path"><bdi>{esc_line(masked(path))}</bdi></span></a>'
+        for path in paths
+    )
+    inner = (
+        f'<nav class="files" aria-label="Files">{listed}</nav>' if paths else _empty("No files.")
+    )
+    return _frame(shown, "", "", inner)
+
+
+def _empty(message: str, remedy: str = "") -> str:
+    more = tag("p", esc_line(remedy), "soft") if remedy else ""
+    return tag("div", tag("p", esc_line(message)) + more, "empty")
+
+
+def _frame(shown: Shown, path: str, about: str, inner: str) -> str:
+    path = masked(path)
+    back = (
+        f'<a class="button quiet icon" href="/sessions/{quote(shown.session)}"'
+        f' aria-label="Back to the session">{icon("back")}</a>'
+    )
+    close = (
+        '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close the file">'
+        f"{icon('close')}</button>"
+    )
+    acts = (
+        '<button type="button" class="small" data-do="wrap-lines" aria-pressed="false">'
+        'Wrap</button><button type="button" class="small" data-do="copy-path">Copy path</button>'
+        if path
+        else ""
+    )
+    name = f'<h2 class="path" title="{esc_line(path)}"><bdi>{esc_line(path) or "Files"}</bdi></h2>'
+    head = (
+        f'<header class="side-head">{"" if shown.side else back}{name}'
+        f'<span class="soft">{about}</span><span class="acts">{acts}{close if shown.side else ""}'
+        "</span></header>"
+    )
+    go = (
+        '<form class="go" data-do="go-file" role="search" aria-label="Files"><input name="path" '
+        'autocomplete="off" spellcheck="false" aria-label="Go to a file" '
+        'placeholder="Go to a file, such as src/app.py:42"></form>'
+    )
+    told = f'data-session="{esc_line(shown.session)}" data-path="{esc(path)}"'
+    told += f' data-line="{shown.line or ""}"'
+    body = f'<div class="patch" tabindex="0" role="region" aria-label="Lines">{inner}</div>'
+    return f'<section class="viewer" aria-label="File" {told}>{head}{go}{body}</section>'
