@@ -334,7 +334,7 @@ def test_a_file_is_read_in_parts_and_nothing_else_is(served: Served, tree: Path)
         answer = served.ask("GET", f"{place}?path={path}")
         assert (answer.status, answer.json()["error"]) == (409, error)
     assert served.ask("GET", f"{place}?path=none").status == 404
-    known = served.ask("GET", f"{place}s/known?path=app/main.py&path=none&path=link").json()
+    known = served.ask("GET", f"{place}s/known?paths=app/main.py%0Anone%0Alink").json()
     assert known == {"files": ["app/main.py"]}
 
 

@@ -108,7 +108,9 @@ class Directories(NamedTuple):
         root = next((each for each in map(os.path.realpath, self.roots) if _in(real, each)), None)
         if root is None or any(_in(real, each) for each in _SYSTEM):
             raise Unreadable(
-                "outside", f"{given[:200]} is outside the session's directories.", "Use an editor."
+                "outside",
+                f"{given[:200]} is outside the session's directories.",
+                "Open it in an editor.",
             )
         path = os.path.relpath(real, root)
         self._check_private(meant, real, root)
@@ -124,7 +126,7 @@ class Directories(NamedTuple):
         name = os.path.basename(real)
         if own or keys or any(map(_KEY_FILE.fullmatch, (name, os.path.basename(meant)))):
             raise Unreadable(
-                "secret", f"{name} may hold keys, so it is not shown.", "Use an editor."
+                "secret", f"{name} may hold keys, so it is not shown.", "Open it in an editor."
             )
 
 
@@ -161,7 +163,9 @@ def _unreadable(shown: str, error: OSError, path: str) -> Unreadable:
             size = f" ({size_of(os.lstat(path).st_size)})"
         except OSError:
             size = ""
-        return Unreadable("too_large", f"{shown} is too large to show{size}.", "Use an editor.")
+        return Unreadable(
+            "too_large", f"{shown} is too large to show{size}.", "Open it in an editor."
+        )
     return Unreadable("no_file", f"{shown} cannot be read: {error.strerror}.")
 
 

@@ -109,6 +109,10 @@ async def find_files(
     return Masked(await asyncio.to_thread(find))
 
 
+KNOWN = 100
+"""Paths that are looked up at once."""
+
+
 class FilePart(BaseModel):
     path: str = Field(description="From the session's directory; elsewhere absolute.")
     size: int = Field(description="Bytes of the whole file.")
@@ -163,12 +167,12 @@ async def read_file(
 async def known_files(
     daemon: Daemon,
     session: SessionId,
-    path: Annotated[list[str], Query(max_length=100, description="Paths, as for `file`.")],
+    paths: Annotated[str, Query(max_length=8_000, description="As for `file`, one in each line.")],
 ) -> Response:
     """Which of these paths name files that can be read."""
 
     def look() -> Json:
-        return {"files": reader_of(daemon, session).known(path)}
+        return {"files": reader_of(daemon, session).known(paths.split("\n")[:KNOWN])}
 
     return Masked(await asyncio.to_thread(look))
 

@@ -4,7 +4,7 @@ import { api, element } from "./main.js";
 const PATH = /(?<![\w@/.:~-])((?:\.{0,2}\/)?\.?[\w@+-][\w@.+-]*(?:\/[\w@.+-]+)*)(?:(:|#L|", line |\()(\d+))?/g;
 const LOOKED_AT = ".prose, .out, .said, .diff td:last-child, .name";
 const LEFT_OUT = "a, button, textarea, .tail, .tools, .language, .target";
-const MOST = 60, LONGEST = 250, WAIT = 300, FORGET = 60_000;
+const MOST = 30, LONGEST = 250, WAIT = 300, FORGET = 60_000;
 
 const known = new Map(); // by path: whether it is there
 const seen = new WeakMap(); // by text node: what it said
@@ -61,7 +61,7 @@ export function watch(scroller, list, session) {
     }
     const paths = [...asked].slice(0, MOST);
     if (paths.length) {
-      const { files } = await api("GET", `/api/sessions/${encodeURIComponent(session)}/files/known?${new URLSearchParams(paths.map((path) => ["path", path]))}`);
+      const { files } = await api("GET", `/api/sessions/${encodeURIComponent(session)}/files/known?${new URLSearchParams({ paths: paths.join("\n") })}`);
       for (const path of paths) known.set(path, files.includes(path));
     }
     observer.disconnect();

@@ -24,6 +24,7 @@ export async function show(node, id, path = "", line = "") {
   box.replaceChildren(html(text));
   if (!side) history.replaceState(null, "", address({ path, ...(line && { line }) }));
   ready();
+  focus();
 }
 
 function ready() {
@@ -37,9 +38,8 @@ function ready() {
   const lines = scroller(), wanted = $("tr.here", lines);
   if (wanted) lines.scrollTop = wanted.offsetTop - lines.clientHeight / 3;
   lines.addEventListener("scroll", near, { passive: true });
-  if (root().dataset.path) lines.focus({ preventScroll: true });
-  else field.focus();
 }
+function focus() { (root().dataset.path ? scroller() : $(".go input", root())).focus({ preventScroll: true }); }
 const go = (path, line) => show(box, session, path, line).catch(told);
 when("go-file", (form) => { const [path, line] = parted(form.path.value.trim()); if (path) return show(box, session, path, line); });
 

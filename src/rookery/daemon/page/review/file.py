@@ -44,7 +44,7 @@ async def file_screen(
         session=session,
         screen="file",
         modules=("viewer.js",),
-        styles=("changes.css", "viewer.css"),
+        styles=("composer.css", "changes.css", "viewer.css"),
     )
 
 

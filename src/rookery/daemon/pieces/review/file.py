@@ -13,6 +13,11 @@ from rookery.export.html.code import highlighted
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.render import code
 
+ACTS = (
+    '<button type="button" class="small" data-do="wrap-lines" aria-pressed="false">Wrap</button>'
+    '<button type="button" class="small" data-do="copy-path">Copy path</button>'
+)
+
 
 class Shown(NamedTuple):
     session: str
@@ -93,12 +98,7 @@ def _frame(shown: Shown, path: str, about: str, inner: str) -> str:
         '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close the file">'
         f"{icon('close')}</button>"
     )
-    acts = (
-        '<button type="button" class="small" data-do="wrap-lines" aria-pressed="false">'
-        'Wrap</button><button type="button" class="small" data-do="copy-path">Copy path</button>'
-        if path
-        else ""
-    )
+    acts = ACTS if about else ""
     name = f'<h2 class="path" title="{esc_line(path)}"><bdi>{esc_line(path) or "Files"}</bdi></h2>'
     head = (
         f'<header class="side-head">{"" if shown.side else back}{name}'
