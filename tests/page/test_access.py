@@ -100,7 +100,7 @@ def _made(site: Site) -> list[str]:
     danger = read(site, page, CLEAN, "Free disk space", "rm -rf build")
     page.close()
     found = [f"/sessions/{name}" for name in (done, asks, question, danger)]
-    return [*found, f"{found[1]}/changes", f"{found[1]}/timeline"]
+    return [*found, *(f"{found[1]}/{name}" for name in ("changes", "timeline", "file"))]
 
 
 def complaints(page: Page) -> list[str]:
@@ -224,7 +224,7 @@ def test_V9_no_screen_is_forgotten() -> None:
     known = {each.partition("?")[0] for each in SCREENS} | {"/sessions/{session}"}
     known |= {"/sessions/{session}/changes", "/settings/{kind}/new", "/settings/{kind}/edit"}
     known |= {"/settings/{section}", "/settings/servers", "/settings/rules"}
-    known |= {f"/sessions/{{session}}/{name}" for name in ("older", "newer", "timeline")}
+    known |= {f"/sessions/{{session}}/{name}" for name in ("older", "newer", "timeline", "file")}
     forgotten = {path for path in paths - known if not path.startswith(NOT_SCREENS)}
     assert not forgotten, f"add them to SCREENS: {forgotten}"
 

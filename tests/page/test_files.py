@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.export.sessions import chunk, prompt, said, session, tool, turn
 from tests.page.conftest import PHONE, Site
+from tests.page.test_access import complaints
 from tests.page.test_live import logged
 
 NUMBERS = count(1)
@@ -79,8 +80,9 @@ def test_a_path_in_the_transcript_leads_to_the_line_of_the_file(
 def test_a_call_leads_to_what_it_read_and_a_file_opens_alone(site: Site, tmp_path: Path) -> None:
     page = site.page(made(site, tmp_path / "tree"))
     side = page.locator("#side")
-    page.locator(".tool a.file-link").first.click()
+    page.locator(".tool summary .file-link", has_text="app.py").first.click()
     expect(side.locator("tr.here")).to_contain_text("line_1200 = 1200")
+    assert not complaints(page)
     first = side.locator("tr[id]").first.inner_text()
     side.locator(".patch").evaluate("(node) => { node.scrollTop = 0; }")
     expect(side.locator("tr[id]").first).not_to_have_text(first)

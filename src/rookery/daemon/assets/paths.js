@@ -2,8 +2,8 @@
 import { api, element } from "./main.js";
 
 const PATH = /(?<![\w@/.:~-])((?:\.{0,2}\/)?\.?[\w@+-][\w@.+-]*(?:\/[\w@.+-]+)*)(?:(:|#L|", line |\()(\d+))?/g;
-const LOOKED_AT = ".prose, .out, .said, .diff td:last-child, .name";
-const LEFT_OUT = "a, button, textarea, .tail, .tools, .language, .target";
+const LOOKED_AT = ".prose, .out, .said, .diff td:last-child, .card.bare .name";
+const LEFT_OUT = "a, summary, button, textarea, .tail, .tools, .language, .target";
 const MOST = 30, LONGEST = 250, WAIT = 300, FORGET = 60_000;
 
 const known = new Map(); // by path: whether it is there

@@ -26,7 +26,7 @@ NAMES = ("run", "edit", "read", "delete", "move", "fetch")
 """Verbs whose object is code: a command, a path, an address."""
 
 FILES = ("edit", "read")
-"""Verbs whose object is a file that can be looked at."""
+"""Kinds of calls whose file can be looked at."""
 
 TIMES = {"search": "searched", "fetch": "fetched", "think": "thought"}
 
@@ -34,7 +34,11 @@ TIMES = {"search": "searched", "fetch": "fetched", "think": "thought"}
 def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -> str:
     """`asks`: what was asked about the call, and how it was answered."""
     body = details(block, terminals, view)
-    line = headline(block, terminals, view)
+    line = headline(block, terminals, view, pressed=bool(body))
+    path = _file(block)
+    if body and path and view.file(path, 0):  # no link may be in what folds the card
+        short = esc_line(captions.short_path(path, view.cwd))
+        body += view.named(path, _line(block), f"Open {short}", "unseen")
     if captions.is_subagent(block):  # what is nested in it follows, and is folded with it
         live = "" if captions.is_over(block) else " live"
         opened = " open" if live else ""
@@ -48,17 +52,22 @@ def rendered(block: Block, terminals: list[Block], view: View, asks: str = "") -
     return f'<details class="card"{opened}><summary>{line}</summary>{inside}</details>{asks}'
 
 
-def headline(block: Block, terminals: list[Block], view: View) -> str:
-    """`✓ Edited src/app.py  +12 −3`."""
+def headline(block: Block, terminals: list[Block], view: View, *, pressed: bool = False) -> str:
+    """`✓ Edited src/app.py  +12 −3`. `pressed`: it is a button by itself."""
     verb, thing = captions.call_words(block, view.cwd)
     short = thing[: LONGEST_OBJECT - 1] + "…" if len(thing) > LONGEST_OBJECT else thing
     said = esc_line(short)
     words = tag("span", said, "name") if verb in NAMES else tag("span", said)
-    if verb in FILES and (path := captions.path_of(block)):
-        words = view.named(path, _line(block), said, "name")
+    if path := _file(block):
+        words = view.named(path, _line(block), said, "name", focusable=not pressed)
     words = f"{tag('span', _verb(verb, block, terminals), 'verb')} {words}" if verb else words
     extras = tag("span", _extras(block, terminals), "extras")
     return f"{part.mark(captions.mark_of(block))}{tag('span', words, 'what')}{extras}"
+
+
+def _file(block: Block) -> str:
+    """The file that a call read or changed; "": none, or several."""
+    return captions.path_of(block) if block.get("kind") in FILES else ""
 
 
 def _line(block: Block) -> int:

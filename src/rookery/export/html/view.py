@@ -41,9 +41,14 @@ class View(NamedTuple):
     file: Callable[[str, int], str] = _no_file
     """The address of a file of the session at a line (0: any); "": it is not to be read here."""
 
-    def named(self, path: str, line: int, inner: str, kind: str = "") -> str:
+    def named(
+        self, path: str, line: int, inner: str, kind: str = "", *, focusable: bool = True
+    ) -> str:
         """The name of a file, which leads to it where it can be read."""
         if not (address := self.file(path, line)):
             return tag("span", inner, kind)
-        about = f'data-path="{esc(path)}" data-line="{line or ""}" href="{esc(address)}"'
-        return f'<a class="{kind} file-link" data-do="file-view" {about}>{inner}</a>'
+        about = f'data-do="file-view" data-path="{esc(path)}" data-line="{line or ""}"'
+        kind = f"{kind} file-link".strip()
+        if not focusable:
+            return f'<span class="{kind}" {about}>{inner}</span>'
+        return f'<a class="{kind}" {about} href="{esc(address)}">{inner}</a>'
