@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Checkbox, Input, Label, OptionList, Select, Static
 
 from rookery.client.config import edit
+from rookery.core.blocks import failures
 from rookery.core.policy.unattended import Order
 from rookery.forms.servers import HIDDEN
 from rookery.home import config, mcp
@@ -617,6 +618,23 @@ async def test_S1_an_action_that_lets_choose_an_agent_asks_who(home: str) -> Non
         await pilot.press("enter", "y")
         await pilot.pause()
         assert app.sent == [{**SWITCH, "agent": "demo"}]
+
+
+async def test_every_action_that_helps_after_a_failure_is_known_here(home: str) -> None:
+    tables = (failures.ENDS, failures.STARTS, failures.MEANWHILE)
+    names = {name for table in tables for row in table.values() for name in row}
+    about = failures.About("crow", own=True, turn=1)
+    async with showing(home, gallery.CHOICES) as (app, pilot):
+        for action in failures.helping(tuple(sorted(names)), about):
+            before = len(app.screen_stack)
+            app.act(action)
+            await pilot.pause()
+            while len(app.screen_stack) > before:
+                await app.pop_screen()
+            await pilot.pause()
+        words = [note.message for note in app._notifications]
+        assert not [each for each in words if "newer version" in each], words
+        assert {"do": "retry", "turn": 1} in app.sent
 
 
 SWITCH = {"do": "switch", "reason": "rate_limited"}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rookery.client.session import Rejected
 from rookery.core.blocks.document import Block
 from rookery.core.json.events import Event, kind_of
 from rookery.core.view.reduce import fold
@@ -119,6 +120,24 @@ async def test_T11_S1_another_agent_is_a_way_out_of_a_limit(aviary: Aviary, kill
     assert event.update["reason"] == "rate_limited"
     assert bird.header()["rateLimit"] is None
     assert await bird.reason("count the owls") == "end_turn"
+
+
+async def test_a_turn_that_failed_is_sent_again_as_it_was(aviary: Aviary) -> None:
+    """Also one that is long over; not while a turn runs, and not one that never was."""
+    wrong = {"error": {"message": "no luck"}}
+    turns = [[wrong], [wrong], [{"text": "heard: $prompt"}], [{"until": "cancel"}]]
+    bird = aviary.hatch({"turns": turns})
+    for words in ("count the owls", "count the crows"):
+        assert await bird.reason(words) == "failed"
+    first, _ = notices(bird, "The agent returned an error")
+    again = await act(bird, command(first, "Send again"))
+    end = await bird.ended(again)
+    assert text_of(bird.events(again.seq, end.seq)) == "heard: count the owls"
+    with pytest.raises(Rejected, match="no longer in the log"):
+        await bird.send("retry", turn=9)
+    await bird.prompt("wait")
+    with pytest.raises(Rejected, match="A turn is running: cancel it first"):
+        await bird.send("retry")
 
 
 async def test_W9_in_a_home_that_is_full_the_idle_one_makes_room(aviary: Aviary) -> None:

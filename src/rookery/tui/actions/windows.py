@@ -315,26 +315,42 @@ class Windows(Parts):
         """The processes of a session that does not respond."""
         session, rookery = self.session, self.reader.rookery
 
-        def killed(left: list[str]) -> None:
-            words = f"Not ended: {', '.join(left)}" if left else "Ended. Your next prompt wakes it."
-            self.notify(words, severity="warning" if left else "information", markup=False)
+        def kill() -> str:
+            from rookery.client.daemon.errors import RemoteError
+            from rookery.client.fleet import StillAlive
+            from rookery.client.guard import FromAgent
 
-        self.reader.fetch(lambda: rookery.kill(session), killed)
+            try:
+                left = rookery.kill(session)
+            except (StillAlive, FromAgent, RemoteError) as error:
+                return str(error)
+            return f"Not ended: {', '.join(left)}" if left else "Ended. Your next prompt wakes it."
+
+        self.reader.fetch(kill, lambda words: self.notify(words, markup=False))
 
     def _edit_prompt(self, turn: int) -> None:
         """Put the prompt of a turn into the composer."""
         session, rookery = self.session, self.reader.rookery
 
         def read() -> str:
+            from rookery.client.daemon.errors import RemoteError
             from rookery.client.reading import prompt_text
+            from rookery.log.errors import LogError
 
-            with rookery.history(session) as log:
-                return prompt_text(log, turn)
+            try:
+                with rookery.history(session) as log:
+                    return prompt_text(log, turn)
+            except (LogError, RemoteError):
+                return ""
 
         def put(text: str) -> None:
-            if session == self.session and text:
-                self.composer.put(text)
-                self.composer.focus()
+            if session != self.session:
+                return
+            if not text:
+                self.notify("The prompt is no longer in the log.", severity="warning")
+                return
+            self.composer.put(text)
+            self.composer.focus()
 
         self.reader.fetch(read, put)
 
