@@ -55,6 +55,12 @@ def test_a_running_turn_is_cancelled_before_its_prompt_is_edited(site: Site) -> 
     page = site.page(f"/sessions/{session}")
     say(page, "long work")
     expect(page.locator("#transcript")).to_contain_text("Working.")
+    site.expected = ("409",)
+    choose(page, "Start over")  # it is refused, with the button that helps
+    chosen(page, "Start over")
+    expect(page.locator(".toast")).to_contain_text("A turn is running: cancel it first")
+    expect(page.locator(".toast").get_by_role("button", name="Stop the turn")).to_be_visible()
+    page.locator(".toast").get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Actions of prompt 1").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog").get_by_role("button").first).to_be_focused()

@@ -27,7 +27,13 @@ def test_a_device_that_may_only_look_is_offered_nothing_to_change(site: Site) ->
     page = site.page(f"/sessions/{session}", role="look")
     expect(page.locator(".composer")).to_have_text("This device may only look.")
     expect(page.get_by_text("Run the tests").first).to_be_visible()
-    for gone in (".answers", "[data-do=more]", "textarea", "button[data-do=pick]:enabled"):
+    for gone in (
+        ".answers",
+        "[data-do=more]",
+        "[data-do=prompt]",
+        "textarea",
+        "button[data-do=pick]:enabled",
+    ):
         expect(page.locator(gone)).to_have_count(0)
     site.say(session, "and again")  # what the stream sends is the same for all
     expect(page.locator(".answers")).to_have_count(0)

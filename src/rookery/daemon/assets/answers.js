@@ -1,6 +1,6 @@
 // Answers to asks, loaded with the first one: one key or one tap. What cannot be undone is held or typed, what is allowed for
 // good shows its rule first.
-import { $, $$, api, copy, element, say, toast, uid, when } from "./main.js";
+import { $, $$, api, copy, element, say, toast, told, uid, when } from "./main.js";
 import { isTyping, key } from "./keys.js";
 import { arrived } from "./asks.js";
 
@@ -119,7 +119,7 @@ function form(card, inner, run) {
   const made = element("form", { class: "step" }, ...inner);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
-    try { await run(made); } catch (error) { toast(error.message, { remedy: error.remedy, kind: "failed" }); }
+    try { await run(made); } catch (error) { told(error); }
   });
   made.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -234,7 +234,7 @@ document.addEventListener("pointerdown", (event) => {
   held.timer = setTimeout(() => {
     held.done = true;
     button.classList.remove("held");
-    send(button.closest(".answers"), saidOf(button)).catch((error) => toast(error.message, { remedy: error.remedy, kind: "failed" }));
+    send(button.closest(".answers"), saidOf(button)).catch(told);
   }, HOLD);
 });
 for (const name of ["pointerup", "pointercancel", "pointerleave", "contextmenu"]) {

@@ -7,9 +7,10 @@ const place = (session, what) => `/api/sessions/${encodeURIComponent(session)}/$
 const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-Key": uid() } });
 const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-function refusal(words, files) {
+function refusal(words, files, again) {
   const more = files.length > 5 ? ` and ${files.length - 5} more` : "";
-  toast(`${words}: ${files.slice(0, 5).join(", ")}${more}.`, { kind: "failed", remedy: "Nothing was changed." });
+  const remedy = "Nothing was changed. Commit or stash them, then merge again.";
+  toast(`${words}: ${files.slice(0, 5).join(", ")}${more}.`, { kind: "failed", remedy, action: { label: "Merge again", run: again } });
 }
 
 /** A field for the message of the commit that a merge makes; it is shown where one is made. */
@@ -40,7 +41,7 @@ async function resolve(session, plan) {
 export async function merge(session, whose = "this session") {
   const plan = await api("GET", place(session, "merge"));
   if (plan.conflicts.length) return resolve(session, plan);
-  if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way);
+  if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way, () => merge(session, whose));
   if (!plan.files && !plan.commits) return toast("Nothing to merge: the session changed nothing.");
   const lines = [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`];
   if (plan.uncommitted) lines.push(`${count(plan.uncommitted, "file")} will be committed first.`);

@@ -14,14 +14,14 @@ export async function open(button) {
   const [, turn, seq] = /^b(\d+)\.(\d+)/.exec(block.id).map(Number);
   const { events: [event] } = await api("GET", `${path}/events?seqs=${seq}`);
   if (!event) return toast("This prompt is no longer in the log.");
-  const { steered } = event.update;
+  const { steered } = event.update, text = $(".said", block)?.textContent ?? "";
   const before = turn > 1 ? `to the end of turn ${turn - 1}` : "to the beginning";
   menu(button, `Prompt of turn ${turn}`, [
     steered ? { label: "Edit and send as a new prompt", run: () => put({ turn, ...given(event) }) }
-      : { label: "Edit and send again", more: "the session is rewound to before it", run: () => edit(turn, event) },
+      : { label: "Edit and send again", more: "the session is rewound to before it", run: () => edit(turn, event, text) },
     { label: "Rewind to before this prompt", more: before, run: () => rewind(session, turn - 1) },
     { label: "Fork here", more: `a new session with the turns up to ${turn}`, run: () => fork(session, turn) },
-    { label: "Copy the text", run: () => copy($(".said", block)?.textContent ?? "") },
+    { label: "Copy the text", run: () => copy(text) },
   ]);
 }
 
@@ -64,9 +64,9 @@ export async function editLast() {
   return event ? edit(header.turn, event) : toast("There is no prompt to edit yet.");
 }
 
-/** What the field gets of a prompt: its text, its files, and what it names. */
-function given({ update }) {
-  const blocks = update.prompt ?? [];
+/** What the field gets of a prompt: its text, its files, and what it names. `shown`: of one that an agent told again. */
+function given({ update }, shown = "") {
+  const blocks = update.prompt ?? [{ type: "text", text: shown }];
   return {
     text: blocks.filter((each) => each.type === "text").map((each) => each.text).join("\n"),
     mentions: blocks.filter((each) => each.type === "resource_link" && each.name).map((each) => each.name),
@@ -79,8 +79,8 @@ function given({ update }) {
 }
 
 /** A rewind of the conversation loads the page anew: what is edited waits for that. */
-async function edit(turn, event) {
-  const prompt = { turn, ...given(event) };
+async function edit(turn, event, shown = "") {
+  const prompt = { turn, ...given(event, shown) };
   const keep = () => { try { sessionStorage.setItem(KEPT, JSON.stringify(prompt)); } catch { /* no storage */ } };
   const parts = await rewind(session, turn - 1, { title: "Edit and send again?", begins: keep, fails: forget });
   if (parts === "files") { forget(); await put(prompt); }
