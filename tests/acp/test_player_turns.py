@@ -104,6 +104,25 @@ async def test_demo(start: Start) -> None:
     assert "only the demo agent" in "".join(texts(agent.news()))
 
 
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ({"modes": ["a"]}, 'agent: modes[0] is not an object with "id"'),
+        ({"modes": {"availableModes": 1}}, "agent: modes.availableModes is not a list"),
+        ({"commands": [{"title": "x"}]}, 'agent: commands[0] is not an object with "name"'),
+        ({"configOptions": [{"id": "x"}]}, 'agent: configOptions[0] needs "currentValue"'),
+    ],
+)
+def test_what_an_agent_cannot_offer_is_an_error(
+    agent: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "script.json"
+    file.write_text(json.dumps({"agent": agent}))
+    done = rookery("play", str(file))
+    assert done.code == 2
+    assert words in done.err
+
+
 @pytest.mark.parametrize(("where", "key"), [("start", "silence"), ("agent", "pageSize")])
 def test_a_setting_that_play_does_not_have_is_an_error(
     where: str, key: str, tmp_path: Path

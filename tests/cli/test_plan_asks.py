@@ -66,7 +66,7 @@ def test_I17_2_no_answer_to_a_plan_holds_for_ever() -> None:
     assert not {"ask.always", "ask.all", "ask.risky"} & words.keys()
     assert not any(asks_twice(block, action) for action in block["actions"])
     buttons = ask_form.actions(block, "s")
-    assert "data-rule" not in buttons
+    assert "data-lasting" not in buttons
     assert 'data-question="What should change?"' in buttons
     outcome: Json = {"outcome": "selected", "optionId": "keep-planning"}
     outcome["_meta"] = {"rookery": {"reason": "As TSV"}}

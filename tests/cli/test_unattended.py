@@ -149,7 +149,7 @@ def test_I9_8_it_is_in_the_first_event_and_shown_everywhere(home: Path) -> None:
     bird = only(home)
     assert closings(bird)[0].update["ruled"] == "allowed (rookery run --confirm-destructive)"
     assert "approve all" in rookery("ps").out
-    words = "pproving everything, including destructive commands; you are not asked"
+    words = "uto-approving (even destructive commands); set by rookery run"
     assert words in rookery("show", bird.id).err
     assert words in rookery("set", bird.id, "confirm").err
 
@@ -246,9 +246,7 @@ def test_I9_8_no_flag_is_passed_over_in_silence(home: Path, words: list[str]) ->
 def test_I9_8_it_can_be_set_and_is_no_choice_of_confirm(home: Path) -> None:
     session = rookery("new").out.strip()
     done = rookery("set", session, "unattended", "reject")
-    assert "Rejecting everything, unless a rule allows it; you are not asked" in " ".join(
-        done.err.split()
-    )
+    assert "Auto-rejecting (except what a rule allows)" in " ".join(done.err.split())
     assert "reject all" in rookery("ps").out
     assert "▸" not in rookery("set", session, "confirm").out  # none of these holds
     assert rookery("set", session, "unattended", "ask").code == 2

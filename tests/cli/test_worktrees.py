@@ -213,7 +213,7 @@ def test_a_race_of_three_is_compared_and_one_is_merged(home: Path, tree: Tree) -
     assert done.out.count("changed nothing") == 1
     refused = rookery("race", "pick", rows["bad"]["session"], "--yes")
     assert refused.code == 1
-    assert "conflicts with main" in refused.err
+    assert "Conflict with main in " in refused.err
     assert tree.git("worktree", "list").count("\n") == 4
     tree.git("reset", "-q", "--hard", "HEAD~1")
     picked = rookery("race", "pick", rows["good"]["session"], "--yes")

@@ -155,6 +155,10 @@ def test_I14_a_link_is_good_once(served: Served) -> None:
     assert served.log_in(code=code).status == 200
     again = served.log_in(code=code)
     assert (again.status, again.json()["error"]) == (401, "not_let_in")
+    page = served.ask("GET", f"/login?code={code}", token="", Accept="text/html")
+    assert page.status == 410
+    assert b"This link was used" in page.body
+    assert b"Log in on this device" not in page.body
 
 
 def test_I14_a_revoked_device_is_out_at_once(daemon: Served) -> None:

@@ -1,15 +1,19 @@
 """Logging in to an agent from the page: the form, what it says of each method, and the prompt that
 waited."""
 
+import html
 import json
+import re
 import sys
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
+from rookery.client.login import servers as logins
 from tests.cli.driving import Running, rookery
 from tests.daemon.served import Served
+from tests.rigs.oauth_server import OAuthServer
 
 PROGRAM = [sys.executable, "-P", str(Path(__file__).parents[1] / "rigs" / "login_agent.py")]
 FORM = "/api/setup/forms/login"
@@ -66,3 +70,45 @@ def test_a_page_to_open_is_told(served: Served) -> None:
     said = save(served, "hollow", method="browser")
     assert "Code: 42 https://nest.example/device" in str(said["words"])
     assert served.ask("GET", f"{FORM}?name=eggs").status == 404
+
+
+SERVERS = "/api/setup/forms/servers"
+
+
+def add_servers(served: Served, **servers: dict[str, str]) -> None:
+    for name, values in servers.items():
+        body = {"values": {"name": name, **values}, "confirm": True}
+        assert served.ask("PATCH", SERVERS, body).json()["done"] is True
+
+
+def test_only_an_mcp_server_with_an_address_has_a_login(served: Served) -> None:
+    far, near = {"kind": "http", "url": "https://example.com/mcp"}, {"kind": "stdio"}
+    add_servers(served, far=far, near={**near, "command": "nosuch"})
+    listed = served.ask("GET", "/settings/servers", Accept="text/html").body.decode()
+    assert "/settings/servers/login?name=far" in listed
+    assert "/settings/servers/login?name=near" not in listed
+    for name in ("near", "nobody"):
+        assert served.ask("GET", f"/settings/servers/login?name={name}").status == 404
+
+
+@pytest.mark.long
+def test_an_mcp_server_is_logged_in_to_from_another_machines_browser(served: Served) -> None:
+    """The last page of the browser cannot reach the process that waits: its address is pasted."""
+    server = OAuthServer()
+    try:
+        add_servers(served, aviary={"kind": "http", "url": server.url})
+        form = "/api/setup/forms/server_login?name=aviary"
+        begun = served.ask("PATCH", form, {"values": {}}).json()
+        assert (begun["done"], begun["words"]) == (True, "Open the address to log in."), begun
+        page = served.ask("GET", "/settings/servers/login?name=aviary", Accept="text/html")
+        (address,) = re.findall(r'rel="noopener noreferrer" href="([^"]+)"', page.body.decode())
+        asked = dict(parse_qsl(urlsplit(html.unescape(address)).query))
+        wrong = served.ask("PATCH", form, {"values": {"page": "http://127.0.0.1:1/x?code=1"}})
+        assert "must begin with http://127.0.0.1:" in wrong.json()["wrong"]["page"]
+        last = server.authorize(asked)
+        assert last is not None
+        done = served.ask("PATCH", form, {"values": {"page": last}}).json()
+        assert (done["done"], done["words"]) == (True, "Logged in to aviary."), done
+        assert logins.is_logged_in(served.home, server.url)
+    finally:
+        server.close()

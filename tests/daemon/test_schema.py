@@ -110,6 +110,38 @@ def test_I14_the_document_is_openapi_3_1_and_complete(tried: Tried) -> None:
     assert "HTTPValidationError" not in json.dumps(document)
 
 
+def test_I14_every_integer_has_bounds_that_json_keeps_and_may_be_written_1_0(tried: Tried) -> None:
+    document = tried.served.ask("GET", "/api/openapi.json").json()
+    asked = [
+        parameter["schema"]
+        for methods in document["paths"].values()
+        for each in methods.values()
+        for parameter in each.get("parameters", ())
+    ]
+    bodies = {
+        name: shape
+        for name, shape in document["components"]["schemas"].items()
+        if shape.get("additionalProperties") is False  # what a request carries
+    }
+    for place in _integers([asked, bodies]):
+        assert place.get("maximum", 2**64) <= 2**53, place
+    for path, body in (("seen", {"seq": 1.0}), ("fork", {"turn": 0.0})):
+        answer = tried.served.ask("POST", f"/api/sessions/{tried.session}/{path}", body)
+        assert answer.status != 422, answer.body
+    command = {"do": "rewind", "turn": 1.0}
+    answer = tried.served.ask("POST", f"/api/sessions/{tried.session}/commands", command)
+    assert answer.status != 422, answer.body
+
+
+def _integers(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, list):
+        return [found for each in value for found in _integers(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [value] if value.get("type") == "integer" else []
+    return own + [found for each in value.values() for found in _integers(each)]
+
+
 def test_I14_a_parameter_that_is_given_twice_is_refused(tried: Tried) -> None:
     """Found with 150 requests each: the last one counted, whatever the others were."""
     for path in ("document?before=nonsense&before=0", "events?after=0&after=0"):

@@ -13,6 +13,7 @@ from rookery.core.json.events import Json
 from rookery.core.json.redact import redact, redact_pieces
 from rookery.core.json.secrets import MASK
 from rookery.export.files import Exists, form_of, to_file, to_new_file
+from rookery.export.html import markdown
 from rookery.log.errors import LogError
 from tests.export import samples
 from tests.export.sessions import chunk, home_of, prompt, said, session, tool, turn
@@ -222,6 +223,16 @@ def test_I14_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     with pytest.raises(Exists):
         to_file(home, "a1b2c3", "md", str(place / "link.md"))
     assert sorted(each.name for each in place.iterdir()) == ["a.html", "link.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [("# A\n\n## B", ["h3", "h4"]), ("### A\n\n#### B\n\n# C", ["h3", "h4", "h3"])],
+)
+def test_the_first_heading_of_a_text_is_one_level_below_the_pages_own(
+    text: str, tags: list[str]
+) -> None:
+    assert re.findall(r"<(h\d)", markdown.rendered(text)) == tags
 
 
 def test_I14_names_of_files(tmp_path: Path) -> None:

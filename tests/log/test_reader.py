@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from rookery.core.json.events import kind_of
-from rookery.log.reader import Reader
+from rookery.log.reader import LONG_TURN, Reader
 from rookery.log.store import Writer
 from tests.log.drafts import chunk, folded, foreign, idle, prompt, usage
 from tests.log.writing import said, writing
@@ -31,6 +31,25 @@ def test_pages_of_the_log(write: Write, read: Read) -> None:
     assert seqs(reader, 3, upto=5) == [4, 5]
     assert seqs(reader, 10) == []
     assert seqs(reader, 99, upto=5) == []
+
+
+def test_pages_backward_are_whole_turns(write: Write, read: Read) -> None:
+    write().append(
+        [event for n in (1, 2, 3) for event in (prompt(n), *map(chunk, "abcdef"), idle(n))]
+    )
+    reader, length = read(), 8
+    for limit, expected in ((5, 1), (8, 1), (9, 1), (15, 1), (16, 2), (99, 3)):
+        first = (3 - expected) * length + 1
+        found = [event.seq for event in reader.before(3 * length + 1, limit)]
+        assert found == list(range(first, 3 * length + 1)), limit
+    assert [event.seq for event in reader.before(12, 2)] == [9, 10, 11]  # what stands before it
+
+
+def test_a_very_long_turn_is_split(write: Write, read: Read) -> None:
+    write().append([prompt(1), *(chunk("x") for _ in range(LONG_TURN + 10))])
+    reader = read()
+    assert len(reader.before(LONG_TURN + 5, 7)) == 7
+    assert len(reader.before(LONG_TURN, 7)) == LONG_TURN - 1
 
 
 def test_an_empty_log_reads_as_empty(write: Write, read: Read) -> None:

@@ -206,12 +206,50 @@ def test_always_shows_its_rule_first(site: Site) -> None:
     site.say(session, "go")
     page = opened(site, session)
     page.keyboard.press("a")
-    expect(page.get_by_text("From now on, this is allowed without asking")).to_be_visible()
+    expect(page.get_by_text("From now on, allow without asking")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".ways").first).to_be_visible()
     page.keyboard.press("a")
     page.get_by_role("button", name="Always allow", exact=True).press("Enter")
     expect(page.locator("#transcript").get_by_text("allowed:")).to_be_visible()
+
+
+@pytest.mark.long
+def test_one_button_for_always_and_the_rule_can_be_edited(site: Site) -> None:
+    """The agent's own, the narrowest rule and the wider ones are one choice, in a second step."""
+    options = [
+        {"optionId": "once", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "ever", "name": "Don't ask again", "kind": "allow_always"},
+    ]
+    (step,) = RUN["otherwise"]
+    asks = {**step, "rawInput": {"command": "git status -s"}, "options": options}
+    session = site.session({"otherwise": [asks]})
+    site.say(session, "go")
+    page = opened(site, session)
+    expect(page.locator("[data-always]").filter(has_text="Always")).to_have_count(1)
+    page.keyboard.press("2")
+    expect(page.get_by_label("Don't ask again")).to_be_checked()
+    expect(page.get_by_role("button", name="then edit the rule")).to_be_hidden()
+    page.get_by_label("any git status command").check()
+    page.get_by_role("button", name="then edit the rule").click()
+    page.wait_for_url("**/settings/rules/edit?name=*")
+    expect(page.locator("form.setup")).to_contain_text("git status *")
+
+
+def test_keys_of_the_terminal_act_on_an_ask_that_has_the_focus(site: Site) -> None:
+    session = site.session(RUN)
+    site.say(session, "go")
+    page = opened(site, session)
+    page.keyboard.press("e")
+    expect(page.locator(".explain")).to_have_attribute("open", "")
+    page.keyboard.press("d")
+    expect(page.locator(".toast")).to_contain_text("It stays open.")
+    expect(page.locator(".asked")).to_be_visible()
+    expect(page.locator("#side")).to_be_hidden()  # elsewhere, the key shows the changes
+    page.locator(".answers button").first.focus()
+    page.keyboard.press("w")
+    expect(page.locator(".answers")).to_have_count(0)
+    expect(page.locator("#bar [data-option=confirm]")).to_contain_text("ask when risky")
 
 
 @pytest.mark.long

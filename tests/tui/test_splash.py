@@ -14,6 +14,7 @@ from rookery.models import profiles
 from rookery.tui.actions.leaving import Left, farewell
 from rookery.tui.keys.map import shown
 from rookery.tui.splash import SetUp, look_around, way_in, window_of
+from rookery.tui.writing import commands
 from tests.tui.homes import furnish
 from tests.tui.still import a_session
 
@@ -72,6 +73,16 @@ def test_U1_with_nothing_the_demo_answers_and_a_model_is_offered(tmp_path: Path)
     (block,) = [each for each in blocks_of(found) if each["actions"]]
     assert block["title"] == "No model set up"
     assert block["actions"] == [{"label": "Set up a model (F6, Enter)", "window": "model"}]
+
+
+def test_another_machines_splash_offers_nothing_that_only_that_machine_can_do() -> None:
+    there = SetUp("/srv", "demo", installed=("claude",), here=False)
+    said = words(there)
+    assert "claude" in said
+    for name in ("settings", "agents", "confirm"):
+        assert f"`{shown(DEFAULTS[name])}`" not in said
+    assert "No model set up" not in said
+    assert not {"settings", "mcp", "agents", "export"} & commands.known(None, here=False).keys()
 
 
 def test_U1_a_broken_file_is_told_and_the_rest_is_found(home: str) -> None:

@@ -26,6 +26,8 @@ class Row(NamedTuple):
     """on, off or bad; "": none."""
     tag: str = ""
     """A word after the title: current, default."""
+    login: bool = False
+    """Whether one can log in to it."""
 
 
 # --- models ------------------------------------------------------------------------------------
@@ -53,7 +55,8 @@ def server_row(home: str, server: mcp.Server) -> Row:
     sign = "bad" if server.fault else ("on" if server.enabled else "off")
     tags = [] if server.enabled else ["off"]
     tags += ["logged in"] if has_login(home, server) else []
-    return Row(server.name, server.name, what, sign, " ".join(tags))
+    remote = not server.fault and server.kind != "stdio"
+    return Row(server.name, server.name, what, sign, " ".join(tags), login=remote)
 
 
 # --- rules -------------------------------------------------------------------------------------
@@ -103,4 +106,5 @@ def agent_row(each: Known, current: str = "", bare: str = "no model yet") -> Row
     words = login_words(*each.login[:3], time.time() * 1000) if name != registry.OWN else ""
     ready = bare if each.bare else " · ".join(filter(None, ("installed", words)))
     sign, more = ("on", ready) if each.installed else ("off", "not installed")
-    return Row(name, title, more, sign, ", ".join(tags))
+    login = each.installed and name not in (registry.OWN, registry.DEMO)
+    return Row(name, title, more, sign, ", ".join(tags), login)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
 LAST = 2**63 - 1
+LONG_TURN = 1000
+"""Events of a turn that is still read as a whole."""
 """The greatest seq that SQLite can hold."""
 
 
@@ -78,17 +80,22 @@ class Reader(AbstractContextManager["Reader", None]):
         return self._events("WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", after, end, limit)
 
     def before(self, seq: int, limit: int = 1000) -> list[Event]:
-        """Up to `limit` events before the event `seq`, in order. Where more stand above, they begin
-        with a turn, if one begins among them."""
+        """Events before the event `seq`, in order: the whole turns among the last `limit`. A turn
+        that has more is whole, too, unless it has more than LONG_TURN: of that, the last `limit`.
+        """
         with self._moment():
             found = self._events("WHERE seq < ? ORDER BY seq DESC LIMIT ?", seq, limit)[::-1]
             if len(found) < limit or not found:
                 return found
             turn = headers.turn_of(self._connection, found[0].seq)
-            if headers.first_seq(self._connection, turn) == found[0].seq:
+            first = headers.first_seq(self._connection, turn) or 0
+            if first == found[0].seq:
                 return found
-            begins = headers.first_seq(self._connection, turn + 1) or 0
-        return [event for event in found if event.seq >= begins] or found
+            following = headers.first_seq(self._connection, turn + 1) or LAST
+            whole = [event for event in found if event.seq >= following]
+            if not whole and seq - first <= LONG_TURN:
+                whole = self._events("WHERE seq >= ? AND seq < ? ORDER BY seq", first, seq)
+        return whole or found
 
     def events(self, after: int = 0, upto: int | None = None) -> Iterator[Event]:
         """All events after the event `after`, read page by page as they are asked for."""

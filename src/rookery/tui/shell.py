@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from rookery.client.transport.remote import RemoteRookery
 
 
+ONLY_HERE = frozenset({"settings", "model", "models", "servers", "agents", "confirm_mode"})
+"""Actions that read or write files of this machine's Rookery (see `is_elsewhere`)."""
+
+
 @dataclass(eq=False)
 class Start:
     """What the command line asked for."""
@@ -142,6 +146,11 @@ class Shell(App[str]):
                 then(answer)
 
         self.push_screen(screen, answered)
+
+    def offers(self, action: str) -> bool:
+        """Whether an action is offered: what only this machine can do is not, while another one is
+        shown. Its key still acts, and says why not."""
+        return not self.start.url or action not in ONLY_HERE
 
     def is_elsewhere(self, what: str, instead: str = "") -> bool:
         """Whether another machine is shown, on which this cannot be done from here: then says so.

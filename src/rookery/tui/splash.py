@@ -74,6 +74,8 @@ class SetUp(NamedTuple):
     taste: Interface | None = None
     keys: tuple[tuple[str, str], ...] = ()
     """The user's own."""
+    here: bool = True
+    """Whether it is this machine's."""
 
 
 type Names = Callable[[str], str]
@@ -113,20 +115,22 @@ def _words(found: SetUp, key: Names, way: Way) -> str:
         "",
         f"- directory: `{paths.with_tilde(found.cwd)}`",
         f"- agent: `{found.agent}`{why}",
-        f"- approvals: {_asks(found)} (`{key('confirm')}`)",
     ]
+    if found.here:
+        lines.append(f"- approvals: {_asks(found)} (`{key('confirm')}`)")
     if found.model and found.agent == OWN:
         lines.append(f"- model: `{found.model}`")
     loaded = {"skills": found.skills, "hooks": found.hooks, "MCP servers": found.servers}
     lines += [f"- {noun}: {_names(names)}" for noun, names in loaded.items() if names]
     if found.installed:
         others = ", ".join(f"`{name}`" for name in found.installed)
-        lines += [f"- also installed: {others} (`{key('agents')}`)"]
-    else:
+        lines += [f"- also installed: {others}" + (f" (`{key('agents')}`)" if found.here else "")]
+    elif found.here:
         lines += [f"- no other agents installed: `{key('agents')}` shows how to get one"]
     if found.sessions:
         lines += [f"- {count(found.sessions, 'session')}: `{key('session.list')}` opens the list"]
-    helps = f"`{key('help')}` lists every key, `{key('settings')}` opens the settings."
+    opens = f", `{key('settings')}` opens the settings" if found.here else ""
+    helps = f"`{key('help')}` lists every key{opens}."
     lines += ["", f"{helps} `{key('quit')}` leaves, and stops nothing."]
     return "\n".join(lines)
 
@@ -140,7 +144,7 @@ def _names(names: tuple[str, ...]) -> str:
 def _missing(found: SetUp, key: Names) -> list[Block]:
     """What is missing or wrong, each with what helps."""
     blocks = []
-    if not found.model and not (found.chosen and found.agent != "demo"):
+    if found.here and not found.model and not (found.chosen and found.agent != "demo"):
         text = "The demo works right away. Rookery's own agent needs a model: a provider and a key."
         action = {"label": f"Set up a model ({key('settings')}, Enter)", "window": "model"}
         block = make_block("0.model", "notice", status="info", title="No model set up", text=text)
@@ -226,6 +230,7 @@ def look_around_there(home: str, cwd: str, agent: str, rookery: "RemoteRookery")
         problem=problem,
         taste=here.interface,
         keys=tuple(here.keys.items()),
+        here=False,
     )
 
 

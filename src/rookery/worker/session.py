@@ -11,7 +11,6 @@ log, and the engine performs what is due. What comes from outside calls `wake`.
 
 import asyncio
 import os
-import re
 import sys
 import time
 from collections import deque
@@ -33,7 +32,6 @@ from rookery.core.asks.asks import Refusal
 from rookery.core.critic import loop as critic_loop
 from rookery.core.critic.loop import overhear
 from rookery.core.json import Draft, Event, Json, lenient
-from rookery.core.json.secrets import masked
 from rookery.core.limits import CriticPolicy, Policy
 from rookery.core.policy import modes
 from rookery.core.settings.agent_tables import Extras
@@ -44,6 +42,7 @@ from rookery.core.turn import messages as turns
 from rookery.core.turn.queue import Queued
 from rookery.core.units import duration
 from rookery.core.vendors import profiles
+from rookery.core.view import last_line
 from rookery.home.config import Config
 from rookery.log.errors import StoreError
 from rookery.log.store import Writer
@@ -320,11 +319,6 @@ def _turn_of(header: Json) -> turns.Turn:
     return turns.Turn(n=header["turn"], queue=queue, held=held, resumed=resumed)
 
 
-LAST_LINE = 200
-TORN = re.compile(r"\A[\w./+=-]+", re.ASCII)
-"""What may be the end of a secret at the beginning of a text."""
-
-
 class Journal:
     def __init__(self, writer: Writer, chunks: Lanes) -> None:
         self.writer = writer
@@ -347,7 +341,7 @@ class Journal:
         self.flush(now)
         update = draft.update
         if update["sessionUpdate"] == "_turn" and update["state"] == "idle":
-            update = {**update, "last": self._last_line()}
+            update = {**update, "last": last_line.of(self._last_text)}
             if (least := self.at_least()) > spending.total_of(update):
                 update["atLeast"] = least
             draft = draft._replace(update=update)
@@ -365,9 +359,9 @@ class Journal:
                 if (name := lenient.text(update, "messageId")) != self._message[0]:
                     self._message = (name, self._last_text)
                 before = self._message[1] if ingest.taken_back(update) else self._last_text
-                self._last_text = (before + content["text"])[-2 * LAST_LINE :]
+                self._last_text = (before + content["text"])[-last_line.KEPT :]
         elif kind in ("tool_call", "subagent_update"):
-            self._last_text = (self._last_text + "\n")[-2 * LAST_LINE :]
+            self._last_text = (self._last_text + "\n")[-last_line.KEPT :]
 
     def flush(self, now: float) -> None:
         self._drafts.extend(Draft(each) for each in self.chunks.flush(now))
@@ -390,11 +384,3 @@ class Journal:
         self.trouble = None
         self._drafts, self._full = [], False
         return events
-
-    def _last_line(self) -> str:
-        """Masked before it is cut: half a secret has no shape that is known."""
-        text = self._last_text
-        if len(text) == 2 * LAST_LINE:  # it was cut itself
-            text = TORN.sub("", text)
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return masked(lines[-1])[:LAST_LINE] if lines else ""

@@ -143,7 +143,7 @@ def test_a_conflict_is_told_before_anything_is_touched(copy: Copy, tree: Tree, h
     tree.put({"a.txt": "1 mine\n2\n3\n4\n5\n"})
     tree.save()
     before = tree.git("rev-parse", "HEAD"), tree.git("reflog")
-    with pytest.raises(NoWorktree, match=r"conflicts with main.*a.txt") as found:
+    with pytest.raises(NoWorktree, match=r"Conflict with main in .*a.txt") as found:
         copy.merge(how)
     assert found.value.name == "conflict"
     assert (tree.git("rev-parse", "HEAD"), tree.git("reflog")) == before

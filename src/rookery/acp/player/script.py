@@ -90,6 +90,27 @@ def script_of(value: Any, verbs: Collection[str]) -> Script:
     return script
 
 
+OFFERS = {"modes": "id", "configOptions": "id", "commands": "name"}
+"""What an agent may offer, and what each entry must have."""
+
+
+def check_offers(agent: Json) -> None:
+    """Raises ScriptError at an offer that is no list, or an entry without its name."""
+    for key, needed in OFFERS.items():
+        given = agent.get(key) or []
+        where = f"agent: {key}"
+        if key == "modes" and isinstance(given, dict):  # ACP's own shape
+            given, where = given.get("availableModes"), f"{where}.availableModes"
+        if not isinstance(given, list):
+            raise ScriptError(f"{where} is not a list")
+        for number, entry in enumerate(given):
+            if not isinstance(entry, dict) or not isinstance(entry.get(needed), str):
+                raise ScriptError(f'{where}[{number}] is not an object with "{needed}"')
+    for number, option in enumerate(agent.get("configOptions") or []):
+        if "currentValue" not in option:
+            raise ScriptError(f'agent: configOptions[{number}] needs "currentValue"')
+
+
 def check_keys(value: Json, known: Set[str], where: str = "") -> None:
     if unknown := value.keys() - known:
         raise ScriptError(f"{where}unknown keys: {', '.join(sorted(unknown))}")

@@ -7,7 +7,7 @@ from rookery.acp.player import calls, verbs
 from rookery.acp.player.choices import Choices
 from rookery.acp.player.memory import Memory, Session, info_of
 from rookery.acp.player.performance import Live, Stage, Verbs
-from rookery.acp.player.script import Script, check_keys
+from rookery.acp.player.script import Script, check_keys, check_offers
 from rookery.wire import greeting, listing, reception
 from rookery.wire.choices import UnknownChoice
 from rookery.wire.jsonrpc import INTERNAL_ERROR, Incoming, RpcError
@@ -39,6 +39,7 @@ class ScriptedAgent(reception.Reception):
         """Raises ScriptError at a setting that this agent does not have."""
         named = {"name", "title", "version", "commands", "modes", "configOptions"}
         check_keys(script.agent, named, "agent: ")
+        check_offers(script.agent)
         check_keys(script.start, {"after_new"}, "start: ")
 
     page_size = 50

@@ -78,10 +78,10 @@ class Plan(NamedTuple):
     def check(self) -> None:
         """Raises NoWorktree: it cannot be done now."""
         if self.conflicts:
-            words = f"It conflicts with {self.branch or 'HEAD'} in {self.top}: "
             raise NoWorktree(
                 "conflict",
-                f"{words}{_listed(self.conflicts)}. Nothing was changed.",
+                f"Conflict with {self.branch or 'HEAD'} in {_listed(self.conflicts)}. "
+                "Nothing was merged.",
                 "To have the agent resolve it: rookery merge SESSION --ask-agent",
             )
         if self.in_the_way:

@@ -108,10 +108,10 @@ def answered(order: Order, ask: Json) -> Answer:
 
 def words(order: Order) -> str:
     """What holds, for people."""
-    but = "including" if order.destructive else "except"
+    but = "even destructive commands" if order.destructive else "destructive commands are refused"
     said = {
-        ALL: f"approving everything, {but} destructive commands",
-        RISKY: "approving plain, reversible actions and rejecting the rest",
-        REJECT: "rejecting everything, unless a rule allows it",
+        ALL: f"auto-approving ({but})",
+        RISKY: "auto-approving safe, reversible actions (the rest is rejected)",
+        REJECT: "auto-rejecting (except what a rule allows)",
     }[order.approve]
-    return f"{said}; you are not asked ({order.told})"
+    return f"{said}; set by {order.told}"

@@ -10,7 +10,7 @@ CHOICES = (
     (BWRAP, "bwrap", "it writes in its directories only and sees nothing else of your home"),
     (CONTAINER, "Container", "it runs from an image: rookery agents image"),
 )
-"""Of a session: value, title, and what it means. In one, to approve everything is a sane choice."""
+"""Of a session: value, title, and what it means. In one, it is safe to approve everything."""
 MOVED = (
     "From now on this session runs in the sandbox container: the agent itself is inside, with the "
     "session's directories (docs/sandbox.md)."

@@ -46,12 +46,13 @@ def head_of(header: Json, seq: int, at: int) -> Json:
     from rookery.core.agent.names import own_name
     from rookery.core.asks.kept_asks import oldest, unanswered
     from rookery.core.turn.rate_limit import limited_until
+    from rookery.core.view import last_line
     from rookery.core.view.doing import standing
 
     plan, process, queue = header["plan"], header["process"], header["queue"]
     return {key: header[key] for key in SHOWN} | {
         "v": 1,
-        "last": UNLOADED if is_unloaded(header) else header["last"],
+        "last": UNLOADED if is_unloaded(header) else last_line.plain(header["last"]),
         "unloaded": is_unloaded(header),
         "snoozedAt": lenient.integer(header, "snoozedAt") or 0,
         "guard": lenient.text(process, "guard"),

@@ -217,6 +217,10 @@ class Devices:
         self._links[_hash(code)] = now + LINK_SECONDS, grant
         return code
 
+    def is_open(self, code: str, now: float) -> bool:
+        """Whether it still gives something. Nothing is used up."""
+        return self._links.get(_hash(code), (0.0, None))[0] > now
+
     def redeem(self, code: str, now: float) -> Grant | None:
         """What it gives, once; None: nothing."""
         until, grant = self._links.pop(_hash(code), (0.0, None))

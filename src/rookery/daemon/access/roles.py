@@ -32,6 +32,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         "GET /usage",
         "GET /pieces/fleet",
         "GET /pieces/inbox",
+        "GET /pieces/palette",
         "GET /races/{race}",
         "GET /sessions/{session}",
         "GET /sessions/{session}/changes",

@@ -19,8 +19,12 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+LARGEST = 2**53
+"""The largest number that every reader of JSON keeps exactly."""
 Whole = Annotated[int, Field(ge=0, le=100_000), BeforeValidator(_whole)]
-When = Annotated[int, Field(ge=0, le=2**53), BeforeValidator(_whole)]
+When = Annotated[int, Field(ge=0, le=LARGEST), BeforeValidator(_whole)]
+Seq = Annotated[int, Field(ge=0, le=LARGEST), BeforeValidator(_whole)]
+Turn = Annotated[int, Field(ge=0, le=10**9), BeforeValidator(_whole)]
 Name = Annotated[str, Field(min_length=1, max_length=500)]
 BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 ENCODED = 14 * 1024 * 1024
@@ -185,7 +189,7 @@ class RewindCommand(_Command):
     """Take the session back to how it was after a turn, or undo the last rewind."""
 
     do: Literal["rewind"]
-    turn: int | None = Field(None, ge=0, le=10**9, description="0: the beginning.")
+    turn: Turn | None = Field(None, description="0: the beginning.")
     files: bool = Field(True, description="The files of its directory.")
     conversation: bool = Field(True, description="The conversation and the agent's memory.")
     undo: bool = Field(False, description="Undo the last rewind.")

@@ -19,6 +19,7 @@ from rookery.core.json.secrets import masked
 from rookery.core.turn import rewind_preview
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import Masked, reads, sends
+from rookery.daemon.api.bodies import LARGEST
 from rookery.daemon.errors import Problem
 from rookery.daemon.followed import snapshot
 from rookery.daemon.state import Daemon, SessionId
@@ -26,7 +27,7 @@ from rookery.export import Turns, files, pieces
 from rookery.export.session import TYPES
 from rookery.home import paths
 from rookery.log.ending import ROOM
-from rookery.log.reader import LAST, Reader
+from rookery.log.reader import Reader
 
 router = APIRouter(tags=["history"])
 
@@ -34,7 +35,7 @@ TEXT = sends("text/plain")
 HASH = "^[0-9a-f]{64}$"
 KINDS = (*sorted(attach.IMAGES), "text/plain", "application/octet-stream")
 
-Seq = Annotated[int | None, Query(ge=0, le=LAST)]
+Seq = Annotated[int | None, Query(ge=0, le=LARGEST)]
 
 
 @router.get(
@@ -112,9 +113,9 @@ async def read_events(
     cause: Annotated[str, Query(max_length=200)] = "",
     seqs: Numbers = "",
 ) -> Response:
-    """Raw events: the first after `after`, or the last before `before`, aligned to turns where more
-    stand above. Or those of one `turn`, the outcome of the command with the id `cause`, or those
-    with these numbers (`seqs`)."""
+    """Raw events: the first after `after`, or the last before `before`, in whole turns: a turn of
+    more than `limit` events comes as a whole if it has at most 1,000. Or those of one `turn`, the
+    outcome of the command with the id `cause`, or those with these numbers (`seqs`)."""
 
     def found(log: Reader) -> Sequence[Event]:
         if seqs:

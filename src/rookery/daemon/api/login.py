@@ -29,6 +29,11 @@ UPDATED = (
     '<p class="note">Rookery was updated, and browsers log in in a safer way now. Log in once more '
     "on this device.</p>"
 )
+USED = (
+    "<p>This link was used, or is older than ten minutes. Each works once.</p>"
+    '<p>This command prints a new one:</p><pre class="out">rookery serve --link</pre>'
+    '<p><a class="button" href="/">Go to Rookery</a></p>'
+)
 Code = Annotated[str, Query(max_length=200)]
 WRONG = '<p id="wrong" role="alert" hidden></p>'
 MOST = 10_000
@@ -49,6 +54,8 @@ async def ask(
     if daemon.options.auth == NONE:
         return RedirectResponse(_own(next), 303)
     earlier: bool = request.scope[EARLIER]
+    if code and not daemon.devices.is_open(code, time.monotonic()):
+        return HTMLResponse(alone("Log in", USED), 410)
     page = HTMLResponse(_page(daemon, code, next, earlier=earlier))
     if earlier:
         page.delete_cookie(EARLIER_COOKIE)

@@ -23,7 +23,7 @@ from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
-from rookery.daemon.api.bodies import Attached, Change, Strict
+from rookery.daemon.api.bodies import Attached, Change, Seq, Strict, Turn
 from rookery.daemon.api.sending import first_prompt, send
 from rookery.daemon.errors import Problem
 from rookery.daemon.idempotency import Keys, digest
@@ -253,9 +253,7 @@ def directory(path: str) -> str:
 
 
 class Fork(Strict):
-    turn: int | None = Field(
-        None, ge=0, le=10**9, description="Its last turn; null: the last that is over."
-    )
+    turn: Turn | None = Field(None, description="Its last turn; null: the last that is over.")
     title: str = Field("", max_length=200)
     worktree: bool | Annotated[str, Field(max_length=100)] = Field(
         False, description="As for a new session.", examples=[False]
@@ -284,7 +282,7 @@ async def fork_session(
 
 
 class Seen(Strict):
-    seq: Annotated[int, Field(ge=0, le=2**63 - 1)]
+    seq: Seq
 
 
 class Noted(BaseModel):

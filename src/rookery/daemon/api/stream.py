@@ -24,6 +24,7 @@ from rookery.daemon.access.gate import LOGGED_OUT, TAB
 from rookery.daemon.access.recognition import SUBPROTOCOL
 from rookery.daemon.access.tabs import Tab
 from rookery.daemon.api.answers import sends
+from rookery.daemon.api.bodies import LARGEST
 from rookery.daemon.errors import EXPECTED, Problem, problem_of
 from rookery.daemon.fleet import FLEET
 from rookery.daemon.followed import FORMS, OPS
@@ -137,7 +138,7 @@ Topic = Annotated[str, Query(max_length=64, description="`fleet`, or a session's
 async def read_stream(
     daemon: Daemon,
     topic: Topic,
-    after: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
+    after: Annotated[int | None, Query(ge=0, le=LARGEST)] = None,
     form: Literal["ops", "events", "page"] = "ops",
     last_event_id: Annotated[str, Header(max_length=40)] = "",
 ) -> Response:

@@ -56,7 +56,7 @@ export function reach(card) {
 
 // --- sending -------------------------------------------------------------------------------------
 
-/** Sends an answer; resolves to whether it counted. */
+/** Sends an answer; resolves to its outcome, or false where it did not count. */
 async function send(card, said) {
   if (card.dataset.sent) return false;
   const { session, ask, nonce } = card.dataset;
@@ -65,8 +65,9 @@ async function send(card, said) {
   try {
     const outcome = await api("POST", `/api/sessions/${session}/commands`, { do: "answer", ask, nonce, ...said, id: uid() });
     if (outcome.kind === "_done" && /already/.test(outcome.update.detail)) { elsewhere(card, outcome.update.by); return false; }
+    if (said.defer) { delete card.dataset.sent; toast("It stays open. The agent waits for your answer."); }
     over();
-    return true;
+    return outcome;
   } catch (error) {
     delete card.dataset.sent;
     if (/wrong_nonce|unknown_ask|answered/.test(error.error ?? "")) { elsewhere(card); return false; }
@@ -119,7 +120,7 @@ function form(card, inner, run) {
   const made = element("form", { class: "step" }, ...inner);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
-    try { await run(made); } catch (error) { told(error); }
+    try { await run(made, event.submitter); } catch (error) { told(error); }
   });
   made.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -142,12 +143,35 @@ function why(card, button, said) {
   form(card, [field, ways], () => send(card, { ...said, ...(field.value.trim() ? { reason: field.value.trim() } : {}) }));
 }
 
-function rule(card, button, said) {
-  const words = element("p", {}, "From now on, this is allowed without asking:");
-  const shown = element("pre", { class: "out", tabindex: 0 }, button.dataset.rule);
-  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, "Always allow"), leave(card));
-  form(card, [words, shown, ways], () => send(card, said));
+/** What is between backticks as code. */
+const coded = (text) => text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
+
+/** What is allowed from now on: one of several, each with what it reaches; `digit` chooses one. */
+function always(card, button, digit = "") {
+  const choices = JSON.parse(button.dataset.lasting);
+  const first = choices.find((each) => each.digit === digit) ?? choices[0];
+  const rows = choices.map((each, at) => element("label", {},
+    element("input", { type: "radio", name: "lasting", value: at, checked: each === first }),
+    element("span", {}, ...coded(each.label), ...(each.words ? [element("small", {}, ...coded(each.words))] : []))));
+  const list = element("fieldset", { class: "lasting" }, element("legend", {}, "From now on, allow without asking:"), ...rows);
+  const edit = element("button", { name: "edit", value: "1" }, "Always allow, then edit the rule");
+  const ways = element("div", { class: "ways" }, element("button", { class: "primary" }, "Always allow"), edit, leave(card));
+  const chosen = () => choices[new FormData(list.form).get("lasting")];
+  const fit = () => { edit.hidden = !chosen().rule; }; // of the agent's own, there is nothing to edit
+  form(card, [list, ways], async (made, by) => {
+    const outcome = await send(card, chosen().answer);
+    const { rule } = outcome?.update ?? {};
+    if (by === edit && rule) location.assign(`/settings/rules/edit?${new URLSearchParams({ name: rule })}`);
+  });
+  list.addEventListener("change", fit);
+  fit();
   $("button", ways).focus();
+}
+
+/** Allows it, and asks less from now on in this session. */
+async function less(card, button) {
+  if (!await send(card, saidOf(button))) return;
+  await api("POST", `/api/sessions/${card.dataset.session}/commands`, { do: "set", option: "confirm", value: button.dataset.mode, id: uid() });
 }
 
 /** One answer to all that are alike, once they are shown: each is sent for itself. */
@@ -190,13 +214,14 @@ function press(button) {
   const card = button.closest(".answers");
   if (button.dataset.do === "answer-why") return why(card, button, saidOf(button));
   if ("danger" in button.dataset) return danger(card, saidOf(button));
-  if (button.dataset.rule) return rule(card, button, saidOf(button));
   return send(card, saidOf(button));
 }
 
 let held = null;
 when("answer", (button) => (held?.done ? undefined : press(button)));
 when("answer-why", press);
+when("answer-always", (button) => always(button.closest(".answers"), button, button.dataset.by));
+when("answer-mode", (button) => less(button.closest(".answers"), button));
 when("answer-open", press); // the browser opens it
 when("copy-link", async (button) => {
   await copy(button.dataset.text);
@@ -251,16 +276,24 @@ for (const name of ["pointerup", "pointercancel", "pointerleave", "contextmenu"]
 // --- keys ----------------------------------------------------------------------------------------
 
 const isEarly = (card) => performance.now() - (seen.get(idOf(card)) ?? 0) < FIRST;
+/** What is no answer, but has a key on a card. */
+const BESIDE = {
+  c: (card) => $("[data-do=copy-link]", card),
+  e: (card) => $(".explain > summary", card.closest(".card") ?? card),
+  f: (card) => card.matches(".fields") && $("input, textarea, select", card),
+};
 const buttonOf = (card, letter) =>
-  $$("[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit === letter) && !each.disabled);
+  $$("[data-key]", card).find((each) => (each.dataset.key === letter || each.dataset.digit?.split(" ").includes(letter)) && !each.disabled)
+  ?? (BESIDE[letter]?.(card) || undefined);
 
 /** Takes back the letter that is about to answer. */
 function drop() {
   clearTimeout(chosen);
   chosen = 0;
-  const button = $(".chosen");
+  const button = $(".chosen"), letter = button?.dataset.by ?? "";
   button?.classList.remove("chosen");
-  return button?.dataset.by ?? "";
+  delete button?.dataset.by;
+  return letter;
 }
 
 function choose(letter) {
@@ -273,7 +306,11 @@ function choose(letter) {
   button.dataset.by = letter;
   chosen = setTimeout(() => {
     drop();
-    if (button.isConnected) button.click();
+    if (!button.isConnected) return;
+    button.dataset.by = letter;
+    if (button.matches("input, textarea, select")) button.focus();
+    else button.click();
+    delete button.dataset.by;
   }, PAUSE);
 }
 
@@ -339,10 +376,12 @@ for (const [letter, words] of [["y", "Allow once"], ["a", "Always allow; shows t
 for (let digit = 1; digit < 10; digit++) {
   key(String(digit), digit === 1 ? "1–9: the agent's own options" : "", () => choose(String(digit)), { where: "Asks", only: asked });
 }
-key("e", "What the ask would do", () => {
-  const details = $(".explain", current()?.closest(".card") ?? document);
-  if (details) details.open = !details.open;
-}, { where: "Asks", only: asked });
+const focused = () => Boolean(document.activeElement?.closest?.(".answers, .card.asked, .asking")) && asked();
+for (const [letter, words] of [["d", "Decide later: it stays open"], ["w", "Allow, and ask when risky from now on"], ["p", "Allow, and approve all from now on"],
+  ["f", "Fill in the form"], ["x", "Decline the form"], ["c", "Copy the address"]]) {
+  key(letter, words, () => choose(letter), { where: "On an ask", only: () => focused() && buttonOf(current(), letter) });
+}
+key("e", "What the ask would do", () => choose("e"), { where: "Asks", only: asked });
 key("o", "Go to the next open ask", () => {
   const all = open();
   const at = all.indexOf(current());

@@ -1,5 +1,5 @@
 // The bar above a session: its clock, and the way to its menus, whose script comes when one is opened.
-import { $, $$, api, readOnly, told, uid, when } from "./main.js";
+import { $, $$, api, element, readOnly, told, uid, when } from "./main.js";
 import { key } from "./keys.js";
 
 export const session = document.body.dataset.session;
@@ -27,7 +27,18 @@ export function elapsed(milliseconds) {
   return `${Math.floor(all / size)} ${unit}${rest ? ` ${rest} ${smaller}` : ""}`;
 }
 
+/** Without a connection nobody knows: what is shown is what was last heard. */
+function showLost() {
+  const chip = $("#bar .now"), lost = document.body.hasAttribute("data-lost");
+  if (!chip || "lost" in chip.dataset === lost) return;
+  chip.toggleAttribute("data-lost", lost);
+  if (lost) chip.prepend(element("span", { class: "lost" }, "last seen: "));
+  else $(".lost", chip)?.remove();
+}
+
 function tick() {
+  showLost();
+  if (document.body.hasAttribute("data-lost")) return; // its clock stands
   const now = Date.now() - skew;
   for (const node of $$("#bar time")) {
     const { since, until } = node.dataset;
@@ -69,6 +80,7 @@ if ($("#bar")) {
   };
   new MutationObserver(changed).observe($("#bar"), { subtree: true, childList: true, attributes: true });
   setInterval(tick, 1000);
+  new MutationObserver(tick).observe(document.body, { attributes: true, attributeFilter: ["data-lost"] });
   changed();
 }
 
@@ -87,6 +99,9 @@ export async function cancel() {
   }, GRACE);
   await command({ do: "cancel" });
 }
+
+/** Whether the turn goes on although it was stopped, or the agent is silent. */
+export const isStuck = () => facts().state === "warn" || $(".composer .force")?.hidden === false;
 
 when("cancel", cancel);
 when("back", () => { if (innerWidth < 700) location.assign("/"); else document.body.toggleAttribute("data-column"); });

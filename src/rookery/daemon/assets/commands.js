@@ -3,7 +3,7 @@ import { $, toast, told } from "./main.js";
 import { command, menus, readHeader, session } from "./bar.js";
 import { help } from "./keys.js";
 
-const OURS = [
+export const OURS = [
   ["agent", "switch to another agent", "name"],
   ["archive", "hide this session from lists"],
   ["attach", "attach a file or an image"],

@@ -15,7 +15,7 @@ const button = (label, words, run) => {
 
 export async function show(words = "") {
   if (!bar) {
-    bar = element("div", { class: "find-here", role: "search" }, field, count,
+    bar = element("div", { class: "find-here", role: "search", "aria-label": "This session" }, field, count,
       button("↑", "Previous", () => step(1)), button("↓", "Next", () => step(-1)), button("×", "Close", close));
     $("#talk").append(bar);
   }

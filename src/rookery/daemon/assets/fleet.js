@@ -47,8 +47,9 @@ async function refresh() {
 }
 
 function apply(text) {
-  const before = states();
+  const before = states(), wasShown = isShown();
   morphInner(host, text);
+  if (wasShown) showCurrent(); // it may be in another group now
   filter();
   tick();
   tell(before, states());
@@ -184,7 +185,22 @@ when("row", async (button) => (await import("./session_menu.js")).open(button));
 
 // --- begin ---------------------------------------------------------------------------------------
 
+/** Where the session that is open stands in the column. */
+function place() {
+  const box = $("#fleet"), row = box && $("a[aria-current]", box);
+  if (!row) return null;
+  const [outer, inner] = [box.getBoundingClientRect(), row.getBoundingClientRect()];
+  return { box, outer, inner, inside: inner.top >= outer.top && inner.bottom <= outer.bottom };
+}
+const isShown = () => place()?.inside;
+function showCurrent() {
+  const { box, outer, inner, inside } = place() ?? { inside: true };
+  if (!inside) box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 3;
+}
+new MutationObserver(showCurrent).observe(document.body, { attributes: true, attributeFilter: ["data-column"] }); // it is opened
+
 if (host) {
+  showCurrent();
   const { now, seq, epoch } = { ...list()?.dataset, ...host.dataset };
   if (now) skew = Number(now) - Date.now();
   subscribe("fleet", { after: seq ? Number(seq) : null, epoch: epoch ?? "", on: () => soon() });

@@ -1,5 +1,5 @@
 // Keys of the page: named once, shown by `?`, silent while somebody types.
-import { $, element } from "./main.js";
+import { $, element, told, when } from "./main.js";
 
 const keys = [];
 
@@ -13,10 +13,16 @@ export function isTyping(node = document.activeElement) {
   return node?.isContentEditable || (/^(input|textarea|select)$/.test(node?.localName ?? "") && !/^(button|checkbox|radio|submit)$/.test(node.type));
 }
 
+/** As keyboards have it. */
+export const label = (combination) => combination.replace(/^Ctrl\+/, /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl+").replace(/\+(.)$/, (_, last) => `+${last.toUpperCase()}`);
+
+/** The keys that do something now. */
+export const actable = () => keys.filter((each) => each.words && each.only({}));
+
 function named(event) {
   const held = `${event.ctrlKey || event.metaKey ? "Ctrl+" : ""}${event.altKey ? "Alt+" : ""}`;
   const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
-  return held + shift + event.key;
+  return held + shift + (held && event.key.length === 1 ? event.key.toLowerCase() : event.key);
 }
 
 document.addEventListener("keydown", (event) => {
@@ -32,13 +38,14 @@ document.addEventListener("keydown", (event) => {
 
 /** The list of keys that act here. */
 export function help() {
-  const dialog = element("dialog", { class: "keys", "aria-label": "Keys" }, element("h2", {}, "Keys"));
+  const places = element("div", { class: "places" });
+  const dialog = element("dialog", { class: "keys", "aria-label": "Keys" }, element("h2", {}, "Keys"), places);
   for (const where of new Set(keys.map((each) => each.where))) {
     const rows = keys.filter((each) => each.where === where && each.words);
     if (!rows.length) continue;
-    dialog.append(element("h3", {}, where), element("dl", {}, ...rows.flatMap((each) => [
-      element("dt", {}, element("kbd", {}, each.combination)), element("dd", {}, each.words),
-    ])));
+    places.append(element("section", {}, element("h3", {}, where), element("dl", {}, ...rows.flatMap((each) => [
+      element("dt", {}, element("kbd", {}, label(each.combination))), element("dd", {}, each.words),
+    ]))));
   }
   const close = element("button", { type: "button" }, "Close");
   close.addEventListener("click", () => dialog.close());
@@ -48,6 +55,9 @@ export function help() {
   dialog.showModal();
 }
 
+const palette = () => import("./palette.js").then(({ open }) => open()).catch(told);
+when("palette", palette);
+key("Ctrl+k", "Search sessions, actions and settings", palette, { typing: true });
 key("?", "Show the keys", help);
 key("n", "New session", () => location.assign("/new"));
 key("/", "Find", () => $("#find")?.focus());

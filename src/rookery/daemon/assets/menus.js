@@ -1,6 +1,6 @@
 // The menus of a session's bar.
 import { $, $$, api, copy, element, toast, told } from "./main.js";
-import { cancel, command, facts, path, readHeader, session } from "./bar.js";
+import { cancel, command, facts, isStuck, path, readHeader, session } from "./bar.js";
 import { danger, menu, sure } from "./dialogs.js";
 import { actions, rows } from "./session_menu.js";
 
@@ -145,7 +145,7 @@ acts.more = (button) => {
   const now = facts();
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
-    ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), row("Force end", "if Stop does not help", deeds.force_end, "bad")] : []),
+    ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), ...(isStuck() ? [row("Force end", "Stop did not help", deeds.force_end, "bad")] : [])] : []),
     row("Rename", "", deeds.rename),
     ...(Number(now.turn) ? [
       row("Edit the last prompt", "and send it again", deeds.edit),

@@ -237,3 +237,4 @@ try {
   sessionStorage.removeItem("said");
   if (said) toast(said);
 } catch { /* no storage */ }
+if (location.hash.startsWith("#f-")) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.focus();

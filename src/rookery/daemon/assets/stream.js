@@ -129,6 +129,7 @@ onConnection((now) => {
   const line = $("#connection");
   if (!line) return;
   line.hidden = now !== "lost";
+  document.body.toggleAttribute("data-lost", now === "lost");
   line.textContent = now === "lost" ? "No connection to Rookery. What you type is kept; trying again. " : "";
   if (now === "lost") line.append(element("button", { type: "button", class: "quiet", "data-do": "reconnect" }, "Try now"));
 });

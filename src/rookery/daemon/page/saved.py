@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from rookery.agents.registry import DEMO, OWN
+from rookery.core.asks import links
 from rookery.core.json.secrets import masked
 from rookery.daemon.access.addresses import for_links, is_here, why_only_here
 from rookery.daemon.access.devices import Device
@@ -23,7 +23,7 @@ from rookery.daemon.page.settings import buttons, frame, named
 from rookery.daemon.pieces import forms
 from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
-from rookery.export.html.text import esc_line, tag
+from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms.lists import Row
 from rookery.render import qr
 from rookery.render.local_time import ago
@@ -125,8 +125,8 @@ def _deeds(kind: str, row: Row, own: bool, idle: Container[str]) -> str:
         found.append(("remove", "Remove"))
     send = esc_line(named(f"/api/setup/lists/{kind}", row.name))
     name = esc_line(row.title, 100)
-    login = esc_line(named("/settings/agents/login", row.name))
-    has_login = kind == "agents" and row.sign == "on" and row.name not in (OWN, DEMO)
+    login = esc_line(named(f"/settings/{kind}/login", row.name))
+    has_login = row.login and (kind == "servers" or row.sign == "on")
     link = f'<a class="button quiet" href="{login}" aria-label="Log in: {name}">Log in</a>'
     return (link if has_login else "") + "".join(
         f'<button class="quiet" data-do="row-deed" data-deed="{do}" data-send="{send}" '
@@ -153,6 +153,37 @@ async def log_in(daemon: Daemon, name: Name = "", session: Name = "") -> HTMLRes
         busy="Logging in …" if form.values else f"Starting {name} …",
     )
     return frame(daemon, "agents", form.title, drawn)
+
+
+@router.get("/settings/servers/login")
+async def log_in_to_server(daemon: Daemon, name: Name = "") -> HTMLResponse:
+    """First the button, then the address that it led to; without a script, its text."""
+    form = await asyncio.to_thread(catalog.login_to_server, daemon.home, name)
+    url, back = form.url, "/settings/servers"
+    drawn = forms.form(
+        form.schema,
+        form.values,
+        send=named("/api/setup/forms/server_login", name),
+        buttons=buttons(daemon, "Done" if url else form.save_label, back=back),
+        new=True,
+        back=back if url else named("/settings/servers/login", name),
+        busy="Waiting for the server …" if url else f"Connecting to {name} …",
+    )
+    return frame(daemon, "servers", form.title, (_opened(url) if url else "") + drawn)
+
+
+def _opened(url: str) -> str:
+    """The whole address is shown, with what is suspicious about it."""
+    warnings = "".join(tag("p", esc_line(each), "wrong") for each in links.warnings_of(url))
+    place = esc(url)
+    return (
+        "<p>Log in at this address, then come back and press Done:</p>"
+        f'{warnings}<p class="install"><code class="address">{esc_line(url, 4000)}</code></p>'
+        f'<p class="choices"><a class="button primary" target="_blank" rel="noopener noreferrer" '
+        f'href="{place}">Open in the browser</a>'
+        f'<button type="button" data-do="copy-line" data-text="{place}">Copy the address</button>'
+        "</p>"
+    )
 
 
 @router.get("/settings/{kind}/new")

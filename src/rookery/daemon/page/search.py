@@ -1,23 +1,38 @@
-"""Search over everything ever said, as a screen and as the piece with what was found."""
+"""Search over everything ever said, as a screen and as the piece with what was found; and sessions
+and settings by name, for Ctrl+K."""
 
 import asyncio
 import re
 import time
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
+from rookery.core.fuzzy import score
+from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import clean_line
+from rookery.core.json.secrets import masked
+from rookery.core.view.fleet import NO_TITLE
+from rookery.daemon.access.roles import ALL
 from rookery.daemon.api.everything import find
+from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
+from rookery.daemon.page.settings import sections
+from rookery.daemon.pieces.fleet_list import shown_agent
 from rookery.daemon.pieces.review import hits
+from rookery.daemon.setup import catalog
 from rookery.daemon.state import Daemon, State
+from rookery.home.paths import with_tilde
 from rookery.search.query import Filters
 
 router = APIRouter(include_in_schema=False)
 
 DIRECTORIES = 50
 """That are offered."""
+CLOSEST = 20
+"""Sessions, and settings, that are found by name."""
 
 
 @router.get("/search")
@@ -63,3 +78,69 @@ _LAST = re.compile(r"(?:^|\s)\w{3,}\Z")
 def unfinished(words: str) -> str:
     """The last word may be the beginning of one: it is searched while it is typed."""
     return f"{words}*" if '"' not in words and _LAST.search(words) else words
+
+
+# --- by name --------------------------------------------------------------------------------------
+
+
+@router.get("/pieces/palette")
+async def matches(daemon: Daemon, words: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """The closest sessions and settings; without words, the newest sessions and all sections."""
+    settings = await asyncio.to_thread(_settings, daemon)
+    wanted = words.strip().lower()
+    if not wanted:
+        settings = [each for each in settings if "#" not in each["href"]]
+    found = [*_closest(wanted, _sessions(daemon)), *_closest(wanted, settings)]
+    return JSONResponse(found)
+
+
+def _closest(words: str, rows: Iterable[Json]) -> list[Json]:
+    listed = list(rows)
+    if not words:
+        return listed[:CLOSEST]
+    ranks = [
+        (value, at) for at, row in enumerate(listed) if (value := _rank(words, row)) is not None
+    ]
+    return [listed[at] for _, at in sorted(ranks)[:CLOSEST]]
+
+
+def _rank(words: str, row: Json) -> int | None:
+    """All letters in order in its name, or every word somewhere in it."""
+    if (value := score(words, row["label"].lower())) is not None:
+        return value
+    text = f"{row['label']} {row['more']} {row['kind']}".lower()
+    return 1000 if all(word in text for word in words.split()) else None
+
+
+def _sessions(daemon: State) -> Iterable[Json]:
+    for head in daemon.fleet.heads:
+        place = with_tilde(clean_line(str(head["cwd"])))
+        yield {
+            "label": clean_line(masked(head["title"] or NO_TITLE))[:200],
+            "more": f"{shown_agent(head)} · {place}"[:200],
+            "kind": "Archived session" if head["archived"] else "Session",
+            "href": f"/sessions/{head['id']}",
+        }
+
+
+def _settings(daemon: State) -> list[Json]:
+    found: list[Json] = []
+    for section, title in sections(daemon):
+        address = f"/settings/{section}" if section else "/settings"
+        name = title if section else "Settings"
+        found.append({"label": name, "more": "", "kind": "Settings", "href": address})
+        if section in catalog.SETTINGS and daemon.role == ALL:
+            found += _fields(daemon, section, title, address)
+    return found
+
+
+def _fields(daemon: State, section: str, title: str, address: str) -> list[Json]:
+    try:
+        form = catalog.form_of(daemon.home, section)
+    except Problem:  # a file that cannot be read: its own screen says so
+        return []
+    rows = []
+    for name, field in form.fields.items():
+        label, _, more = (lenient.text(field, "title") or name).partition(": ")
+        rows.append({"label": label, "more": more, "kind": title, "href": f"{address}#f-{name}"})
+    return rows

@@ -12,16 +12,17 @@ from rookery.core.agent.imported import is_unloaded
 from rookery.core.json import Json
 from rookery.core.json.secrets import masked
 from rookery.daemon import tail
+from rookery.daemon.api.bodies import LARGEST
 from rookery.daemon.page import shell
 from rookery.daemon.pieces import regions
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.export.html.text import esc_line, tag
 from rookery.home import paths
-from rookery.log.reader import LAST, Reader
+from rookery.log.reader import Reader
 
 router = APIRouter(include_in_schema=False)
 
-Place = Annotated[int | None, Query(ge=0, le=LAST)]
+Place = Annotated[int | None, Query(ge=0, le=LARGEST)]
 
 NOTHING = "Nothing here yet. Tell the agent what to do."
 
@@ -56,7 +57,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
 
 @router.get("/sessions/{session}/older")
 async def older(
-    daemon: Daemon, session: SessionId, before: Annotated[int, Query(ge=1, le=LAST)]
+    daemon: Daemon, session: SessionId, before: Annotated[int, Query(ge=1, le=LARGEST)]
 ) -> HTMLResponse:
     """What stands above an event, as a piece of the transcript."""
     read_only = daemon.options.read_only
@@ -73,7 +74,7 @@ async def older(
 
 @router.get("/sessions/{session}/newer")
 async def newer(
-    daemon: Daemon, session: SessionId, after: Annotated[int, Query(ge=0, le=LAST)]
+    daemon: Daemon, session: SessionId, after: Annotated[int, Query(ge=0, le=LARGEST)]
 ) -> HTMLResponse:
     """What follows an event; nothing where the end, which the stream sends, holds it."""
     read_only = daemon.options.read_only
@@ -123,6 +124,7 @@ def _screen(daemon: State, session: str, shown: Shown) -> str:
     empty = tag("p", NOTHING, "empty") if not shown.html else ""
     transcript = (
         f'<div id="scroll" tabindex="0" role="region" aria-label="Transcript">'
+        '<h2 class="unseen">Transcript</h2>'
         f'<div id="transcript" {about}>{_older(session, shown.first)}{shown.html}</div>'
         f"{empty}{_newer(session, shown.upto) if shown.upto < shown.seq else ''}</div>"
         '<div class="pill"><button type="button" id="below" data-do="below" hidden>New below'

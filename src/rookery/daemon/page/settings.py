@@ -38,16 +38,19 @@ NOTIFY = "notify.js"
 """The button that asks this browser."""
 
 
-def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
-    """A section of the settings. `inner` is HTML, `title` plain text."""
+def sections(daemon: State) -> list[tuple[str, str]]:
+    """Their names in addresses, and their titles; what this device may see of them."""
     rows = [("", "This page"), *catalog.LISTS.items(), *catalog.SETTINGS.items()]
     rows += [("devices", "Devices"), ("trash", "Trash")]
-    if daemon.role != ALL:
-        rows = rows[:1]
+    return rows if daemon.role == ALL else rows[:1]
+
+
+def frame(daemon: State, section: str, title: str, inner: str) -> HTMLResponse:
+    """A section of the settings. `inner` is HTML, `title` plain text."""
     links = "".join(
         f'<a href="/settings{f"/{name}" if name else ""}"'
         f"{' aria-current="page"' if name == section else ''}>{words}</a>"
-        for name, words in rows
+        for name, words in sections(daemon)
     )
     note = tag("p", esc_line(daemon.closed), "note") if daemon.closed else ""
     main = (

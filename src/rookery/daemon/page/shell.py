@@ -74,20 +74,31 @@ def _bar(about: _Page) -> str:
     if about.here not in [name for name, _, _ in LINKS]:
         return ""
     back = f'<a href="/" aria-label="All sessions">{icons.icon("back")}</a>'
-    links = back + "".join(about.link(*each) for each in LINKS)
+    links = back + "".join(about.link(*each) for each in LINKS) + _palette()
     return f'<nav class="links folded" aria-label="Rookery">{links}</nav>'
+
+
+def _palette() -> str:
+    words = "Search sessions, actions and settings"
+    label = f'aria-label="{words}" title="{words} (Ctrl+K)"'
+    return (
+        f'<button type="button" class="quiet icon" data-do="palette" {label}>'
+        f"{icons.icon('commands')}</button>"
+    )
 
 
 def _column(daemon: State, about: _Page) -> str:
     mark = f'<a class="brand" href="/">{MARK}<span>Rookery</span></a>'
     brand = tag("div", mark + ("" if daemon.read_only else _new(about)), "top-line")
     find = (
-        '<form class="find" action="/search" role="search"><input name="q" id="find" '
-        'type="search" autocomplete="off" aria-label="Find a session, or anything ever said" '
+        '<form class="find" action="/search" role="search" aria-label="Sessions">'
+        '<input name="q" id="find" type="search" autocomplete="off" '
+        'aria-label="Find a session, or anything ever said" '
         'placeholder="Find a session or anything said"><kbd>/</kbd></form>'
     )
     fleet = f'<nav id="fleet" aria-label="Sessions"{place(daemon)}>{_listed(daemon, about)}</nav>'
-    links = tag("nav", "".join(about.link(*each) for each in LINKS), "links")
+    links = "".join(about.link(*each) for each in LINKS) + _palette()
+    links = f'<nav class="links" aria-label="Rookery">{links}</nav>'
     return f'<aside id="column" aria-label="Rookery">{brand}{find}{fleet}{links}</aside>'
 
 

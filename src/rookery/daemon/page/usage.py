@@ -141,14 +141,19 @@ def _total(total: usage.Group) -> str:
     rows = {
         "Cost": cost,
         "Turns": f"{total.turns:,}",
-        "Tokens in": units.tokens(total.input),
-        "Tokens out": units.tokens(total.output),
-        "Cached": units.tokens(total.cached),
+        "Tokens in": _tokens(total, total.input),
+        "Tokens out": _tokens(total, total.output),
+        "Cached": _tokens(total, total.cached),
     }
     inner = "".join(
         f"<div><dt>{key}</dt><dd>{esc_line(words)}</dd></div>" for key, words in rows.items()
     )
     return f'<dl class="totals">{inner}</dl>'
+
+
+def _tokens(group: usage.Group, number: int) -> str:
+    """Some agents report only how full their context is: that is not 0 tokens."""
+    return units.tokens(number) if group.tokens else "not reported"
 
 
 def _charts(daemon: State, view: View, rows: Sequence[usage.Row], first: date, today: date) -> str:
@@ -159,7 +164,9 @@ def _charts(daemon: State, view: View, rows: Sequence[usage.Row], first: date, t
         value = view.value(by_day.get(day.isoformat(), usage.Group("")))
         points.append(charts.Point(f"{day.day} {day:%b}", value, view.words(value)))
     words = SHOWS[view.show]
-    found = tag("h2", f"{words} by day") + charts.columns(points, f"{words} by day")
+    none = tag("p", f"No {words.lower()} were reported in this time.", "soft")
+    drawn = charts.columns(points, f"{words} by day") if any(p.value for p in points) else none
+    found = tag("h2", f"{words} by day") + drawn
     titles = {str(head["id"]): str(head["title"]) for head in daemon.fleet.heads}
     for by, head in HEADS.items():
         groups = sorted(usage.grouped(rows, by), key=view.value, reverse=True)
@@ -182,5 +189,7 @@ def _lines(
         elif by == "agent" and group.name in AGENTS:
             title = AGENTS[group.name].title
         value = view.value(group)
-        cells = (view.words(value), f"{group.turns:,}", units.tokens(group.tokens))
+        tokens = units.tokens(group.tokens) if group.tokens else "–"
+        shown = "–" if view.show == "tokens" and not group.tokens else view.words(value)
+        cells = (shown, f"{group.turns:,}", tokens)
         yield charts.Line(title, link, value, cells)

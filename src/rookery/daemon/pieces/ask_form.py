@@ -13,11 +13,18 @@ from rookery.core.asks import forms
 from rookery.core.asks.asks import ALLOWS, REJECTS, pick
 from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
-from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
-from rookery.export.html.block import coded
+from rookery.core.policy import approvals
 from rookery.export.html.text import esc, esc_line, tag
-from rookery.render.ask_choices import ALWAYS, alike, always_words, is_go, is_link, letters_of
+from rookery.render.ask_choices import (
+    ALWAYS,
+    alike,
+    always_words,
+    choices,
+    is_go,
+    is_link,
+    letters_of,
+)
 
 WHY = "r"
 READ_ONLY = "This Rookery is read-only. Answer in a terminal."
@@ -25,8 +32,8 @@ FIELDS, CHOICES, RADIOS = 50, 200, 6
 LONG = 200
 """Characters from which on a text gets a box of several lines."""
 KINDS = {"email": "email", "uri": "url", "date": "date"}
-BUTTON, RULE = 60, 100
-"""Characters of a button, and of one that adds a rule."""
+BUTTON = 60
+"""Characters of a button."""
 
 
 def actions(block: Block, session: str, *, read_only: bool = False) -> str:
@@ -53,25 +60,26 @@ def _place(command: Json, session: str) -> str:
 
 def _options(block: Block, session: str) -> str:
     keys = letters_of(block)
-    found, wider, ours = "", "", block.get("kind") == budgets.HOW
+    found, ours = "", block.get("kind") == budgets.HOW
     plain = ours or is_go(block)
+    lasting = [] if plain else _lasting(block["actions"], keys)
     for place, action in enumerate(block["actions"]):
         digit = str(place + 1) if place < 9 else ""
-        button = _button(action, keys.get(place) or digit, digit, plain=plain)
-        if not plain and action.get("kind") in ALWAYS and place not in keys:
-            wider += button
-        else:
-            found += button
+        if place not in [each["place"] for each in lasting]:
+            found += _button(action, keys.get(place) or digit, digit)
+        elif place == lasting[0]["place"]:
+            found += _always(lasting)
     reject, allow = pick(block["actions"], REJECTS), pick(block["actions"], ALLOWS[:1])
     if allow is not None and not plain:
         found += _alike(block, "allow") + ("" if allow.get("danger") else _amended(allow))
     if reject is not None and not ours:
         found += _with_reason(reject, goes=is_go(block)) + _alike(block, "reject")
+    found += _later()
     first = lenient.mapping(block["actions"][0], "command")
     danger = esc_line(lenient.text(block, "danger"))
     danger = f' data-danger="{danger}"' if danger else ""
     ways = tag("div", found, "ways")
-    if wider:
+    if wider := _wider(block, allow):
         inner = f"<summary>Allow more than this</summary>{tag('div', wider, 'ways')}"
         ways += tag("details", inner, "wider")
     return f'<div class="answers" {_place(first, session)}{danger}>{ways}</div>'
@@ -87,9 +95,69 @@ def _link(block: Block, session: str) -> str:
         f"{esc_line(first['label'])} {tag('kbd', 'y')}</a>"
         f'<button type="button" data-do="copy-link" data-text="{address}">Copy the address</button>'
     )
-    found += _button(other, "2", "2", plain=True) + _button(decline, "n", "3", plain=True)
+    found += _button(other, "2", "2") + _button(decline, "n", "3") + _later()
     place = _place(lenient.mapping(first, "command"), session)
     return f'<div class="answers" {place}>{tag("div", found, "ways")}</div>'
+
+
+def _lasting(actions: list[Json], keys: dict[int, str]) -> list[Json]:
+    """What "always allow" can mean here; first what its key stands for."""
+    found = [
+        {
+            "place": place,
+            **_shown(action),
+            "answer": _said(action),
+            "rule": action.get("kind") == "rule",
+        }
+        for place, action in enumerate(actions)
+        if action.get("kind") in ALWAYS and not action.get("disabled")
+    ]
+    return sorted(found, key=lambda each: each["place"] not in keys)
+
+
+def _shown(action: Json) -> Json:
+    """What it allows, and how far that reaches."""
+    label, words = lenient.text(action, "label"), always_words(action)
+    short = label.removeprefix("Always allow ")
+    short = words if short.startswith("this (adds a rule)") else short
+    return {"label": masked(short), "words": masked(words) if words not in (label, short) else ""}
+
+
+def _always(lasting: list[Json]) -> str:
+    """One button: its second step says what each choice allows, and lets the user choose."""
+    digits = " ".join(str(each["place"] + 1) for each in lasting if each["place"] < 9)
+    shown = [{**each, "digit": str(each["place"] + 1)} for each in lasting]
+    attributes = f'data-key="a" data-digit="{digits}" data-always'
+    attributes += f' data-lasting="{esc(json.dumps(shown))}"'
+    words = f"Always allow … {tag('kbd', 'a')}"
+    return f'<button type="button" data-do="answer-always" {attributes}>{words}</button>'
+
+
+def _later() -> str:
+    """It stays open; the session goes to sleep, and the answer wakes it."""
+    said = esc(json.dumps({"defer": True}))
+    words = f"Decide later {tag('kbd', 'd')}"
+    return (
+        '<button type="button" class="quiet" data-do="answer" data-key="d" data-digit="" '
+        f'data-answer="{said}">{words}</button>'
+    )
+
+
+def _wider(block: Block, allow: Json | None) -> str:
+    """The buttons that allow this, and change how much is asked from now on."""
+    letters = {"ask.risky": "w", "ask.all": "p"}
+    modes = {"ask.risky": approvals.RISKY, "ask.all": approvals.ALL}
+    offered = [each for each in choices(block)[1] if each.name in letters]
+    if allow is None:
+        return ""
+    said = esc(json.dumps(_said(allow)))
+    return "".join(
+        f'<button type="button" data-do="answer-mode" data-always data-key="{letters[each.name]}" '
+        f'data-mode="{modes[each.name]}" data-answer="{said}">'
+        f"{esc_line(each.words[:1].upper() + each.words[1:])} "
+        f"{tag('kbd', letters[each.name])}</button>"
+        for each in offered
+    )
 
 
 def _alike(block: Block, verdict: str) -> str:
@@ -129,25 +197,15 @@ def _said(action: Json) -> Json:
     return {key: value for key, value in command.items() if key not in ("do", "ask", "nonce")}
 
 
-def _button(action: Json, key: str, digit: str, *, plain: bool = False) -> str:
-    """`plain`: it says all that there is to say; no rule is saved."""
+def _button(action: Json, key: str, digit: str) -> str:
     kind, label = lenient.text(action, "kind"), masked(lenient.text(action, "label"))
     why = lenient.text(action, "disabled")
     danger = bool(action.get("danger"))
     look = "danger" if danger else "primary" if kind == "allow_once" else ""
-    rule = masked(always_words(action)) if kind in ALWAYS and not plain else ""
     words = esc_line(_short(label))
-    if kind == "rule":
-        reaches = lenient.text(action, "reach")
-        if reaches:
-            words = tag("span", coded(clean_line(_short(label, RULE))), "lasting")
-        else:
-            shown = esc_line(_short(rule.replace("`", ""), 40))
-            words = f"<span>Always allow</span> {tag('code', shown)}"
     attributes = (
         f' data-key="{key}" data-digit="{digit}" data-answer="{esc(json.dumps(_said(action)))}"'
     )
-    attributes += f' data-rule="{esc_line(rule)}"' if rule else ""
     attributes += " data-always" if kind in (*ALWAYS, "reject_always") else ""
     attributes += " data-danger" if danger else ""
     attributes += f' disabled title="{esc_line(why)}"' if why else f' title="{esc_line(label)}"'
@@ -158,8 +216,8 @@ def _button(action: Json, key: str, digit: str, *, plain: bool = False) -> str:
     )
 
 
-def _short(text: str, most: int = BUTTON) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+def _short(text: str) -> str:
+    return text if len(text) <= BUTTON else text[: BUTTON - 1].rstrip() + "…"
 
 
 # --- forms ---------------------------------------------------------------------------------------
@@ -176,8 +234,8 @@ def _form(schema: Json, command: Json, session: str) -> str:
     found += tag(
         "div",
         '<button class="primary">Send the answer</button>'
-        '<button type="button" class="quiet" data-do="answer-no" data-action="decline">'
-        "Decline</button>",
+        '<button type="button" class="quiet" data-do="answer-no" data-action="decline" '
+        f'data-key="x">Decline {tag("kbd", "x")}</button>{_later()}',
         "ways",
     )
     place = _place(command, session)

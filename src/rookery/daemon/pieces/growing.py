@@ -49,6 +49,8 @@ class Tail(NamedTuple):
     """The language of the code that it is."""
     raw: str = ""
     """Shown as it is."""
+    top: int = 0
+    """The level of the text's first heading; 0: there was none before this."""
 
     def html(self) -> str:
         if self.fence is not None:
@@ -57,7 +59,7 @@ class Tail(NamedTuple):
             )
             code = f'<code class="raw">{esc(self.raw)}</code>'
             return f'<div class="code">{label}<pre tabindex="0">{code}</pre></div>'
-        above = markdown.rendered(self.lines) if self.lines else ""
+        above = markdown.rendered(self.lines, self.top) if self.lines else ""
         return f'{above}<span class="raw" dir="auto">{esc(self.raw)}</span>'
 
 
@@ -73,6 +75,7 @@ class Prose:
         self._listed = False  # it is a list, which an empty line does not end
         self._room = LONGEST_TEXT
         self._raw, self._fixed = "", 0  # of the piece: what is shown of its first characters
+        self._top = 0  # the level of the first heading
         self.length = 0
         self.feed(text)
 
@@ -162,6 +165,7 @@ class Prose:
         self._scanned, self._listed, self._raw, self._fixed = 0, False, "", 0
         if piece.strip():
             self.pieces.append(piece)
+            self._top = self._top or (0 if _FENCE.match(piece) else markdown.top_of(piece))
 
     def _reopen(self, fence: str) -> None:
         self._piece = f"{fence}\n{self._piece}"
@@ -178,7 +182,7 @@ class Prose:
             return Tail(raw=self._shown(0))
         raw = self._piece[whole:]
         shown = self._shown(whole) if len(raw) > SEGMENT else clean(masked(raw[: unfinished(raw)]))
-        return Tail(masked(self._piece[:whole]), None, shown)
+        return Tail(masked(self._piece[:whole]), None, shown, self._top)
 
     def _shown(self, begin: int) -> str:
         """The piece from there on, made safe; what is behind the reach of a secret only once."""
@@ -196,7 +200,7 @@ class Prose:
 
     def rendered(self, first: int = 0) -> str:
         """The finished pieces from one on."""
-        return "".join(map(piece_html, self.pieces[first:]))
+        return "".join(piece_html(each, self._top) for each in self.pieces[first:])
 
     def html(self, *, over: bool) -> str:
         """All of it. `over`: nothing more comes."""
@@ -206,7 +210,7 @@ class Prose:
 
     def last(self) -> str:
         """The tail once nothing more comes."""
-        found = piece_html(self._piece) if self._piece.strip() else ""
+        found = piece_html(self._piece, self._top) if self._piece.strip() else ""
         cut = self.length - LONGEST_TEXT
         return found + (tag("p", left_out(cut, "more character")) if cut > 0 else "")
 
@@ -218,8 +222,8 @@ class Prose:
         return markdown.rendered(masked("".join([*self.pieces, self._piece])))
 
 
-def piece_html(text: str) -> str:
-    return markdown.rendered(masked(text).strip("\n"))
+def piece_html(text: str, top: int) -> str:
+    return markdown.rendered(masked(text).strip("\n"), top)
 
 
 # --- what a command printed ----------------------------------------------------------------------

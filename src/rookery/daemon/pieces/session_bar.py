@@ -63,10 +63,9 @@ def rendered(
         for key, value in facts.items()
         if value
     )
-    chips = _chips(header, read_only, now)
-    inner = (
-        _title(header, read_only) + _state(found, 0 if still else now) + chips + _buttons(read_only)
-    )
+    state = _state(found, 0 if still else now)
+    chips = _chips(header, read_only) + _quota(header, now)
+    inner = _title(header, read_only) + state + chips + _buttons(read_only)
     return f'<header class="bar"{data}>{inner}</header>'
 
 
@@ -117,7 +116,7 @@ def _clock(found: Said, now: int) -> str:
 # --- what it runs with -------------------------------------------------------------------------
 
 
-def _chips(header: Json, read_only: bool, now: int) -> str:
+def _chips(header: Json, read_only: bool) -> str:
     name = esc_line(agent_title(header), 40)
     found = [_chip("agent", "Agent", tag("b", name), read_only)]
     listed = sorted(header["options"], key=_rank)
@@ -139,10 +138,11 @@ def _chips(header: Json, read_only: bool, now: int) -> str:
         about = f'type="button" class="chip others" data-do="move" hidden{fixed}'
         found.append(f"<button {about}></button>")
     found.append(_confirm(header, read_only))
-    if not read_only:  # where there is no room for its own button
-        kind = 'class="chip only-narrow"'
+    kind = 'class="chip only-narrow"'  # where there is no room for their own buttons
+    if not read_only:
         found.append(f'<button type="button" {kind} data-do="more">More actions</button>')
-    return tag("div", "".join(found) + _figures(header) + _quota(header, now), "chips")
+    found.append(f'<button type="button" {kind} data-do="palette">Search</button>')
+    return tag("div", "".join(found) + _figures(header), "chips")
 
 
 def _rank(option: Json) -> int:
@@ -212,13 +212,15 @@ def _figures(header: Json) -> str:
 
 
 def _quota(header: Json, now: int) -> str:
-    """Only where it is nearly used up."""
+    """Only where it is nearly used up; also where there is no room for chips."""
     window = quota.pressing(header, now)
     if window is None:
         return ""
     when = clock_time(window.resets, now) if window.resets is not None else ""
     tip = esc_line(f"Quota of the agent; resets {when}" if when else "Quota of the agent", 100)
-    return f'<span class="chip context full" title="{tip}">{esc_line(window.words, 60)}</span>'
+    return (
+        f'<span class="chip context full quota" title="{tip}">{esc_line(window.words, 60)}</span>'
+    )
 
 
 def _buttons(read_only: bool) -> str:

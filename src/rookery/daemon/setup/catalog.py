@@ -9,7 +9,7 @@ from rookery.agents import registry
 from rookery.client.config import edit, in_force
 from rookery.core.json import Json
 from rookery.daemon.errors import Problem
-from rookery.forms import agents, login, models, rules, servers
+from rookery.forms import agents, login, models, rules, server_login, servers
 from rookery.forms import lists as forms_lists
 from rookery.forms.form import Form, Saved, is_secret, typed
 from rookery.forms.lists import Row
@@ -32,6 +32,7 @@ type FormName = Literal[
     "servers",
     "agents",
     "login",
+    "server_login",
     "rules",
 ]
 type ListName = Literal["models", "servers", "agents", "rules"]
@@ -84,6 +85,8 @@ def _form(home: str, kind: str, name: str) -> Form:
             return agents.AgentForm(home, name)
         case "login":
             return _login(home, name)
+        case "server_login":
+            return login_to_server(home, name)
         case _ if kind in PLACES:
             return SettingsForm(*PLACES[kind], config.load(home))
     raise _missing("Not found.")
@@ -99,6 +102,13 @@ def _login(home: str, name: str) -> Form:
     try:
         return login.LoginForm(home, name)
     except registry.UnknownAgent as error:
+        raise _missing(str(error)) from None
+
+
+def login_to_server(home: str, name: str) -> server_login.ServerLoginForm:
+    try:
+        return server_login.ServerLoginForm(home, name)
+    except mcp.BadServer as error:
         raise _missing(str(error)) from None
 
 

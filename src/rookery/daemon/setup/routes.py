@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from rookery.client.config import in_force
 from rookery.daemon.api.answers import READS, WRITES, faults
-from rookery.daemon.api.bodies import Strict
+from rookery.daemon.api.bodies import LARGEST, Strict
 from rookery.daemon.errors import Problem
 from rookery.daemon.setup import catalog
 from rookery.daemon.setup.catalog import Deed, FormName, ListName
@@ -24,7 +24,8 @@ from rookery.home import confirmed
 router = APIRouter(tags=["setup"])
 
 Text = Annotated[str, Field(max_length=20_000)]
-Value = Text | bool | int | float | Annotated[list[Text], Field(max_length=100)] | None
+Number = Annotated[int, Field(ge=-LARGEST, le=LARGEST)] | float
+Value = Text | bool | Number | Annotated[list[Text], Field(max_length=100)] | None
 Which = Annotated[
     str, Query(max_length=200, description="Which entry of a list; empty: a new one.")
 ]
@@ -45,6 +46,7 @@ class Listed(BaseModel):
     more: str
     sign: str = Field(description="`on`, `off` or `bad`.")
     tag: str
+    login: bool = Field(description="Whether there is a login: the form `login`, `server_login`.")
 
 
 class Rows(BaseModel):

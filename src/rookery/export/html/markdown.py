@@ -1,5 +1,6 @@
 """Markdown as HTML, from the blocks that `render` makes of it. HTML in it stays text."""
 
+import re
 from collections.abc import Iterable
 from itertools import groupby
 
@@ -13,17 +14,46 @@ from rookery.render.stretches import starts_of, stretch
 WHOLE, LEAST, MOST = 48_000, 12_000, 24_000
 """Characters: longer texts are parsed in stretches, so that no text takes more than its length."""
 
+TAGS_OF_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 TAGS = {"strong": "strong", "em": "em", "s": "s", "code": "code", "math": "i"}
 ALIGNED = ("left", "center", "right")
 BOXES = {"x": '<span class="box">☑</span> ', " ": '<span class="box">☐</span> '}
 
 
-def rendered(text: str) -> str:
+HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]", re.MULTILINE)
+HIGHEST = 3
+"""The level of a text's first heading: the page's own are h1 and h2."""
+
+
+def rendered(text: str, top: int = 0) -> str:
+    """`top`: the level of the first heading, where this is a part of a text."""
+    top = top or top_of(text)
     if len(text) <= WHOLE:
-        return _blocks(markdown.blocks(text))
+        return _blocks(_levelled(markdown.blocks(text), top))
     starts = starts_of(text, (), LEAST, MOST)
     texts = (stretch(text, starts, number) for number in range(len(starts)))
-    return "".join(_blocks(markdown.blocks(each)) for each in texts)
+    return "".join(_blocks(_levelled(markdown.blocks(each), top)) for each in texts)
+
+
+def top_of(text: str) -> int:
+    """The level of the first heading, as its author numbers them; 0: there is none."""
+    found = HEADING.search(text)
+    return len(found.group(1)) if found else 0
+
+
+def _levelled(nodes: Iterable[Node], top: int) -> tuple[Node, ...]:
+    """Headings with the tag that they are shown with: no level is left out at the beginning."""
+    return tuple(
+        node._replace(text=f"h{_level(node.info, top)}")
+        if node.kind == "heading"
+        else node._replace(children=_levelled(node.children, top))
+        for node in nodes
+    )
+
+
+def _level(name: str, top: int) -> int:
+    own = int(name[1]) if name in TAGS_OF_HEADINGS else 6
+    return min(6, max(HIGHEST, HIGHEST + own - (top or 1)))
 
 
 def _blocks(nodes: Iterable[Node]) -> str:
@@ -39,10 +69,8 @@ def _block(node: Node) -> str:
         case "inline":
             return _spans(node.spans)
         case "heading":
-            level = node.info if node.info in ("h1", "h2", "h3", "h4", "h5", "h6") else "h6"
-            # The page's own headings are h1 and h2.
-            shown = f"h{min(6, int(level[1]) + 2)}"
-            return f'<{shown} class="{level}" dir="auto">{_spans(node.spans)}</{shown}>'
+            level = node.info if node.info in TAGS_OF_HEADINGS else "h6"
+            return f'<{node.text} class="{level}" dir="auto">{_spans(node.spans)}</{node.text}>'
         case "bullet_list":
             return tag("ul", _items(node))
         case "ordered_list":

@@ -121,7 +121,8 @@ class ComposerActions:
         match what:
             case "commands":
                 header = app.window.header if app.session else None
-                app.composer.offer("/", word, _offers(commands.matching(word, header)))
+                found = commands.matching(word, header, here=not app.start.url)
+                app.composer.offer("/", word, _offers(found))
             case "files":
                 self._find_files(word)
             case "search":

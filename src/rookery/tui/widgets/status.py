@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rookery.tui.widgets.status_line import Doing, Place
 
 
-OFTEN, SELDOM = 10, 10
+OFTEN, SELDOM = 20, 5
 """Seconds."""
 
 
@@ -79,7 +79,7 @@ class Status(LineWidget):
             (timer.resume if runs else timer.pause)()
 
     def _count(self) -> None:
-        """Each second at first, then every ten: a question may wait all night."""
+        """Each second at first, then every five: a question may wait all night."""
         self._counted += 1
         if self._counted < OFTEN or self._counted % SELDOM == 0:
             self.refresh()

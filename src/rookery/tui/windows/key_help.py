@@ -36,7 +36,7 @@ def all_keys(app: App[Any]) -> list[Key]:
         Key(place, shown(keys_of(app, str(each.id))), each.tooltip or each.description)
         for place, found in bindings.PLACES
         for each in found
-        if isinstance(each, Binding)
+        if isinstance(each, Binding) and (not isinstance(app, Shell) or app.offers(each.action))
     ]
     return ours + _library(app)
 

@@ -59,12 +59,12 @@ def entries(app: Shell) -> list[Entry]:
     found = [
         Entry(name, label(app, key), action=actions[key])
         for key, name in NAMES.items()
-        if not (idle and key == "turn.cancel")
+        if app.offers(actions[key]) and not (idle and key == "turn.cancel")
     ]
     found.append(Entry("Search everything…", "in all sessions", action="search_all"))
     found += [
         Entry(f"/{each.name}", each.words, slash=each.name)
-        for each in commands.known(header).values()
+        for each in commands.known(header, here=not app.start.url).values()
     ]
     found += [
         Entry(clean_line(block["title"], 80), f"session {block['id']}", session=block["id"])

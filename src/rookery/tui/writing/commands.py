@@ -50,15 +50,17 @@ OURS = (
     Command("theme", "the next theme, or a named one", "dark, light or contrast", "theme"),
     Command("worktree", "start a session in a git worktree of its own", "name"),
 )
+ONLY_HERE = frozenset({"agents", "export", "mcp", "settings"})
+"""Those that another machine's Rookery does not have here."""
 NAMES = {command.name: command for command in OURS}
 _LIST = Command("sessions", "go to the session list", action="sessions")
 ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
 """Other programs' words: they work, and are not listed."""
 
 
-def known(header: Json | None) -> dict[str, Command]:
-    """Ours, and the agent's with other names."""
-    found = dict(NAMES)
+def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:
+    """Ours, and the agent's with other names. `here`: the sessions are this machine's."""
+    found = {name: each for name, each in NAMES.items() if here or name not in ONLY_HERE}
     for each in lenient.mappings(header, "commands") if header else ():
         name = clean_line(lenient.text(each, "name").lstrip("/"), 80)
         if name and " " not in name and name not in found:
@@ -68,8 +70,8 @@ def known(header: Json | None) -> dict[str, Command]:
     return found
 
 
-def matching(query: str, header: Json | None, most: int = 8) -> list[Command]:
-    found = known(header)
+def matching(query: str, header: Json | None, most: int = 8, *, here: bool = True) -> list[Command]:
+    found = known(header, here=here)
     if not query:
         return list(found.values())
     return [found[name] for name in ranked(query, found, most)]

@@ -50,7 +50,8 @@ def screen(wanted: Wanted, results: str, agents: Sequence[str], directories: Seq
     """The form and the results below it; it works without scripts."""
     listed = "".join(f'<option value="{esc_line(each)}">' for each in directories)
     form = (
-        '<form id="search" role="search" action="/search"><div class="words">'
+        '<form id="search" role="search" aria-label="Everything ever said" action="/search">'
+        '<div class="words">'
         f'<input type="search" name="q" value="{esc_line(wanted.q, 1000)}" autofocus '
         'autocomplete="off" maxlength="1000" aria-label="Search everything ever said" '
         'placeholder="Words, &quot;a phrase&quot;, or begin*"><button class="primary">Search'

@@ -137,7 +137,7 @@ def _head(page: Page, side: bool) -> str:
     jump = ""
     if page.last > len(page.turns):
         jump = (
-            f'<form class="jump" data-do="turns" action="{_address(page)}"><label>Turn '
+            f'<form class="jump soft" data-do="turns" action="{_address(page)}"><label>Turn '
             f'<input name="turn" type="number" min="1" max="{page.last}" required></label> of '
             f"{page.last:,}</form>"
         )
@@ -151,12 +151,11 @@ def _head(page: Page, side: bool) -> str:
     )
     other = '<button type="button" class="quiet small" data-do="changes">Changes</button>'
     find = '<button type="button" class="small" data-do="find-here">Find</button>'
-    total = jump or (count(page.last, "turn") if page.last else "")
     return (
         f'<header class="side-head">{"" if side else back}<h2>Timeline</h2>'
         f"{other if side else ''}"
-        f'<span class="soft">{total}</span><span class="acts">{find + close if side else ""}</span>'
-        "</header>"
+        f'<span class="soft"></span><span class="acts">{find + close if side else ""}</span>'
+        f"</header>{jump}"
     )
 
 
@@ -171,16 +170,16 @@ def _turn(page: Page, turn: Turn) -> str:
         f'<li><a href="{_at(page, turn.seq)}" data-do="at" data-seq="{turn.seq}">'
         f'<span class="n">{turn.n}</span><span class="words" dir="auto">{words}</span></a>'
         f'<p class="soft">{_when(turn.at)} · {took}{tag("span", shown, "marks") if shown else ""}'
-        f"{_ways(turn) if turn.ended else ''}</p></li>"
+        f"</p>{_ways(turn) if turn.ended else ''}</li>"
     )
 
 
 def _ways(turn: Turn) -> str:
     return (
-        f' <button type="button" class="quiet small" data-do="rewind" data-turn="{turn.n}">'
-        "Rewind to here</button>"
+        f'<p class="ways"><button type="button" class="quiet small" data-do="rewind" '
+        f'data-turn="{turn.n}">Rewind to here</button>'
         f'<button type="button" class="quiet small" data-do="fork" data-turn="{turn.n}">'
-        "Fork here</button>"
+        "Fork here</button></p>"
     )
 
 

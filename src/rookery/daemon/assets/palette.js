@@ -1,0 +1,140 @@
+// Ctrl+K: sessions, what can be done here, places and settings, found by a few letters.
+import { $, $$, api, element, readOnly, role, told } from "./main.js";
+import { score } from "./complete.js";
+import { actable, label as keyLabel } from "./keys.js";
+
+const MOST = 50; // rows
+const WAIT = 120; // milliseconds without a letter until the daemon is asked
+let dialog = null;
+
+const looks = element("link", { rel: "stylesheet", href: new URL("./palette.css", import.meta.url).pathname });
+const styled = new Promise((settle) => { looks.onload = looks.onerror = settle; });
+document.head.append(looks);
+
+// --- what there is -------------------------------------------------------------------------------
+
+/** A row: label, more (beside it), kind, run or href. */
+const places = () => $$("#column .brand, #column .top-line .button, #column .links a").map((link) => ({
+  label: link.matches(".brand") ? "Sessions" : link.matches(".button") ? "New session" : link.textContent.trim(), more: "", kind: "Place", href: link.getAttribute("href"),
+}));
+
+const keys = () => actable().map((each) => ({ label: each.words, more: keyLabel(each.combination), kind: "Action", run: () => each.run() }));
+
+/** Slash commands are the actions of a session: ours by what they do, the agent's by their names. */
+async function commands() {
+  if (!document.body.dataset.session || readOnly || role !== "all" || !$("form.composer")) return [];
+  const [{ OURS, carryOut }, { readHeader }] = await Promise.all([import("./commands.js"), import("./bar.js")]);
+  const header = await readHeader().catch(() => ({}));
+  const names = new Set(OURS.map((each) => each.name));
+  const theirs = (header.commands ?? []).filter((each) => each.name && !names.has(each.name));
+  return [
+    ...OURS.map((each) => ({ label: each.words, more: `/${each.name}`, kind: "This session", run: () => carryOut(each.name, "") })),
+    ...theirs.map((each) => ({ label: `/${each.name}`, more: each.description ?? "", kind: "Command", run: () => write(`/${each.name} `) })),
+  ];
+}
+
+const write = (text) => document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text } }));
+
+/** Smaller is better, null: no match. The label counts most; each word may stand anywhere. */
+function rank(words, { label, more, kind }) {
+  const whole = score(words, label);
+  if (whole != null) return whole;
+  const parts = words.toLowerCase().split(/\s+/), text = `${label} ${more} ${kind}`.toLowerCase();
+  return parts.every((part) => text.includes(part)) ? 300 + text.length : null;
+}
+
+function ranked(words, rows) {
+  const seen = new Set();
+  const found = rows.filter(({ label, href }) => { // a key may lead to a place, too
+    const name = href?.startsWith("/sessions/") ? href : label.toLowerCase();
+    return !seen.has(name) && seen.add(name);
+  });
+  if (!words) return found.slice(0, MOST);
+  return found.map((row) => [rank(words, row), row]).filter(([value]) => value !== null)
+    .sort((one, other) => one[0] - other[0]).slice(0, MOST).map(([, row]) => row);
+}
+
+// --- the window ----------------------------------------------------------------------------------
+
+export async function open() {
+  if (dialog) return dialog.close();
+  const before = document.activeElement;
+  const field = element("input", { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-rows", "aria-autocomplete": "list", autocomplete: "off",
+    autocapitalize: "off", spellcheck: "false", enterkeyhint: "go", maxlength: 200, placeholder: "Search sessions, actions and settings", "aria-label": "Search sessions, actions and settings" });
+  const list = element("ul", { id: "palette-rows", role: "listbox", "aria-label": "Matches" });
+  const none = element("p", { class: "soft", role: "status", hidden: true }, "No matches.");
+  dialog = element("dialog", { class: "palette", "aria-label": "Search" }, field, list, none);
+  let [own, theirs, rows, at, timer, asking] = [[...keys(), ...places()], [], [], 0, 0, null];
+
+  function point(place) {
+    if (!rows.length) return field.removeAttribute("aria-activedescendant");
+    at = (place + rows.length) % rows.length;
+    [...list.children].forEach((child, n) => child.setAttribute("aria-selected", String(n === at)));
+    list.children[at].scrollIntoView({ block: "nearest" });
+    field.setAttribute("aria-activedescendant", list.children[at].id);
+  }
+
+  function draw() {
+    const words = field.value.trim();
+    rows = ranked(words, words ? [...theirs, ...own] : [...theirs.slice(0, 8), ...own]);
+    list.replaceChildren(...rows.map((row, n) => {
+      const item = element("li", { role: "option", id: `palette-${n}` }, element("span", { dir: "auto" }, row.label),
+        element("small", { class: "more", dir: "auto" }, row.more), element("small", { class: "kind" }, row.kind));
+      item.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") event.preventDefault(); }); // the field keeps the keys
+      item.addEventListener("click", (event) => choose(n, event.ctrlKey || event.metaKey));
+      return item;
+    }));
+    none.hidden = rows.length > 0;
+    point(0);
+  }
+
+  /** Sessions and settings: the daemon has them all. */
+  async function look() {
+    asking?.abort();
+    const mine = (asking = new AbortController());
+    const found = await api("GET", `/pieces/palette?${new URLSearchParams({ words: field.value.trim() })}`, undefined, { signal: mine.signal });
+    if (mine !== asking || !dialog) return;
+    theirs = found;
+    draw();
+  }
+
+  function choose(place, apart = false) {
+    const row = rows[place];
+    if (!row) return;
+    dialog.close();
+    if (row.href && apart) window.open(row.href, "_blank", "noopener");
+    else if (row.href) location.assign(row.href);
+    else Promise.resolve(row.run()).catch(told);
+  }
+
+  field.addEventListener("input", () => {
+    draw();
+    clearTimeout(timer);
+    timer = setTimeout(() => look().catch(told), WAIT);
+  });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
+    if (step) point(Math.abs(step) > 1 ? Math.max(0, Math.min(rows.length - 1, at + step)) : at + step);
+    else if (event.key === "Enter") choose(at, event.ctrlKey || event.metaKey);
+    else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) dialog.close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    dialog = null;
+    asking?.abort();
+    clearTimeout(timer);
+    if (before?.isConnected) before.focus({ preventScroll: true });
+  });
+  await styled;
+  document.body.append(dialog);
+  dialog.showModal();
+  field.focus();
+  draw();
+  look().catch(told);
+  commands().then((more) => { own = [...more, ...own]; if (dialog) draw(); }, told);
+}
