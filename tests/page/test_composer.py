@@ -31,6 +31,23 @@ def prompt(page: Page, words: str) -> None:
     expect(page.locator("#transcript")).to_contain_text(f"Heard: {words}")
 
 
+KEPT = """async (draft) => {
+  const known = (await indexedDB.databases()).some(({ name }) => name === "rookery-drafts");
+  return known && new Promise((done) => {
+    const opening = indexedDB.open("rookery-drafts");
+    opening.onsuccess = () => {
+      const asked = opening.result.transaction("files").objectStore("files").get(draft);
+      asked.onsuccess = () => { opening.result.close(); done(asked.result?.length ?? 0); };
+    };
+  });
+}"""
+
+
+def is_kept(page: Page, session: str) -> bool:
+    """Whether files of the draft are on the disk, soon."""
+    return bool(awaited(lambda: page.evaluate(KEPT, session)))
+
+
 @pytest.mark.long
 def test_V2_another_agent_takes_over_with_a_recap(site: Site) -> None:
     page = site.page(f"/sessions/{site.session(SCRIPT)}")
@@ -74,6 +91,10 @@ def test_V4_commands_files_images_drafts_and_earlier_prompts(site: Site) -> None
     picture.write_bytes(PIXEL)
     page.locator("#picker").set_input_files([str(picture)])
     expect(page.locator(".attached li")).to_contain_text("dot.png")
+    assert is_kept(page, session)
+    page.reload()
+    expect(page.locator(".attached li img")).to_be_visible()  # with the draft
+    expect(field).to_have_value("see @heron.py ")
     (site.directory / "empty.txt").touch()
     page.locator("#picker").set_input_files([str(site.directory / "empty.txt")])
     expect(page.locator(".toast")).to_contain_text("is empty")
@@ -91,6 +112,7 @@ def test_V4_commands_files_images_drafts_and_earlier_prompts(site: Site) -> None
     awaited(lambda: page.evaluate("Object.values(localStorage).includes('half a thought')"))
     page.reload()
     expect(field).to_have_value("half a thought")
+    expect(page.locator(".attached li")).to_have_count(0)  # they were sent
     field.fill("two")
     field.press("Shift+Enter")
     expect(field).to_have_value("two\n")

@@ -1,5 +1,5 @@
-// Files that go with a prompt: picked, pasted or dropped.
-import { $, element, toast, told, when } from "./main.js";
+// Files that go with a prompt: picked, pasted or dropped, and kept on this device until it is sent.
+import { $, element, kept, toast, told, when } from "./main.js";
 
 const size = (bytes) => (bytes < 1024 * 1024 ? `${Math.max(1, Math.round(bytes / 1024))} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`);
 
@@ -16,6 +16,26 @@ function read(file) {
  * `refusal(file)`: why this one cannot go along, if there is a reason. */
 export function attachments(form, field, refusal = () => "") {
   let files = [];
+  const draft = form.dataset.session || "new", mark = `files.${draft}`; // where there is no mark, nothing has to be looked for
+
+  async function keep() {
+    if (!files.length && !kept.get(mark)) return;
+    kept.set(mark, files.length ? "1" : "");
+    if (!await (await import("./kept_files.js")).keep(draft, files)) toast("This browser keeps no files: send them before you leave the page.");
+  }
+
+  /** Those of before a reload come first; the limits held when they were attached. */
+  async function restore() {
+    const found = await (await import("./kept_files.js")).read(draft);
+    files = [...found, ...files];
+    show();
+  }
+  if (kept.get(mark)) restore().catch(told);
+
+  function changed() {
+    show();
+    keep().catch(told);
+  }
 
   function show() {
     const list = $(".attached", form);
@@ -45,7 +65,7 @@ export function attachments(form, field, refusal = () => "") {
         files.push({ name, size: file.size, data: url.slice(url.indexOf(",") + 1), url: /^image\/(png|jpeg|gif|webp)$/.test(file.type) ? url : "" });
       } catch (error) { told(error); }
     }
-    show();
+    changed();
   }
 
   field.addEventListener("paste", (event) => {
@@ -61,7 +81,7 @@ export function attachments(form, field, refusal = () => "") {
     attach([...event.dataTransfer.files]);
   });
   when("attach", () => $("#picker").click());
-  when("detach", (button) => { files.splice(Number(button.dataset.at), 1); show(); field.focus(); });
+  when("detach", (button) => { files.splice(Number(button.dataset.at), 1); changed(); field.focus(); });
 
   return {
     get many() { return files.length; },
@@ -71,8 +91,8 @@ export function attachments(form, field, refusal = () => "") {
     /** Those of a prompt that comes back. */
     add(given) {
       files.push(...given.map((each) => ({ ...each, size: Math.floor(each.data.length * 0.75), url: "" })));
-      show();
+      changed();
     },
-    clear() { files = []; show(); },
+    clear() { files = []; changed(); },
   };
 }
