@@ -29,6 +29,7 @@ SCREENS = (
     "/settings/models/new",
     "/settings/servers",
     "/settings/servers/new",
+    "/settings/servers/login?name=tracker",
     "/settings/agents",
     "/settings/agents/login?name=claude",
     "/settings/rules",
