@@ -41,6 +41,15 @@ def test_detached_it_goes_on_in_the_background(home: Path) -> None:
     assert "Deleted." in rookery("show", session).out
 
 
+def test_detached_it_says_that_a_prompt_waits_for_its_turn(home: Path) -> None:
+    (home / "config.toml").write_text("[worker]\nmax_workers = 1\n")
+    rookery("run", "-d", play({"until": "cancel"}))
+    done = rookery("run", "-d", play({"text": "Hi"}))
+    assert done.code == 0
+    assert "max_workers" in done.err
+    assert f"rookery tail {done.out.strip()}" in done.err
+
+
 @pytest.mark.parametrize("other", ["--json", "--verbose", "--stop"])
 def test_what_needs_the_end_is_refused_with_detach(home: Path, other: str) -> None:
     done = rookery("run", "-d", other, "x")

@@ -140,15 +140,15 @@ class _Turn:
     async def play(self, since: int, progress: Progress) -> int:
         name, steer = progress.command, self.wish.steer
         outcome = await self._send(name)
-        if self.wish.detach:
-            self.screen.line(self.client.session)
-            self.screen.note(f"To follow it: rookery tail {self.client.session}")
-            return exits.DONE
         if outcome.update.get("placeless") is True:
             self.screen.note(placeless())
         elif kind_of(outcome.update) == "_queue" and not steer:
             self.screen.note("A turn is running: the prompt is queued.")
             self._tell_first()
+        if self.wish.detach:
+            self.screen.line(self.client.session)
+            self.screen.note(f"To follow it: rookery tail {self.client.session}")
+            return exits.DONE
         async with aclosing(self.watch.events(since)) as events:
             async for event in events:
                 if self._begins(event, name):
