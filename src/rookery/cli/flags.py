@@ -213,10 +213,7 @@ def complete_agents(
             return [CompletionItem(name) for name in names if name.startswith(incomplete)]
     except errors.faults():
         return []
-    try:
-        custom = config.load(paths.home()).agents
-    except config.ConfigError:
-        custom = {}
+    custom = config.load_or_defaults(paths.home()).agents
     return [
         CompletionItem(name, help=None if name in custom else registry.AGENTS[name].title)
         for name in registry.names(custom)

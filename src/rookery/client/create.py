@@ -239,10 +239,8 @@ def _is_left(directory: str) -> bool:
 
 def default_confirm(home: str) -> Json:
     """How much is asked in a new session that does not say it, and who decided."""
-    try:
-        found = in_force.load(home)
-    except config.ConfigError:  # a file that cannot be used loosens nothing
-        found = config.Config()
+    # A file that cannot be used loosens nothing.
+    found = config.load_or_defaults(home, in_force.load)
     by = "approve_all" if found.approve_all else "default" if found.confirm == EVERY else "config"
     return {"confirm": found.confirm, "confirmBy": by}
 

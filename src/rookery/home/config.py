@@ -22,7 +22,7 @@ Every worker imports this, so the parser is loaded only if there is a file to pa
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from rookery.core import safety
@@ -35,7 +35,17 @@ from rookery.core.settings import agent_tables, definitions, worktree_tables
 from rookery.core.settings.definitions import HOLDERS, Config, value_of
 from rookery.home import ownership
 
-__all__ = ["FILE", "Config", "ConfigError", "line_of", "load", "parse", "rule_key", "value_of"]
+__all__ = [
+    "FILE",
+    "Config",
+    "ConfigError",
+    "line_of",
+    "load",
+    "load_or_defaults",
+    "parse",
+    "rule_key",
+    "value_of",
+]
 
 FILE = "config.toml"
 OWN = {each.key: each for each in definitions.SINGLE}
@@ -59,6 +69,15 @@ def load(home: str) -> Config:
     path = os.path.join(home, FILE)
     data = ownership.read(path, home)
     return Config() if data is None else parse(data, path)
+
+
+def load_or_defaults(home: str, load: Callable[[str], Config] = load) -> Config:
+    """The same, with the defaults also where config.toml cannot be used: for whoever leaves it to
+    others to say so. `load`: another way to read it."""
+    try:
+        return load(home)
+    except ConfigError:
+        return Config()
 
 
 def parse(data: bytes, path: str) -> Config:

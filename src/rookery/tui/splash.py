@@ -212,10 +212,7 @@ def look_around_there(home: str, cwd: str, agent: str, rookery: "RemoteRookery")
     from rookery.client.daemon.errors import RemoteError
     from rookery.home import config
 
-    try:
-        here = config.load(home)
-    except config.ConfigError:
-        here = config.Config()
+    here = config.load_or_defaults(home)
     try:
         names, default, problem = *rookery.agents(), ""
     except RemoteError as error:

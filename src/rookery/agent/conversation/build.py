@@ -95,7 +95,7 @@ def make(wishes: Wishes) -> Conversation:
     llm = llm_of(wishes.model, wishes.wanted, wishes.on_retry, fallbacks=wishes.fallbacks)
     small = windows.is_small(llm.effective_max_input_tokens)
     folder = os.path.join(wishes.directory, wishes.record.id)
-    settings = _settings()
+    settings = config.load_or_defaults(paths.home())
     usual = families.usual(
         wishes.model.model, small=small, browser=wishes.browser, web=settings.web
     )
@@ -235,13 +235,6 @@ def condenser_of(wishes: Wishes, llm: LLM) -> CondenserBase:
 
 
 # ---------------------------------------------------------------- its surroundings
-
-
-def _settings() -> config.Config:
-    try:
-        return config.load(paths.home())
-    except config.ConfigError:  # the worker says what is wrong with it
-        return config.Config()
 
 
 def context_of(wishes: Wishes, *, remembers: bool) -> AgentContext:

@@ -3,6 +3,7 @@ marked as such."""
 
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, override
 
 from openhands.sdk.tool import (
@@ -52,10 +53,7 @@ class WebSearchObservation(Observation):
 
 def settings() -> Web:
     """As they are now."""
-    try:
-        return config.load(paths.home()).web
-    except config.ConfigError:  # the worker says what is wrong with it
-        return Web()
+    return config.load_or_defaults(paths.home()).web
 
 
 class FetchExecutor(ToolExecutor[WebFetchAction, WebFetchObservation]):
@@ -64,7 +62,8 @@ class FetchExecutor(ToolExecutor[WebFetchAction, WebFetchObservation]):
         """The address that was asked for, where it led, and its text: to continue from."""
 
     def __call__(self, action: WebFetchAction, conversation: Any = None) -> WebFetchObservation:  # noqa: ARG002
-        return _answered(self, WebFetchObservation, lambda fetch: self._page(fetch, action))
+        fetch = Fetch(settings().allow)
+        return _answered(self, fetch, WebFetchObservation, partial(self._page, fetch, action))
 
     def _page(self, fetch: Fetch, action: WebFetchAction) -> str:
         asked, url, text = self._last
@@ -84,22 +83,23 @@ class FetchExecutor(ToolExecutor[WebFetchAction, WebFetchObservation]):
 
 class SearchExecutor(ToolExecutor[WebSearchAction, WebSearchObservation]):
     def __call__(self, action: WebSearchAction, conversation: Any = None) -> WebSearchObservation:  # noqa: ARG002
-        return _answered(
-            self, WebSearchObservation, lambda fetch: _found(fetch, action.search_query)
-        )
+        fetch, chosen = Fetch("*"), settings()  # the user's own provider may be anywhere
+        work = partial(_found, fetch, chosen, action.search_query)
+        return _answered(self, fetch, WebSearchObservation, work)
 
 
-def _found(fetch: Fetch, query: str) -> str:
-    found = search.search(fetch, settings(), query)
+def _found(fetch: Fetch, chosen: Web, query: str) -> str:
+    found = search.search(fetch, chosen, query)
     rows = [f"{at}. {each.title}\n{each.url}\n{each.about}" for at, each in enumerate(found, 1)]
     return marked("\n\n".join(rows)) if rows else "Nothing was found."
 
 
-def _answered[O: Observation](executor: object, kind: type[O], work: Callable[[Fetch], str]) -> O:
-    fetch = Fetch(settings().allow if kind is WebFetchObservation else "*")
+def _answered[O: Observation](
+    executor: object, fetch: Fetch, kind: type[O], work: Callable[[], str]
+) -> O:
     try:
         with stopping.running(executor, fetch):
-            return kind.from_text(work(fetch))
+            return kind.from_text(work())
     except Elsewhere as error:
         return kind.from_text(f"It redirects to another host. Fetch that if you want: {error.url}")
     except Failure as error:

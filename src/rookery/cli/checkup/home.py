@@ -188,10 +188,7 @@ def _sandbox(home: str) -> list[Row]:
     from rookery.sandbox.plan import SandboxError
     from rookery.sandbox.trial import TRIALS
 
-    try:
-        settings = in_force.load(home)
-    except config.ConfigError:
-        settings = config.Config()
+    settings = config.load_or_defaults(home, in_force.load)
     wanted = {settings.sandbox.kind, *(each.sandbox for each in settings.extras.values())}
     found, missing = [], []
     for kind, trial in TRIALS.items():

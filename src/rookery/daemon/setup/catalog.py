@@ -160,10 +160,7 @@ def rows_of(home: str, kind: str) -> tuple[list[Row], str]:
 
 def own_agents(home: str) -> frozenset[str]:
     """The names of the user's own, which alone can be changed."""
-    try:
-        return frozenset(config.load(home).agents)
-    except config.ConfigError:
-        return frozenset()
+    return frozenset(config.load_or_defaults(home).agents)
 
 
 def install_line(name: str) -> str:

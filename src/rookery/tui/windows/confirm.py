@@ -24,10 +24,7 @@ def open_dialog(app: Shell) -> None:
 
 def beginning(home: str, agent: str) -> tuple[str, str]:
     """The agent of a new session, and how much it asks; the strictest if config.toml is damaged."""
-    try:
-        found = config.load(home)
-    except config.ConfigError:
-        found = config.Config()
+    found = config.load_or_defaults(home)
     return agent or default_agent(home, found.default_agent, os.environ), found.confirm
 
 

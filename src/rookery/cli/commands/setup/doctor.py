@@ -146,10 +146,7 @@ def _home(screen: Screen, *, as_json: bool, all_logs: bool) -> int:
 
     rows = home.check(paths.home(), all_logs=all_logs)
     sound = all(row.verdict != NOT_OK for row in rows)
-    try:
-        settings = in_force.load(paths.home())
-    except config.ConfigError:
-        settings = config.Config()
+    settings = config.load_or_defaults(paths.home(), in_force.load)
     listed = agent_list.with_versions(agent_list.listed(settings), os.environ, settings)
     if as_json:
         said = {"sound": sound, "rows": [row._asdict() for row in rows], "agents": listed}
