@@ -125,13 +125,9 @@ def _is_own_agent(argv: Sequence[str]) -> bool:
 
 
 def _serves(pid: int, home: str) -> bool:
-    """The home of a process, which only its environment tells; where that is hidden: this one."""
-    found = ancestry.environment(pid)
-    if found is None:
-        return True
-    own = found.get("ROOKERY_HOME") or os.path.join(found.get("HOME") or "~", ".rookery")
-    own = os.path.expanduser(own)
-    return not os.path.isabs(own) or _same(own, home)
+    """Whether a process is of this home. Where that is not known, it is."""
+    own = ancestry.home_of(pid)
+    return own is None or _same(own, home)
 
 
 def _same(one: str, other: str) -> bool:

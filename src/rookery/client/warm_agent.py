@@ -118,10 +118,7 @@ def is_wanted(home: str) -> bool:
         return True
     from rookery.home import config
 
-    try:
-        return config.load(home).warm
-    except config.ConfigError:
-        return True
+    return config.load_or_defaults(home).warm
 
 
 def argv(after: float = 0.0) -> list[str]:
@@ -165,14 +162,14 @@ def end(home: str) -> None:
 
 
 def _is_of(pid: int, home: str) -> bool:
-    """Homes with long paths have their sockets in one directory."""
+    """Whether a process is surely of this home: those with long paths have their sockets in one
+    directory."""
     from rookery.processes import ancestry
 
     if os.path.dirname(socket_path(home)) == os.path.join(home, "run"):
         return True
-    known = ancestry.environment(pid) or {}
-    own = known.get("ROOKERY_HOME") or os.path.join(known.get("HOME", ""), ".rookery")
-    return os.path.realpath(own) == os.path.realpath(home)
+    own = ancestry.home_of(pid)
+    return own is not None and os.path.realpath(own) == os.path.realpath(home)
 
 
 def is_held(path: str) -> bool:

@@ -87,6 +87,17 @@ def environment(pid: int) -> dict[str, str] | None:
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
+def home_of(pid: int) -> str | None:
+    """The Rookery home that a process was started for; None where that is not known: its
+    environment cannot be read, or has a relative path."""
+    known = environment(pid)
+    if known is None:
+        return None
+    home = known.get("ROOKERY_HOME") or os.path.join(known.get("HOME") or "~", ".rookery")
+    home = os.path.expanduser(home)
+    return home if os.path.isabs(home) else None
+
+
 def _shown_environment(pid: int) -> dict[str, str] | None:
     """`ps e` shows it behind the command, of this user's processes alone."""
     words = " ".join(tree.ps("eww", "-p", str(pid), "-o", "command=")).split()
