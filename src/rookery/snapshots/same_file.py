@@ -18,13 +18,13 @@ def overwrite(folder: int, name: str, data: bytes, mode: int) -> bool:
         return False
     with open(file, "r+b", buffering=0) as stream:
         state = os.fstat(file)
-        if not stat.S_ISREG(state.st_mode) or (state.st_nlink == 1 and _can_be_given(state)):
+        if not stat.S_ISREG(state.st_mode) or can_be_replaced(state):
             return False
         before = stream.read()
         try:
-            _fill(file, data)
+            fill(file, data)
         except OSError:
-            _fill(file, before)
+            fill(file, before)
             raise
         with suppress(OSError):
             os.fchmod(file, mode)
@@ -38,13 +38,16 @@ def give(file: int, folder: int, name: str) -> None:
         os.fchown(file, state.st_uid, state.st_gid)
 
 
-def _can_be_given(state: os.stat_result) -> bool:
+def can_be_replaced(state: os.stat_result) -> bool:
+    """Whether a new file under its name is the same one for everybody: it has no other name, and
+    its owner can be kept."""
     user = os.geteuid()
     groups = (os.getegid(), *os.getgroups())
-    return user == 0 or (state.st_uid == user and state.st_gid in groups)
+    owned = user == 0 or (state.st_uid == user and state.st_gid in groups)
+    return state.st_nlink == 1 and owned
 
 
-def _fill(file: int, data: bytes) -> None:
+def fill(file: int, data: bytes) -> None:
     """Cut at the end, not at the beginning: what is overwritten needs no room."""
     at = 0
     while at < len(data):

@@ -14,6 +14,8 @@ import stat
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 
+from rookery.snapshots import same_file
+
 NEW, OLD = ".rookery-new-", ".rookery-old-"
 """How the names of files that are there for a moment begin."""
 
@@ -160,15 +162,13 @@ class Changes:
 
 
 def _is_overwritten(place: str, there: os.stat_result) -> bool:
-    folder = os.path.dirname(place)
-    return there.st_nlink > 1 or not os.access(folder, os.W_OK | os.X_OK)
+    takes_files = os.access(os.path.dirname(place), os.W_OK | os.X_OK)
+    return not takes_files or not same_file.can_be_replaced(there)
 
 
 def _overwrite(place: str, data: bytes) -> None:
-    """Cut at the end, not at the beginning: what is overwritten needs no room."""
-    with open(place, "r+b") as file:
-        file.write(data)
-        file.truncate()
+    with open(place, "r+b", buffering=0) as file:
+        same_file.fill(file.fileno(), data)
 
 
 def _beside(place: str, begin: str) -> str:
