@@ -108,6 +108,8 @@ def test_a_name_does_not_depend_on_who_answers_first(tmp_path: Path) -> None:
         folder.mkdir()
         names = Names(str(folder))
         given.append({server: names.give(server, SERVERS[server]) for server in order})
+        for server in order:  # `a` has none of those of `a__b`
+            assert names.given(server) == [*given[-1][server].values()]
         again = Names(str(folder))  # after a restart, in which they answer the other way round
         assert {server: again.give(server, SERVERS[server]) for server in order[::-1]} == given[-1]
     assert given[0]["a"]["find"] == "mcp__a__find"

@@ -64,6 +64,11 @@ class Names:
                 paths.write_atomic(path, json.dumps(self.meaning).encode())
             return given
 
+    def given(self, server: str) -> list[str]:
+        """The model's names for the tools of a server that has answered."""
+        with self._lock:
+            return [name for name, (owner, _) in self._owners.items() if owner == server]
+
     def _give(self, server: str, tool: str, taken: Collection[str]) -> str:
         meant, owner = whole(server, tool), (server, tool)
         names = _names_of(server, tool)

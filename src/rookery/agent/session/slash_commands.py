@@ -14,7 +14,6 @@ from rookery.agent.conversation import hooks, skills
 from rookery.agent.conversation.build import instructions_of, skills_of
 from rookery.agent.conversation.choices import MODE_OF, MODES, PLAN
 from rookery.agent.conversation.steps import Conversation
-from rookery.agent.mcp.names import whole
 from rookery.agent.provider.failures import failure_of
 from rookery.agent.sdk_patches.llm import FAILURES
 from rookery.agent.storage import store
@@ -159,9 +158,8 @@ def _server(session: "Session", name: str) -> str:
     conversation = session.running
     if conversation.connections is not None and (why := conversation.connections.state(name)):
         return why
-    meant = session.tool_names.meaning
     tools = getattr(conversation.agent, "_tools", None) or {}
-    own = [each for each in tools if meant.get(each, "").startswith(whole(name, ""))]
+    own = [each for each in session.tool_names.given(name) if each in tools]
     return ", ".join(f"`{each}`" for each in own) or "no tools"
 
 
