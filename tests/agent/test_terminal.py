@@ -125,6 +125,14 @@ def test_directory_and_environment_last(session: Session, tmp_path: Path) -> Non
     assert after.text.splitlines() == ["green", str((tmp_path / "below").resolve()), "hello"]
 
 
+def test_between_commands_the_shell_runs_nothing_of_the_users(
+    session: Session, tmp_path: Path
+) -> None:
+    run(session, 'command() { echo "$*" >>asked; builtin command "$@"; }')
+    assert run(session, "true").exit_code == 0
+    assert not (tmp_path / "asked").exists()
+
+
 def test_no_history_is_written(session: Session, tmp_path: Path) -> None:
     run(session, "echo secret words")
     session.close()

@@ -13,7 +13,6 @@ from rookery.core.vendors.environment import TERMINAL
 
 BEGIN, FIELD, END = "\x1e", "\x1f", "\x1d"
 
-PYTHON = "$(\\command -v python || \\command -v python3)"
 OWN_FILES = """for REPLY in /etc/bash.bashrc /etc/bashrc ~/.bashrc; do
 [ -r "$REPLY" ] && . "$REPLY"
 done
@@ -30,7 +29,7 @@ class Reports:
         self._theirs = shlex.quote(os.path.join(folder, "theirs"))
         self._word = word
         last = "${" + TERMINAL + ":-}"
-        fields = (last, "$?", "$PWD", PYTHON)
+        fields = (last, "$?", "$PWD")
         self._prompt = BEGIN + word + "".join(FIELD + field for field in fields) + END
         # After an interrupt bash leaves out the rest of a line, but not this.
         self._prompt_command = self._reporting(f'"{last}"') + " || :"
@@ -65,8 +64,8 @@ class Reports:
         Path(self._after).write_text("\n".join([*after, ""]))
 
     def _report(self) -> str:
-        words = f"'\\036{self._word}\\037%s\\037%s\\037%s\\037%s\\035'"
-        return f'\\builtin printf {words} "$1" "$2" "$PWD" "{PYTHON}" >/dev/tty'
+        words = f"'\\036{self._word}\\037%s\\037%s\\037%s\\035'"
+        return f'\\builtin printf {words} "$1" "$2" "$PWD" >/dev/tty'
 
     def _arm(self) -> str:
         """Let the prompt report, after bash's words about jobs. Not by plain assignment, which ends

@@ -205,7 +205,6 @@ class Session:
             username=user,
             hostname=os.uname().nodename,
             working_dir=shell.directory,
-            py_interpreter_path=shell.prompt.python if shell.prompt else None,
         )
 
     def _observation(

@@ -54,7 +54,6 @@ class Prompt(NamedTuple):
     step: int
     exit_code: int
     directory: str
-    python: str
 
 
 class Shell:
@@ -300,13 +299,13 @@ class Shell:
             with self.changed:
                 self._begun = True
                 self.changed.notify_all()
-        elif len(fields) == 5 and fields[2].isdecimal() and (self._begun or self.prompt is None):
-            _, step, exit_code, directory, python = fields
+        elif len(fields) == 4 and fields[2].isdecimal() and (self._begun or self.prompt is None):
+            _, step, exit_code, directory = fields
             with self.changed:
                 code = int(exit_code)
                 if step and step != step_mark(self.step) and fields == self._last:
                     code = SYNTAX_ERROR  # after one bash shows its last prompt again, as it was
-                self.prompt = Prompt(self.step, code, directory, python.strip())
+                self.prompt = Prompt(self.step, code, directory)
                 self.directory = directory or self.directory
                 self._begun, self._last = False, fields
                 self.changed.notify_all()
