@@ -33,6 +33,7 @@ class Case(NamedTuple):
     """Printed by commands."""
     told: str = ""
     """Stands in what the model is told next."""
+    untold: str = ""
     error: str = ""
     stop: str = ""
     unrun: tuple[str, ...] = ()
@@ -61,7 +62,12 @@ CASES: dict[str, Case] = {
     "a list": Case([{"call": call('["echo hi"]')}, DONE], DONE),
     "null": Case([{"call": call("null")}, DONE], DONE),
     "no arguments": Case([{"call": call("")}, DONE], DONE),
-    "an unknown tool": Case([{"call": call({}, "no_such")}, DONE], DONE, told="no_such"),
+    "an unknown tool": Case(
+        [{"call": call({}, "no_such")}, DONE],
+        DONE,
+        told="not found. Available: ",
+        untold="'finish",  # which it is not offered
+    ),
     "a decorated name": Case(
         [{"call": echo("deco5", name="functions.terminal")}, DONE], DONE, ("deco5",)
     ),
@@ -173,6 +179,7 @@ async def test_a_slip_poisons_no_conversation(fresh: Talk, name: str) -> None:
     assert not any(word in results for word in case.unrun), results
     assert case.stop in ("", seen.stop)
     assert case.told in str(seen.asked[-1].body)
+    assert not case.untold or case.untold not in str(seen.asked[-1].body)
     assert len(str(seen.asked[-1].body)) + len(str(seen.updates)) < LONGEST
     kept = " ".join(
         block["text"]

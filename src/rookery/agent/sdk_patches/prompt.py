@@ -1,7 +1,7 @@
 """The model reads our words (`agent/prompts`): of who it is and how it works, of what its tools
 take, and of what an edit did. What only speaks (`finish`, `think`) is not offered to a model that
 calls tools: an answer ends its turn. One that must write its calls as text is offered `finish`,
-which its examples use.
+which its examples use. The error of a call to an unknown tool lists what is offered.
 
 Made for openhands-sdk 1.58, whose instructions and declarations are more than twice as long, speak
 of another product, and have no other way in; a `SOUL.md` beside the SDK's files still comes first.
@@ -10,7 +10,7 @@ Unnecessary once an agent takes its sections, and a tool its words.
 
 from typing import Any
 
-from openhands.sdk import LLM
+from openhands.sdk import LLM, Agent
 from openhands.sdk.agent import base
 from openhands.sdk.context.prompts import presets
 from openhands.sdk.context.prompts.section import CacheTier, PromptContext
@@ -84,11 +84,19 @@ def _offered(llm: LLM, given: Any) -> Any:
     return [tool for tool in given if tool.name not in hidden] if given else given
 
 
+def _tool_error(emit: Around, self: Agent, *, error: str, tool_name: str, **named: Any) -> None:
+    if tool_name not in self.tools_map:
+        names = [tool.name for tool in _offered(self.llm, list(self.tools_map.values()))]
+        error = f"Tool '{tool_name}' not found. Available: {names}"
+    emit(self, error=error, tool_name=tool_name, **named)
+
+
 def install() -> None:
     base._DEFAULT_SOUL = system.SOUL
     presets._DEFAULT_STATIC_SECTIONS = (Instructions(),)  # type: ignore[misc]
     FileEditorObservation.to_llm_content = property(_content)  # type: ignore[assignment,method-assign]
     wrap(ToolDefinition, "to_openai_tool", _for_chat)
     wrap(ToolDefinition, "to_responses_tool", _for_responses)
+    wrap(Agent, "_emit_tool_error", _tool_error)
     wrap(LLM, "_finalize_completion_params", _chat)
     wrap(LLM, "_finalize_responses_params", _responses)
