@@ -222,7 +222,8 @@ def _shape(entry: Json, kind: str) -> None:
 
 
 def _auth(entry: Json) -> None:
-    """Some programs have a token in `auth`, or the word for a log-in, which needs no setting."""
+    """Some programs have a token in `auth`, or the name of a kind of login, which needs no
+    setting."""
     if not isinstance(entry.get("auth", ""), str):
         raise ValueError("auth must be a token")
 
