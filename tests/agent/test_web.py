@@ -160,8 +160,8 @@ class Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
-    server = Server((HERE, 0), Site)
+def serving(host: str = HERE) -> Iterator[Server]:
+    server = Server((host, 0), Site)
     server.asked = []
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -11,7 +11,11 @@ import pytest
 
 from rookery.agent.scripted.server import ScriptedModel, serving
 from rookery.client import warm_agent
+from rookery.core.settings.web import Web
+from rookery.home import config
 from rookery.models import profiles
+from tests.agent.test_web import HERE
+from tests.agent.test_web import serving as serving_site
 from tests.cli.driving import Result, Running, Terminal, rookery
 from tests.daemon.served import awaited
 
@@ -391,3 +395,36 @@ def test_the_judge_is_told_and_changed(home: Path) -> None:
     (home / profiles.FILE).write_text(json.dumps(kept))
     assert setup("--remove", "big").code == 0
     assert "critic" not in json.loads((home / profiles.FILE).read_text())
+
+
+# ---------------------------------------------------------------- who searches the web
+
+
+def test_a_search_provider_is_tested_saved_and_told(home: Path) -> None:
+    with serving_site() as site:
+        url = f"http://{HERE}:{site.server_port}"
+        assert "No search provider" in setup("search").out
+        done = setup("search", "--provider", "brave", "--url", url, "--key-stdin", text=f"{KEY}\n")
+        assert (done.code, done.out) == (0, f"New sessions search the web with brave at {url}.\n")
+        assert config.load(str(home)).web == Web(search="brave", search_key=KEY, search_url=url)
+        assert [each[2]["X-Subscription-Token"] for each in site.asked] == [KEY]
+        again = setup("search", "--provider", "brave")  # with its key and address
+        assert again.out == done.out
+        with Terminal("setup", "search") as terminal:
+            terminal.read_until("Who searches the web?")
+            terminal.type("searx\n")
+            terminal.read_until("Its address [http://localhost:8888]")
+            terminal.type(f"{url}\n")
+            done = terminal.end()
+        assert done.code == 0, done.out
+        assert config.load(str(home)).web == Web(search="searxng", search_url=url)
+    failed = setup("search")
+    assert (failed.code, failed.out) == (0, f"New sessions search the web with searxng at {url}.\n")
+    failed = setup("search", "--provider", "searxng")
+    assert failed.code == 1
+    assert "--no-test" in failed.err
+    assert setup("search", "--provider", "tavily").code == 2
+    assert setup("search", "--provider", "searxng", "--url", "here").code == 2
+    assert config.load(str(home)).web == Web(search="searxng", search_url=url)
+    assert "No search provider" in setup("search", "--provider", "none").out
+    assert config.load(str(home)).web == Web()

@@ -11,6 +11,8 @@ from rookery.agents import registry
 from rookery.cli import exits, flags
 from rookery.cli.aliases import Verbs
 from rookery.cli.output import Screen, clean_line, standard
+from rookery.cli.setup.keys import given_key
+from rookery.cli.setup.search import search
 from rookery.client import warm_agent
 from rookery.client.guard import require_person
 from rookery.client.start import connectable
@@ -20,7 +22,6 @@ from rookery.models import setup as models
 from rookery.models.documents import SettingsError
 from rookery.models.draft import BadDraft, Draft, profile_of
 from rookery.models.providers import PROVIDERS
-from rookery.models.secrets import Secret
 
 PROVIDER_NAMES = ", ".join(each.name for each in PROVIDERS)
 NO_MODEL = "none"
@@ -67,6 +68,7 @@ def setup(
     rookery setup --name work --fallback local
     rookery setup list
     rookery setup remove local
+    rookery setup search
     rookery setup import
     """
     screen, home = standard(), paths.home()
@@ -285,13 +287,17 @@ def critic(**given: Any) -> int:
     return _told(lambda: models.judge(paths.home(), _wanted(given, "judge")))
 
 
+setup.add_command(search)
+
 # ---------------------------------------------------------------- set up
 
 
 def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
     settings = profiles.load(home)
     texts = {name: given[name].strip() for name in ("provider", "model", "name", "fallback")}
-    draft = Draft(key=_key(given), base_url=given["base_url"], timeout=given["timeout"], **texts)
+    draft = Draft(
+        key=given_key(given), base_url=given["base_url"], timeout=given["timeout"], **texts
+    )
     known = settings.profiles.get(draft.name)
     if known is not None and given["default"] and draft == Draft(name=draft.name):
         return _told(lambda: models.use(home, known.name))
@@ -348,20 +354,6 @@ def _refuse_nothing(draft: Draft) -> None:
         "nothing to set up. Pass --model, or run it in a terminal to be asked. For example:\n"
         "  rookery setup --provider anthropic --model claude-sonnet-5-5 --key-env ANTHROPIC_API_KEY"
     )
-
-
-def _key(given: dict[str, Any]) -> Secret:
-    ways = [bool(given["key"]), given["key_stdin"], bool(given["key_env"])]
-    if sum(ways) > 1:
-        raise click.UsageError("--key, --key-stdin and --key-env cannot be combined.")
-    key, missing = given["key"], None
-    if given["key_stdin"]:
-        key, missing = sys.stdin.readline(), BadDraft("key_stdin", "there is no key on stdin")
-    elif name := given["key_env"]:
-        key, missing = os.environ.get(name, ""), BadDraft("key", f"{name} is not set")
-    if missing and not key.strip():
-        raise missing
-    return Secret(key.strip())
 
 
 def _tell_saved(screen: Screen, home: str, profile: profiles.Profile) -> int:

@@ -39,18 +39,14 @@ def choose_provider(screen: Screen) -> str:
     titles = [*(each.title for each in PROVIDERS), "ChatGPT subscription, instead of a key"]
     names = [*(each.name for each in PROVIDERS), SUBSCRIPTION]
 
-    def named(word: str) -> str:
-        known = [*zip(names, names, strict=True), *zip(titles, names, strict=True)]
-        return next((name for key, name in known if key.lower().startswith(word.lower())), "")
-
-    return _choose(screen, "Which provider?", titles, names, named)
+    return choose(screen, "Which provider?", titles, names)
 
 
 def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     """What is not given yet. Raises click.Abort on Ctrl-C and at the end of input."""
     provider = provider_named(draft.provider)
     if provider.asks_url and not draft.base_url:
-        draft = draft._replace(base_url=_until(lambda: _address(provider)))
+        draft = draft._replace(base_url=read_url("API address", provider.api))
     if not draft.key:
         draft = draft._replace(key=_key(screen, provider, draft.base_url))
     draft = draft._replace(model=_model(screen, provider, draft))
@@ -65,12 +61,15 @@ def ask(screen: Screen, draft: Draft, settings: Settings) -> Draft:
     return draft
 
 
-def _address(provider: Provider) -> str:
-    """Raises BadDraft."""
-    url = checked_url(_read("API address", default=provider.api))
-    if not url:
-        raise BadDraft("base_url", "the address is required, such as http://localhost:8000/v1")
-    return url
+def read_url(question: str, default: str, example: str = "http://localhost:8000/v1") -> str:
+    """Raises click.Abort."""
+
+    def read() -> str:
+        if url := checked_url(_read(question, default=default)):
+            return url
+        raise BadDraft("base_url", f"the address is required, such as {example}")
+
+    return _until(read)
 
 
 def _read(question: str, default: str = "") -> str:
@@ -110,7 +109,7 @@ def _model(screen: Screen, provider: Provider, draft: Draft) -> str:
     if offered:
         shown = [clean_line(name) for name in offered]
         # A name that is typed instead of a number is another's.
-        said = _choose(screen, "Which model?", [*shown, "another"], [*offered, ""], str)
+        said = choose(screen, "Which model?", [*shown, "another"], [*offered, ""], str)
         if said:
             return said
     return _until(_model_by_name)
@@ -123,22 +122,27 @@ def _model_by_name() -> str:
     raise BadDraft("model", "the name is required, as the provider writes it")
 
 
-def _choose(
+def choose(
     screen: Screen,
     question: str,
     options: Sequence[str],
     names: Sequence[str],
-    named: Callable[[str], str],
+    named: Callable[[str], str] | None = None,
 ) -> str:
-    """The name of the option whose number is typed, or what `named` makes of a word; "" there: it
-    is asked again."""
+    """The name of the option whose number is typed, or what `named` makes of a word (else: the
+    option that begins so); "" there: it is asked again."""
+
+    def beginning(word: str) -> str:
+        known = [*zip(names, names, strict=True), *zip(options, names, strict=True)]
+        return next((name for key, name in known if key.lower().startswith(word.lower())), "")
+
     for number, option in enumerate(options, 1):
         screen.note(f"  {number:>2}  {option}")
     while True:
         said = _read(question, default="1")
         if said.isdecimal() and 1 <= int(said) <= len(options):
             return names[int(said) - 1]
-        if not said.isdecimal() and (found := named(said)):
+        if not said.isdecimal() and (found := (named or beginning)(said)):
             return found
         screen.note(f"Type a number from 1 to {len(options)}, or a name.")
 
