@@ -18,6 +18,7 @@ from rookery.sandbox.visible import is_in
 
 if TYPE_CHECKING:
     from rookery.sandbox.proxy import Proxy
+    from rookery.sandbox.relay import Relay
 
 PROGRAM = "bwrap"
 INSTALL = (
@@ -74,6 +75,7 @@ class Bwrap(Sandbox):
         self._user = os.path.realpath(place.user)
         self._program = find(self._roots)
         self._proxy: Proxy | None = None
+        self._relays: dict[int, Relay] = {}
         self._limit = ProcessLimit(wish.pids, place)
         self.notes += [self._limit.lacks] if self._limit.lacks else []
         if wish.network == ON and not landlock.available():
@@ -98,14 +100,18 @@ class Bwrap(Sandbox):
             binds += ["--bind", self._proxied(), DOOR]
             command = [*FORWARD, DOOR, PORT, *command]
             inside |= TOWARDS
+        for port in self.place.ports if self.wish.network != ON else ():
+            binds += ["--bind", self._relayed(port), door(port)]
+            command = [*FORWARD, door(port), str(port), *command]
         late = [name for name in inside if name.startswith(LOADER)]
         added = [word for name in late for word in ("--setenv", name, inside.pop(name))]
         words += [*binds, *added, "--chdir", cwd, "--"]
         return Spawn([*words, *command], inside, "/", entry=self._limit.entry, wrapped=True)
 
     def close(self) -> None:
-        if self._proxy is not None:
-            self._proxy.close()
+        for leading in (self._proxy, *self._relays.values()):
+            if leading is not None:
+                leading.close()
         self._limit.close()
         if self._placeholders is not None:
             self._placeholders.close()
@@ -117,6 +123,15 @@ class Bwrap(Sandbox):
 
             self._proxy = Proxy(self.place.scratch, "proxy", self.wish.allow)
         return self._proxy.path
+
+    def _relayed(self, port: int) -> str:
+        """The socket that leads to a port of this machine, from the first command on."""
+        name = f"port-{port}"
+        if port not in self._relays:
+            from rookery.sandbox.relay import Relay, listening, port_here
+
+            self._relays[port] = Relay(listening(self.place.scratch, name), port_here(port))
+        return os.path.join(self.place.scratch, name)
 
     def fault(self, status: int, stderr: Sequence[str], /) -> str:
         said = next((line for line in stderr if line.startswith("bwrap: ")), "")
@@ -220,6 +235,11 @@ def not_run(program: str) -> str:
 
 def _bound(bind: Bind, inside: str) -> list[str]:
     return ["--bind" if bind.writable else "--ro-bind", os.path.realpath(bind.host), inside]
+
+
+def door(port: int) -> str:
+    """The socket inside that leads to a port of this machine."""
+    return f"/run/rookery-{port}.s"
 
 
 def _masked(path: str) -> list[str]:

@@ -16,7 +16,7 @@ from rookery.core.settings.sandbox import LISTED, ON
 from rookery.core.vendors.environment import TERMINAL
 from rookery.processes import LINUX, home_tag
 from rookery.sandbox import engine, git, keeper
-from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS
+from rookery.sandbox.bwrap import DOOR, PORT, TOWARDS, door
 from rookery.sandbox.plan import Bind, Place, Sandbox, SandboxError, Spawn, Wish
 from rookery.sandbox.visible import check_roots, is_in
 
@@ -62,7 +62,7 @@ class Container(Sandbox):
         _write(files, self._inside(environment) | (TOWARDS if listed else {}))
         words = [*self._engine, "exec", "-i", f"--env-file={files}", "--workdir"]
         doors = {PORT: DOOR} if listed else {}
-        doors |= {str(port): _door(port) for port in self.place.ports}
+        doors |= {str(port): door(port) for port in self.place.ports}
         forward = [
             word
             for port in (doors if first else ())
@@ -167,7 +167,7 @@ class Container(Sandbox):
 
             name = f"port-{port}"
             self._relays.append(Relay(listening(scratch, name), port_here(port)))
-            found.append(Bind(os.path.join(scratch, name), _door(port), writable=True))
+            found.append(Bind(os.path.join(scratch, name), door(port), writable=True))
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forward.py")
         return [*found, Bind(source, FORWARD)] if found else []
 
@@ -179,11 +179,6 @@ class Container(Sandbox):
             for name, value in environment.items()
             if not (name in OWN or name.startswith(OWN_PREFIXES)) or before.get(name) != value
         }
-
-
-def _door(port: int) -> str:
-    """The socket inside that leads to a port of this machine."""
-    return f"/run/rookery-{port}.s"
 
 
 def _roots(place: Place, workspace: str) -> list[Bind]:

@@ -10,7 +10,7 @@ from rookery.agents import programs, registry
 from rookery.build import build
 from rookery.core import worktree
 from rookery.core.json import Json, lenient
-from rookery.core.settings.sandbox import CONTAINER, NONE
+from rookery.core.settings.sandbox import BWRAP, CONTAINER, NONE, ON
 from rookery.core.settings.sandbox import Sandbox as Settings
 from rookery.core.vendors.detection import is_player
 from rookery.core.vendors.profiles import Profile
@@ -194,7 +194,8 @@ class SessionSandbox:
             path=subject.environment.get("PATH", os.defpath).split(os.pathsep),
             programs=_programs(subject, header["cwd"]),
             mark=os.environ.get(MARK, ""),
-            **(_for_container(subject, wish, home) if wish.kind == CONTAINER else {}),
+            ports=_model_ports(subject, wish, home),
+            **(_for_container(subject, wish) if wish.kind == CONTAINER else {}),
         )
 
 
@@ -210,16 +211,16 @@ def _programs(subject: Subject, cwd: str) -> list[str]:
     return [os.path.join(cwd, each) for each in (*found, *named) if each]
 
 
-def _for_container(subject: Subject, wish: Settings, home: str) -> dict[str, Any]:
+def _for_container(subject: Subject, wish: Settings) -> dict[str, Any]:
     from rookery.agents.image import make_line
 
-    make = make_line(subject.argv, wish.image)
-    return {"make_image": make, "ports": _model_ports(subject, home)}
+    return {"make_image": make_line(subject.argv, wish.image)}
 
 
-def _model_ports(subject: Subject, home: str) -> list[int]:
-    """Of the models on this machine that our own agent may ask: inside, `localhost` is another."""
-    if not registry.is_own(subject.argv):
+def _model_ports(subject: Subject, wish: Settings, home: str) -> list[int]:
+    """Of the models on this machine that our own agent may ask, where `localhost` is another one
+    inside."""
+    if not registry.is_own(subject.argv) or (wish.kind == BWRAP and wish.network == ON):
         return []
     from rookery.models import documents, profiles, providers
     from rookery.sandbox.bwrap import PORT
