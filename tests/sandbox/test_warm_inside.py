@@ -1,5 +1,5 @@
 """Our own agent in a sandbox is forked from the warm process, and two that are see nothing of each
-other, nor of the process that they come from."""
+other, nor of the process that they come from; also where their network is a list of hosts."""
 
 import os
 import re
@@ -57,6 +57,39 @@ echo; echo files; ls /tmp; cat {other}/file 2>&1
 """
 
 
+LISTEN = """
+import socket, sys, threading
+def greet(listener):
+    while True:
+        listener.accept()[0].sendall(b"hello")
+listeners = [socket.create_server(("127.0.0.1", 4711))]
+for name in ("\\0of-one", "/tmp/of-one.s", "of-one.s"):
+    listeners.append(socket.socket(socket.AF_UNIX))
+    listeners[-1].bind(name)
+    listeners[-1].listen()
+for each in listeners:
+    threading.Thread(target=greet, args=(each,)).start()
+open("listening", "w").close()
+"""
+CONNECT = """
+import socket, sys
+for family, place in (
+    (socket.AF_INET, ("127.0.0.1", 4711)),
+    (socket.AF_UNIX, "\\0of-one"),
+    (socket.AF_UNIX, "/tmp/of-one.s"),
+    (socket.AF_UNIX, sys.argv[1] + "/of-one.s"),
+):
+    try:
+        with socket.socket(family) as there:
+            there.connect(place)
+            print("reached", there.recv(9))
+    except OSError as error:
+        print("refused", error)
+print(open("/proc/net/unix").read())
+"""
+PYTHON = os.path.realpath(sys.executable)
+
+
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setenv("ROOKERY_HOME", str(tmp_path / "home"))
@@ -107,7 +140,7 @@ async def test_agents_in_two_sandboxes_are_forked_and_see_nothing_of_each_other(
     aviary = Aviary(tmp_path)
     with serving(SCRIPT) as model:
         write_settings(Path(aviary.home), model)
-        Path(aviary.home, "config.toml").write_text("")
+        Path(aviary.home, "config.toml").write_text('[sandbox]\nnetwork = "listed"\n')
         aviary.trust()
         birds: dict[str, Bird] = {}
         for name in ("one", "two"):
@@ -129,6 +162,7 @@ async def test_agents_in_two_sandboxes_are_forked_and_see_nothing_of_each_other(
             seen = await told(birds["two"], "sh look.sh $PPID")
             assert len(forks_of(warm)) == 2
             check(seen)
+            await check_sockets(birds, tmp_path)
             (tmp_path / "two" / "memory.py").write_text(MEMORY)
             memory = await told(birds["two"], f"{sys.executable} memory.py $PPID 2>&1")
             assert f"{SECRET}two" in memory, memory  # the look itself works
@@ -138,6 +172,21 @@ async def test_agents_in_two_sandboxes_are_forked_and_see_nothing_of_each_other(
         finally:
             warm_agent.end(aviary.home)
             aviary.end()
+
+
+async def check_sockets(birds: dict[str, Bird], root: Path) -> None:
+    """What listens in one sandbox is reached there, and from the other not at all."""
+    (root / "one" / "listen.py").write_text(LISTEN)
+    begun = f"{PYTHON} listen.py >/dev/null 2>&1 & until [ -e listening ]; do sleep 0.05; done"
+    await told(birds["one"], begun)
+    for name in birds:
+        (root / name / "connect.py").write_text(CONNECT)
+    command = f"{PYTHON} connect.py {root / 'one'}"
+    own, others = [await told(birds[name], command) for name in ("one", "two")]
+    assert own.count("reached") == 4, own
+    assert "@of-one" in own, own
+    assert others.count("refused [Errno") == 4, others
+    assert "of-one" not in others, others
 
 
 def check(seen: str) -> None:

@@ -3,7 +3,8 @@ door must know, and who starts a worker.
 
 A child inherits what was read at import, so a warm process fits only who would have imported the
 same: the same build and interpreter, the same versions of the SDK and of the libraries that it asks
-models with, and the same values of the variables that are read then.
+models with, and the same values of the variables that are read then. Proxies are read with each
+connection, so a sandbox whose network is listed finds a warm process, too.
 """
 
 import binascii
@@ -63,8 +64,7 @@ def items(own: str = "") -> dict[str, str]:
 
 
 def _is_read(name: str) -> bool:
-    by_name = name.upper().endswith("_PROXY") or name in READ_BY_NAME
-    return by_name or name.startswith(READ_AT_IMPORT)
+    return name in READ_BY_NAME or name.startswith(READ_AT_IMPORT)
 
 
 def surroundings() -> dict[str, str]:
