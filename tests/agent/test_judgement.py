@@ -98,6 +98,35 @@ async def test_I9_2_every_action_is_asked_about_before_it_runs(
     assert (tmp_path / "a").exists()
 
 
+async def test_the_judgement_begins_before_the_action_is_written_down(
+    judged: Agent, tmp_path: Path
+) -> None:
+    judge_by(judged, lambda _: ALLOWED)
+    session = await judged.new(str(tmp_path))
+    await judged.turn(session, [run("touch done", **LOW), {"text": "ok"}])
+    lines = [str(line) for line in judged.lines]
+    asked = next(at for at, line in enumerate(lines) if "_rookery/judge" in line)
+    told = next(at for at, line in enumerate(lines) if "tool_call_update" in line)
+    assert asked < told
+
+
+async def test_in_another_mode_it_is_judged_again(judged: Agent, tmp_path: Path) -> None:
+    """Also where the mode is changed while the client judges."""
+    asked: list[Json] = []
+    session = await judged.new(str(tmp_path))
+
+    def serve(params: Json) -> Json:
+        asked.extend(params["calls"])
+        if len(asked) == 1:
+            judged.ask("session/set_mode", sessionId=session, modeId="always-approve")
+        return {"judgements": [ALLOWED if len(asked) == 1 else DENIED]}
+
+    judged.answers["_rookery/judge"] = serve
+    await judged.turn(session, [run("touch done", **LOW), {"text": "ok"}])
+    assert len(asked) == 2
+    assert not (tmp_path / "done").exists()
+
+
 async def test_I9_2_a_denial_reaches_the_model(
     judged: Agent, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from openhands.sdk.context.condenser import CondenserBase, LLMSummarizingCondens
 from openhands.sdk.conversation.state import ConversationExecutionStatus as Status
 from openhands.sdk.event import ActionEvent, AgentErrorEvent, Event, ObservationEvent
 from openhands.sdk.hooks.conversation_hooks import HookEventProcessor
+from openhands.sdk.hooks.types import HookEventType
 from openhands.sdk.tool import ToolDefinition
 from openhands.sdk.tool.builtins import FinishAction
 
@@ -50,6 +51,10 @@ class Seams(Listener):
         """Nothing is pending, and the conversation may be changed, in a thread. Returns whether a
         message came in."""
         return False
+
+    def foresee(self, actions: list[ActionEvent]) -> None:
+        """Begin to judge these, which `judge` will be asked about in a moment. None: give up what
+        was begun."""
 
     async def judge(self, actions: list[ActionEvent]) -> Judged:
         """What to do with each action of a step."""
@@ -89,6 +94,36 @@ class RookeryAgent(JudgingAgent):
         await plain.astep(conversation.agent, conversation, on_event, on_token)
 
     @override
+    async def _ahandle_tool_calls(
+        self,
+        message: Any,
+        llm_response: Any,
+        conversation: Any,
+        state: Any,
+        on_event: Any,
+        *more: Any,
+    ) -> None:
+        """The judgement of a step's actions begins with the last of them, before that is written
+        down. A hook that comes before it may change what is judged."""
+        seams, handle = seams_of(conversation), super()._ahandle_tool_calls
+        if seams is None or hooks_of(conversation, HookEventType.PRE_TOOL_USE):
+            await handle(message, llm_response, conversation, state, on_event, *more)
+            return
+        made: list[ActionEvent] = []
+
+        def note(event: Event) -> None:
+            if isinstance(event, ActionEvent):
+                made.append(event)
+                if len(made) == len(message.tool_calls):
+                    seams.foresee([each for each in made if each.action is not None])
+            on_event(event)
+
+        try:
+            await handle(message, llm_response, conversation, state, note, *more)
+        finally:
+            seams.foresee([])
+
+    @override
     async def _arequires_user_confirmation(
         self, conversation: Any, state: Any, action_events: list[ActionEvent], on_event: Any
     ) -> bool:
@@ -96,7 +131,7 @@ class RookeryAgent(JudgingAgent):
         for action in dropped:
             name, call = action.tool_name, action.tool_call_id
             on_event(AgentErrorEvent(error=DROPPED, tool_name=name, tool_call_id=call))
-        hooks = hooks_of(conversation)
+        hooks = hooks_of(conversation, HookEventType.PRE_TOOL_USE)
         if hooks is not None:
             async with conversation._released_state_lock_during_io():
                 for action in action_events:
@@ -130,7 +165,7 @@ class RookeryAgent(JudgingAgent):
     async def _aexecute_actions(
         self, conversation: Any, action_events: list[ActionEvent], on_event: Any
     ) -> None:
-        hooks = hooks_of(conversation)
+        hooks = hooks_of(conversation, HookEventType.POST_TOOL_USE)
         if hooks is None:
             await super()._aexecute_actions(conversation, action_events, on_event)
             return
@@ -230,8 +265,10 @@ def seams_of(conversation: object) -> Seams | None:
     return conversation.seams if isinstance(conversation, Conversation) else None
 
 
-def hooks_of(conversation: object) -> HookEventProcessor | None:
-    return conversation.tool_hooks if isinstance(conversation, Conversation) else None
+def hooks_of(conversation: object, kind: HookEventType) -> HookEventProcessor | None:
+    """None: it has no hooks of this kind."""
+    hooks = conversation.tool_hooks if isinstance(conversation, Conversation) else None
+    return hooks if hooks is not None and hooks.hook_manager.has_hooks(kind) else None
 
 
 def pending(conversation: LocalConversation) -> list[ActionEvent]:

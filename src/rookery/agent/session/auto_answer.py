@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import batched
+from operator import is_
+from typing import NamedTuple
 
 from openhands.sdk.event import ActionEvent
 from openhands.sdk.mcp.definition import MCPToolAction
@@ -46,6 +48,53 @@ NAME = "rookery"
 """This agent in rules."""
 _MOVES = re.compile(r"\b(?:cd|pushd|popd)\b")
 TYPED = "nothing is typed into a program. End it with C-c, and run what only looks."
+
+
+class Foresight:
+    """A step's actions are judged while they are still written down."""
+
+    def __init__(self, session: ClientUpdates) -> None:
+        self._session = session
+        self._begun: _Judging | None = None
+
+    def begin(self, actions: list[ActionEvent]) -> None:
+        """What was begun before and nobody has asked for is given up."""
+        if self._begun is not None:
+            self._begun.judging.cancel()
+        self._begun = self._begin(actions) if actions else None
+
+    def _begin(self, actions: list[ActionEvent]) -> "_Judging":
+        judging = judge_all(self._session, actions)
+        task = asyncio.Task(judging, loop=asyncio.get_running_loop(), eager_start=True)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return _Judging(actions, self._session.choices.wanted.mode, task)
+
+    async def judged(self, actions: list[ActionEvent]) -> tuple[str, list[Judgement]]:
+        """The mode in which they were judged, and how. Other actions than it began with, or
+        another mode by now: they are judged anew."""
+        begun, self._begun = self._begun, None
+        while True:
+            if begun is None or not begun.fits(actions, self._session.choices.wanted.mode):
+                if begun is not None:
+                    begun.judging.cancel()
+                begun = self._begin(actions)
+            try:
+                found = await begun.judging
+            finally:
+                begun.judging.cancel()
+            if begun.fits(actions, self._session.choices.wanted.mode):
+                return begun.mode, found
+
+
+class _Judging(NamedTuple):
+    actions: list[ActionEvent]
+    mode: str
+    judging: "asyncio.Task[list[Judgement]]"
+
+    def fits(self, actions: list[ActionEvent], mode: str) -> bool:
+        """An action never changes, so the same object is the same action."""
+        same = len(actions) == len(self.actions) and all(map(is_, actions, self.actions))
+        return same and mode == self.mode
 
 
 async def judge_all(

@@ -69,6 +69,7 @@ class Session(ClientUpdates, Seams):
         """Actions of this turn that may run, each with the mode in which it was judged."""
         self._left: dict[str, Judgement] = {}
         self._led: dict[str, list[str]] = {}  # where its paths led when an action was judged
+        self._foresight = auto_answer.Foresight(self)
         self._no_browser = ""
         """Why there is none, until that is said."""
 
@@ -177,14 +178,23 @@ class Session(ClientUpdates, Seams):
         return self.turn is not None and await self.turn.take_steering()
 
     @override
+    def foresee(self, actions: list[ActionEvent]) -> None:
+        if any(map(is_spoken, actions)):  # what comes behind `finish` is not asked about
+            actions = []
+        for action in actions:
+            self.look_where(action)
+        self._foresight.begin(actions)
+
+    @override
     async def judge(self, actions: list[ActionEvent]) -> Judged:
         wanted = [action for action in actions if not is_spoken(action)]
         denied: dict[str, str] = {}
         for action in wanted:
             self.look_where(action)
-        for action, judged in zip(wanted, await auto_answer.judge_all(self, wanted), strict=True):
+        mode, found = await self._foresight.judged(wanted)
+        for action, judged in zip(wanted, found, strict=True):
             if judged.outcome == "allow":
-                self.clear_for_run(action)
+                self._cleared[action.id] = mode
             elif judged.outcome == "deny":
                 denied[action.id] = judged.denial
             else:
