@@ -25,11 +25,12 @@ from time import monotonic
 
 from bench.agents import Agent, Json, Stage, command, stage
 from bench.figures import Aim, Benchmark, progress, run_alone
-from rookery.agent.scripted.server import Asked, serving
+from rookery.agent.scripted.server import Asked, ScriptedModel, serving
 
 EVENTS = 2000
 PER_PROMPT = 10
 PROMPTS = 15
+PARTS = 10
 CALLS = 400
 WINDOW = 60_000
 SHARE = 0.75
@@ -39,10 +40,13 @@ PER_LETTER = 0.2
 OUTPUT = 4_000
 
 
-def prompt_seconds(agent: Agent, session: str) -> float:
+def prompt_seconds(agent: Agent, session: str, model: ScriptedModel) -> float:
+    """Without those that the model takes to read the request and to answer it."""
     began = monotonic()
     told = agent.prompt(session, {"text": "Yes."})
-    return told.at - began
+    asked = model.asked[-1]
+    assert asked.done is not None
+    return told.at - began - (asked.done - asked.begun) / 1e9
 
 
 def grow(agent: Agent, session: str, calls: int, line: str) -> list[float]:
@@ -71,15 +75,20 @@ def another(agent: Agent) -> str:
 
 def measure() -> dict[str, float]:
     with stage() as made:
-        made.set_up_ours(warm=False)
-        with made.ours() as agent:
-            fresh = agent.open()
-            prompt_seconds(agent, fresh)
-            long = another(agent)
-            grow(agent, long, EVENTS // 2, "echo {}")
-            pairs = [
-                (prompt_seconds(agent, fresh), prompt_seconds(agent, long)) for _ in range(PROMPTS)
-            ]
+        with serving({"turns": []}) as model:
+            made.url = model.url
+            made.set_up_ours(warm=False)
+            with made.ours() as agent:
+                fresh = agent.open()
+                prompt_seconds(agent, fresh, model)
+                long = another(agent)
+                for _ in range(PARTS):
+                    grow(agent, long, EVENTS // 2 // PARTS, "echo {}")
+                    model.asked.clear()  # each has the whole conversation
+                pairs = [
+                    (prompt_seconds(agent, fresh, model), prompt_seconds(agent, long, model))
+                    for _ in range(PROMPTS)
+                ]
         short, after = (median(column) for column in zip(*pairs, strict=True))
         progress(f"fresh {short * 1e3:.0f} ms, long {after * 1e3:.0f} ms")
         return {"long_session_ratio": after / short} | measure_calls(made)

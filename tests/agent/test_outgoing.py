@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import litellm
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from litellm.llms.openai.chat import gpt_transformation
+from openai import _base_client
 from openai._utils import async_maybe_transform
 from openai.types.chat import ChatCompletionMessage
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
@@ -22,6 +25,7 @@ from openhands.sdk.tool.builtins import FinishTool
 
 from rookery.agent.process import sdk_import
 from rookery.agent.provider.history import repaired
+from rookery.agent.provider.written import Written, is_plain
 from rookery.agent.scripted.server import serving
 from rookery.agent.sdk_patches import outgoing
 from rookery.agent.sdk_patches.install import install_rest
@@ -60,8 +64,8 @@ def test_what_is_not_plain_is_written_out() -> None:
     theirs, ours = both({"messages": [said], "model": "x", "stream": True})
     assert ours == theirs
     assert ours["messages"][0]["content"] == "hi"
-    assert not outgoing.is_plain([{1: "a"}])
-    assert not outgoing.is_plain(({},))
+    assert not is_plain([{1: "a"}])
+    assert not is_plain(({},))
 
 
 @pytest.mark.filterwarnings("ignore")  # of the libraries below, on their own types
@@ -91,6 +95,66 @@ def test_the_agents_requests_go_this_way() -> None:
     assert "Hi" in str(sent)
     assert seen
     assert "messages" not in seen[0]
+
+
+TEXTS = st.sampled_from(["", "Hi", "é😀", '"cache_control"'])
+PARTS = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.just("text"), "text": TEXTS},
+        optional={"cache_control": st.just({"type": "ephemeral"})},
+    )
+    | st.just({"type": "image_url", "image_url": "data:image/png;base64,AA=="}),
+    max_size=2,
+)
+IDS = st.sampled_from(["call_1", "call_2__thought__c2ln"])
+CALL = st.fixed_dictionaries(
+    {
+        "id": IDS,
+        "type": st.just("function"),
+        "function": st.fixed_dictionaries({"name": TEXTS, "arguments": TEXTS}),
+    }
+)
+CHAT = st.lists(
+    st.fixed_dictionaries({"role": st.just("user"), "content": TEXTS | PARTS})
+    | st.fixed_dictionaries(
+        {"role": st.just("assistant"), "content": st.none() | TEXTS},
+        optional={"tool_calls": st.lists(CALL, min_size=1, max_size=2)},
+    )
+    | st.fixed_dictionaries(
+        {"role": st.just("tool"), "content": TEXTS | PARTS, "tool_call_id": IDS, "name": TEXTS},
+        optional={"cache_control": st.just({"type": "ephemeral"})},
+    ),
+    max_size=4,
+)
+
+
+def sent(messages: list[Any], *, quick: bool) -> bytes:
+    """By way of litellm and OpenAI's client."""
+
+    def step(place: Any, name: str, ours: Any) -> Any:
+        known = getattr(getattr(place, name), "__wrapped__", getattr(place, name))
+        return partial(ours, known) if quick else known
+
+    config = gpt_transformation.OpenAIGPTConfig()
+    made = step(litellm.utils, "_remove_thought_signatures_from_messages", outgoing.unsign)(
+        messages, "__thought__"
+    )
+    made = step(litellm.main, "validate_and_fix_openai_messages", outgoing.check)(made)
+    usual = gpt_transformation.OpenAIGPTConfig
+    made = step(usual, "_transform_messages", outgoing.convert)(config, made, "x")
+    clean = "remove_cache_control_flag_from_messages_and_tools"
+    made, _ = step(usual, clean, outgoing.unflag)(config, "x", made, [])
+    body = {"model": "x", "messages": made, "stream": True}
+    return bytes(step(_base_client, "openapi_dumps", outgoing.dump)(body))
+
+
+@given(CHAT)
+def test_what_is_written_once_is_sent_as_ever(messages: list[Any]) -> None:
+    theirs = sent(copy.deepcopy(messages), quick=False)
+    written = [Written(each) for each in copy.deepcopy(messages)]
+    for _ in range(2):
+        assert sent(list(written), quick=True) == theirs
+    assert written == messages, "they are sent again"
 
 
 # --- messages that are kept from prompt to prompt ------------------------------------------------

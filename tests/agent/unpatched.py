@@ -401,8 +401,8 @@ def is_waited_for(pipe: Path, read: Callable[[], Any]) -> bool:
 
 
 def outgoing() -> bool:
-    """Messages are checked field by field, those of a long prompt are made and copied anew, and so
-    are the schemas of tools."""
+    """Messages are checked field by field, those of a long prompt are made, checked and copied
+    anew, and so are the schemas of tools."""
     from openai.resources.chat.completions import completions
     from openai.types.chat import completion_create_params as shapes
     from openhands.sdk import LLM, Message, TextContent
@@ -430,6 +430,10 @@ def outgoing() -> bool:
     for _ in range(2):
         tool.to_openai_tool()
     anew = anew and len(shapes_made) == 2
+    checked = importlib.import_module("litellm.main").validate_and_fix_openai_messages
+    unsigned = importlib.import_module("litellm.utils")._remove_thought_signatures_from_messages
+    message = given["messages"][0]
+    anew = anew and checked([message])[0] is not message is not unsigned([message], "__")[0]
     return anew and sent["messages"] is not given["messages"]
 
 

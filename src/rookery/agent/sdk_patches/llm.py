@@ -26,7 +26,7 @@ from rookery.agent.provider.words import spoken
 from rookery.agent.sdk_patches import answers
 from rookery.agent.sdk_patches.answers import REFUSED, Ending
 from rookery.agent.sdk_patches.lost_events import FULL, PAUSED, SILENT
-from rookery.agent.sdk_patches.outgoing import Prompt, Prompts, Uncopied
+from rookery.agent.sdk_patches.outgoing import Prompt, Prompts, Uncopied, copied, how_sent
 
 ENDS = ("user", "tool")
 """Whose last message is marked for the provider's cache."""
@@ -108,6 +108,14 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
                 copies[at] = copies[at].model_copy(update={"content": parts})
             self._apply_prompt_caching(copies)
         return copies, self.vision_is_active()
+
+    @override
+    def _to_chat_dicts(self, messages: list[Message]) -> list[dict[str, Any]]:
+        """Each is made once. Other providers' adapters change what they get."""
+        serialize = super()._to_chat_dicts
+        written = self._prompts.chat.of(messages, how_sent(self), lambda it: serialize([it])[0])
+        is_sent_so = self.native_tool_calling and self._infer_litellm_provider() == "openai"
+        return list(written) if is_sent_so else [copied(dict(each)) for each in written]
 
     @override
     def _prepare_responses_messages(self, messages: list[Message]) -> list[Message]:

@@ -8,13 +8,15 @@ model's own time.
   answer has used so far.
 - The model's client checks every field of every message against its type, to convert models, dates
   and files. The SDK sends plain JSON.
+- litellm checks and copies every message three times over, and the client writes all of them as
+  JSON anew. What was done for a message that is `Written` is not done again.
 - litellm puts the pieces of an answer together twice, for callbacks that nobody set; the SDK does
   it a third time.
 
 Made for openhands-sdk 1.58, openai 2.54, which litellm 1.105 calls, and aiohttp 3.14.
 Unnecessary once the SDK keeps the messages of a conversation and the schemas of its tools and
-copies no use, that client leaves plain JSON alone, litellm does nothing for nobody, and aiohttp
-looks at closed connections less often.
+copies no use, that client leaves plain JSON alone, litellm does nothing for nobody and nothing
+twice, and aiohttp looks at closed connections less often.
 """
 
 import importlib
@@ -33,11 +35,12 @@ from openhands.sdk.llm.utils.metrics import Metrics
 from openhands.sdk.tool import ToolDefinition
 
 from rookery.agent.provider.history import Repair
+from rookery.agent.provider.written import Chat, Written, is_plain, is_text
 from rookery.agent.sdk_patches import Around, wrap
 
 BULKY = ("messages", "tools")
+GPT = "litellm.llms.openai.chat.gpt_transformation"
 PLACE = ("openai.resources.chat.completions.completions", "async_maybe_transform")
-LEAVES = frozenset({str, int, float, bool, type(None)})
 AGAIN = 60.0
 """Seconds between two looks of aiohttp at connections that it has closed, which it needs for a bug
 of Python 3.13.0. Its own 2 wake an idle agent."""
@@ -54,6 +57,7 @@ class Prompts:
         self._events: list[LLMConvertibleEvent] = []
         self._messages: list[Message] = []
         self._repair = Repair()
+        self.chat = Chat()
 
     def of(self, events: Sequence[LLMConvertibleEvent]) -> "Prompt":
         """What the SDK would make of these events. It joins neighbours, but nothing to the result
@@ -89,6 +93,12 @@ class Prompt(list[Message]):
         if key == slice(1, None) and not agent.logger.isEnabledFor(logging.DEBUG):
             return []
         return super().__getitem__(key)
+
+
+def how_sent(llm: Any) -> tuple[object, ...]:
+    """All that a message of a chat depends on besides what it says."""
+    flags = llm.native_tool_calling, llm.is_caching_prompt_active(), llm.vision_is_active()
+    return llm.model, llm.force_string_serializer, *flags
 
 
 class Uncopied(list[dict[str, Any]]):
@@ -154,25 +164,6 @@ def keep_schemas(kind: Any) -> None:
 # --- the model's client --------------------------------------------------------------------------
 
 
-def is_plain(value: object) -> bool:
-    """Whether it is JSON already."""
-    left = [value]
-    while left:
-        each = left.pop()
-        kind = type(each)
-        if kind is dict:
-            for key, inner in each.items():  # type: ignore[attr-defined]
-                if type(key) is not str:
-                    return False
-                if type(inner) not in LEAVES:
-                    left.append(inner)
-        elif kind is list:
-            left += [inner for inner in each if type(inner) not in LEAVES]  # type: ignore[attr-defined]
-        elif kind not in LEAVES:
-            return False
-    return True
-
-
 async def transform(walk: Around, data: Any, expected_type: Any) -> Any:
     plain = {name: data[name] for name in BULKY if _is_list(data, name)}
     rest = {name: value for name, value in data.items() if name not in plain}
@@ -182,6 +173,73 @@ async def transform(walk: Around, data: Any, expected_type: Any) -> Any:
 def _is_list(data: dict[str, Any], name: str) -> bool:
     found = data.get(name)
     return isinstance(found, list) and is_plain(found)
+
+
+def check(known: Around, messages: list[Any]) -> list[Any]:
+    """litellm's, of each message by itself."""
+    found = []
+    for each in messages:
+        if type(each) is not Written:
+            found += known([each])
+            continue
+        if each.checked is None:
+            [checked] = known([dict(each)])
+            each.checked = each if checked == each else Written(checked)
+        found.append(each.checked)
+    return found
+
+
+def unsign(known: Around, messages: list[Any], separator: str) -> list[Any]:
+    """litellm's, of each message by itself: ids without what Gemini adds to them."""
+    found = []
+    for each in messages:
+        if type(each) is not Written:
+            found += known([each], separator)
+            continue
+        if each.unsigned is None or each.unsigned[0] != separator:
+            [clean] = known([dict(each)], separator)
+            each.unsigned = separator, each if clean == each else Written(clean)
+        found.append(each.unsigned[1])
+    return found
+
+
+def convert(known: Around, config: Any, messages: Any, model: str, is_async: bool = False) -> Any:
+    """Pictures and files in the form that OpenAI takes; there are none in text."""
+    if not is_async and all(map(is_text, messages)):
+        return list(messages)
+    loose = [each if is_text(each) else copied(dict(each)) for each in messages]
+    return known(config, loose, model, is_async)
+
+
+def unflag(known: Around, config: Any, model: str, messages: Any, tools: Any = None) -> Any:
+    """Without marks for a cache."""
+    flagged = [not is_text(each) or each.is_flagged for each in messages]
+    loose = [copied(dict(each)) for each, is_so in zip(messages, flagged, strict=True) if is_so]
+    clean, tools = known(config, model, loose, tools)
+    rest = iter(clean)
+    found = [next(rest) if is_so else each for each, is_so in zip(messages, flagged, strict=True)]
+    return found, tools
+
+
+def dump(known: Around, data: Any) -> bytes:
+    """Of a request, with what is written already."""
+    messages = data.get("messages") if isinstance(data, dict) else None
+    if not isinstance(messages, list) or not any(type(each) is Written for each in messages):
+        return known(data)  # type: ignore[no-any-return]
+    parts: list[bytes] = []
+    for each in messages:
+        if type(each) is not Written:
+            parts.append(known(each))
+            continue
+        if each.json is None:
+            each.json = known(each)
+        parts.append(each.json)
+    written = b"[%b]" % b",".join(parts)
+    items = (
+        known(key) + b":" + (written if value is messages else known(value))
+        for key, value in data.items()
+    )
+    return b"{%b}" % b",".join(items)
 
 
 def copied_metrics(_known: Around, metrics: Metrics) -> Metrics:
@@ -227,5 +285,13 @@ def install() -> None:
     wrap(Metrics, "deep_copy", copied_metrics)
     wrap(agent, "aprepare_llm_messages", prepare)
     wrap(importlib.import_module(PLACE[0]), PLACE[1], transform)
+    wrap(importlib.import_module("litellm.main"), "validate_and_fix_openai_messages", check)
+    wrap(
+        importlib.import_module("litellm.utils"), "_remove_thought_signatures_from_messages", unsign
+    )
+    usual = importlib.import_module(GPT).OpenAIGPTConfig
+    wrap(usual, "_transform_messages", convert)
+    wrap(usual, "remove_cache_control_flag_from_messages_and_tools", unflag)
+    wrap(importlib.import_module("openai._base_client"), "openapi_dumps", dump)
     connector: Any = importlib.import_module("aiohttp.connector").TCPConnector
     connector._cleanup_closed_period = AGAIN
