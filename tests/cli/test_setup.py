@@ -272,6 +272,7 @@ def test_questions_in_a_terminal(home: Path) -> None:
         done = terminal.end()
     assert done.code == 0, done.out
     assert KEY not in done.out
+    assert "rookery setup search" in done.out
     assert saved(home)["mine"]["model"] == "openai/better"
 
 

@@ -16,7 +16,7 @@ from rookery.cli.setup.search import search
 from rookery.client import warm_agent
 from rookery.client.guard import require_person
 from rookery.client.start import connectable
-from rookery.home import paths
+from rookery.home import config, paths
 from rookery.models import own_agent, profiles, subscriptions
 from rookery.models import setup as models
 from rookery.models.documents import SettingsError
@@ -334,7 +334,10 @@ def _set_up(screen: Screen, home: str, given: dict[str, Any]) -> int:
         if given["trial"] or not (answer.ok or is_saved_anyway(screen, asking=asking)):
             return exits.DONE if answer.ok else exits.FAILED
     models.saved(home, profile, default=given["default"])
-    return _tell_saved(screen, home, profile)
+    code = _tell_saved(screen, home, profile)
+    if asking and not config.load_or_defaults(home).web.searches:
+        screen.note("To let it search the web, too: rookery setup search")
+    return code
 
 
 def _fall_back(screen: Screen, home: str, draft: Draft, given: dict[str, Any]) -> int:
