@@ -19,6 +19,7 @@ from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.processes import strays, tree
 from tests import sharing
+from tests.golden.files import Golden
 from tests.rigs import hatchery
 from tests.worker.aviary import SOON, Aviary, kill_workers
 
@@ -107,6 +108,11 @@ def temporary_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del _begun[directory]
         shutil.rmtree(directory, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
+
+
+@pytest.fixture
+def golden(pytestconfig: pytest.Config) -> Golden:
+    return Golden(retake=pytestconfig.option.update_snapshots)
 
 
 @pytest.fixture
