@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "golden"
-AGAIN = 'If this is meant: make test ARGS="tests/golden tests/page/test_menus.py -n 0 --snapshot-update"'
+WHICH = "tests/golden tests/page/test_menus.py"
+AGAIN = f'If this is meant: make test ARGS="{WHICH} -n 0 --snapshot-update"'
 
 
 class Golden:
@@ -44,5 +45,5 @@ def _difference(name: str, text: str) -> str:
 def answered(text: str, call: Callable[[str], str]) -> str:
     """A file of lines `$ …`, each followed by what `call` answers now; those with # are kept."""
     kept = [line for line in text.splitlines() if not line or line[0] in "$#"]
-    found = [f"{line}\n{call(line[2:])}" if line[:1] == "$" else line for line in kept]
+    found = [f"{line}\n{call(line[2:])}".rstrip() if line[:1] == "$" else line for line in kept]
     return "".join(f"{line}\n" for line in found)

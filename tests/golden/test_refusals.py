@@ -1,10 +1,9 @@
-"""The words that commands and requests are refused with, as clients know them: each is driven at real
-sessions, by their own socket or log and by the daemon's address."""
+"""The words that commands and requests are refused with, as clients know them: each is driven at
+real sessions, by their own socket or log and by the daemon's address."""
 
 import asyncio
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -15,7 +14,6 @@ from rookery.client.session import Rejected
 from rookery.core.json.events import kind_of
 from tests.daemon.served import Answer, Served
 from tests.golden.files import FOLDER, Golden, answered
-from tests.rigs.player import player
 from tests.worker.aviary import Bird, Steps
 
 COMMANDS, REQUESTS = "api/commands.txt", "api/requests.txt"
@@ -27,6 +25,7 @@ SESSIONS: dict[str, Steps] = {
     "asking": [{"ask": "Go on?", "kind": "edit"}],
     "risky": [{"ask": "rm -rf /", "kind": "execute", "rawInput": {"command": "rm -rf /"}}],
     "filling": [{"question": "Which branch?", "schema": FORM}],
+    "other": [],
     "twin one": [],
     "twin two": [],
 }
@@ -66,11 +65,12 @@ def sessions(module_home: Path, served: Served) -> Sessions:
 async def outcome(sessions: Sessions, words: str) -> str:
     name, _, command = words.partition(" ")
     bird = sessions.birds[name]
-    fields = json.loads(sessions.filled(command, name))
-    ask = bird.header()["asks"].get(fields.get("ask"))
+    given = json.loads(sessions.filled(command, name))
+    ask = bird.header()["asks"].get(given.get("ask"))
     nonce = {"nonce": ask["nonce"]} if ask else {}
     try:
-        update = (await bird.send(fields.pop("do", None), **nonce | fields)).update
+        async with bird.client() as client:
+            update = (await client.send(nonce | given, wake=False)).update
     except Rejected as refused:
         return plain(f"refused {refused.reason}: {refused.message}", sessions)
     said = {"detail": update["detail"]} if "detail" in update else {}
@@ -81,17 +81,7 @@ def plain(text: str, sessions: Sessions) -> str:
     """Without what differs from run to run."""
     for title, bird in sessions.birds.items():
         text = text.replace(bird.id, title.upper())
-    text = re.sub(r"\b(claude), ([a-z]+, )+[a-z]+", "AGENTS", text)
-    return text
-
-
-async def test_every_command_is_refused_with_the_word_it_was(
-    sessions: Sessions, golden: Golden
-) -> None:
-    text = (FOLDER / COMMANDS).read_text(encoding="utf-8")
-    lines = [line[2:] for line in text.splitlines() if line[:1] == "$"]
-    said = [await outcome(sessions, line) for line in lines]
-    golden.hold({COMMANDS: answered(text, lambda _: said.pop(0))})
+    return re.sub(r"\bclaude, ([a-z]+, )+[a-z]+", "AGENTS", text)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +104,9 @@ def asked(served: Served, sessions: Sessions, tokens: dict[str, str], words: str
         headers[name] = value
     named = path.split("/")[3:4] or [""]
     body = sessions.filled(" ".join(parts), named[0]).encode() or None
-    headers |= {"Content-Type": "application/json"} if body and "Content-Type" not in headers else {}
+    headers |= (
+        {"Content-Type": "application/json"} if body and "Content-Type" not in headers else {}
+    )
     answer = served.ask(method, path, body, token=tokens[who], **headers)
     return plain(f"{answer.status} {fault(answer)}".rstrip(), sessions)
 
@@ -126,9 +118,11 @@ def fault(answer: Answer) -> str:
     return f"{said['error']}: {said['message']}"
 
 
-def test_every_request_is_refused_with_the_word_it_was(
+def test_commands_and_requests_are_refused_with_the_words_they_were(
     served: Served, sessions: Sessions, tokens: dict[str, str], golden: Golden
 ) -> None:
-    text = (FOLDER / REQUESTS).read_text(encoding="utf-8")
-    found = answered(text, lambda words: asked(served, sessions, tokens, words))
-    golden.hold({REQUESTS: found})
+    """One after the other: some change what the next ones find."""
+    commands, requests = [(FOLDER / name).read_text() for name in (COMMANDS, REQUESTS)]
+    found = {COMMANDS: answered(commands, lambda line: asyncio.run(outcome(sessions, line)))}
+    found[REQUESTS] = answered(requests, lambda line: asked(served, sessions, tokens, line))
+    golden.hold(found)
