@@ -53,7 +53,7 @@ def test_the_page_offers_what_it_did(site: Site, golden: Golden) -> None:
     page.goto(f"{site.served.address}/sessions/{session}")
     new, slash = of_the_bar(page), offered(page)
     site.say(session, "hello")
-    expect(page.locator("#bar .bar[data-turn='1'][data-awake]:not([data-running])")).to_be_visible()
+    expect(page.locator("#bar .bar[data-turn='1']:not([data-running])")).to_be_visible()
     golden.hold(
         {
             "faces/page.txt": listed(
