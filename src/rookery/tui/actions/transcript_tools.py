@@ -4,7 +4,7 @@ a worker that is silent."""
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rookery.core.blocks import Block, Op, failures, make_block
+from rookery.core.blocks import Block, Op, make_block
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.windows import Windows
 from rookery.tui.messages import HungChanged, LinkChanged
@@ -43,6 +43,8 @@ class TranscriptTools(Windows):
         ops: list[Op] = [["drop", self._hung_block]] if self._hung_block else []
         self._hung_block = ""
         if message.hung:
+            from rookery.core.blocks import failures
+
             name = self._hung_block = f"{self.window.header['turn']}.hung"
             words = HUNG_WORDS.format(message.session)
             block = make_block(name, "notice", status="warn", title=HUNG, text=words)
