@@ -9,19 +9,23 @@ from tests.page.conftest import ASK, Site
 
 
 def test_a_browser_is_asked_to_log_in_and_comes_back_to_where_it_went(site: Site) -> None:
-    """D1: by a one-time link, which is good once."""
-    site.expected = ("401",)
+    """By a one-time link, which is good once: its button is gone with it."""
+    site.expected = ("401", "410")
     page = site.page("/inbox", logged_in=False)
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     expect(page.get_by_text("rookery serve --link")).to_be_visible()
     link = site.served.own("POST", "/api/devices/link", {}).json()["link"]
     page.goto(link)
+    late = site.page(urlsplit(link)._replace(scheme="", netloc="").geturl(), logged_in=False)
     page.get_by_role("button", name="Log in on this device").click()
     expect(page.get_by_role("link", name="Rookery", exact=True)).to_be_visible()
     assert urlsplit(page.url).path == "/"
-    page = site.page(urlsplit(link)._replace(scheme="", netloc="").geturl(), logged_in=False)
-    page.get_by_role("button", name="Log in on this device").click()
-    expect(page.get_by_text("This link has expired or was used.")).to_be_visible()
+    late.get_by_role("button", name="Log in on this device").click()
+    expect(late.get_by_text("This link has expired or was used.")).to_be_visible()
+    late.reload()
+    expect(late.get_by_text("This link was used, or is older than ten minutes.")).to_be_visible()
+    expect(late.get_by_text("rookery serve --link")).to_be_visible()
+    expect(late.get_by_role("button", name="Log in on this device")).to_have_count(0)
 
 
 def test_an_unknown_address_says_so_to_a_person(site: Site) -> None:
