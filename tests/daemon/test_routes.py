@@ -5,11 +5,14 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
+from rookery import daemon
+from rookery.daemon import assets
 from rookery.daemon.access.gate import HEALTH, LOGIN, PUBLIC, READING, is_public
 from rookery.daemon.app import build_api
 from tests.conftest import temporary_home
@@ -17,6 +20,8 @@ from tests.daemon.handshake import upgrade
 from tests.daemon.served import Answer, Served, serve
 
 WEBSOCKET = "WEBSOCKET"
+NAMED = re.compile(r'"(?:\./)?([\w-]+\.(?:css|js|svg))"')
+"""A file of the page's own."""
 
 
 class Address(NamedTuple):
@@ -83,6 +88,15 @@ def test_I14_little_can_be_read_without_a_token() -> None:
     assert {"/healthz", "/login", "/offline", "/style.css", "/sw.js"} | icons == PUBLIC
     assert is_public("/assets/x/main.js")
     assert not is_public("/assets")
+
+
+def test_every_file_that_the_page_names_is_there() -> None:
+    """A screen that names another answers with an error, and only once it is opened."""
+    place = Path(daemon.__file__).parent
+    sources = [*place.rglob("*.py"), *place.rglob("*.js")]
+    named = {name for each in sources for name in NAMED.findall(each.read_text())}
+    assert {"race.js", "dialogs.css", "settings.css"} <= named
+    assert named <= set(assets.files())
 
 
 def test_I14_the_table_has_what_is_known_to_be_there() -> None:

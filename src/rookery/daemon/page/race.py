@@ -29,7 +29,7 @@ async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLRes
     if piece:
         return HTMLResponse(found)
     main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{found}</div>'
-    modules, styles = ("race.js",), ("new.css", "menus.css")
+    modules, styles = ("race.js",), ("new.css",)
     return shell.page(daemon, title="Race", main=main, modules=modules, styles=styles)
 
 
