@@ -156,10 +156,12 @@ def browser() -> Browser:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
     """It ends with the last of them: while it runs, no other loop may in this process."""
-    yield
-    if _running and (nextitem is None or not nextitem.nodeid.startswith(HERE)):
-        ends, _ = _running.pop()
-        ends.close()
+    try:
+        yield
+    finally:  # after a page that complained, too
+        if _running and (nextitem is None or not nextitem.nodeid.startswith(HERE)):
+            ends, _ = _running.pop()
+            ends.close()
 
 
 @pytest.fixture(scope="module")
