@@ -97,6 +97,8 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         self.on_silence: Callable[[], object] = lambda: None
         """Called once for a command that the worker takes no notice of: it hangs. It is sent
         again all the same."""
+        self._control: tuple[str, tuple[int, int]] | None = None
+        """The control socket of the worker that is followed, and who listens there."""
         self._stirred = asyncio.Event()
         """A command of ours was done: there is news, and maybe a worker."""
 
@@ -123,11 +125,12 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     await self._await_a_worker()
                     continue
                 while (frame := await link.frame()) is not None:
-                    self._take_call(link, frame)
+                    self._hear(link, frame)
                     for event in self._news(frame, last):
                         yield event
                         last = event.seq
             finally:
+                self._control = None
                 if link is not None:
                     await link.close()
 
@@ -138,8 +141,10 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
             async with asyncio.timeout(AWAITS):
                 await self._stirred.wait()
 
-    def _take_call(self, link: Link, frame: tuple[str, object]) -> None:
+    def _hear(self, link: Link, frame: tuple[str, object]) -> None:
         match frame:
+            case ("welcome", {"control": str(name)}):
+                self._control = (name, link.peer)
             case ("call", {"id": str(name), "method": str(method), "params": dict(params)}):
                 if self._on_call is not None:
                     self._on_call(method, params, lambda result: link.reply(name, result))
@@ -206,10 +211,11 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
             if command["do"] == "rewind" and is_locked(self.directory) and await self._is_older():
                 raise Rejected({"reason": "older", "message": OLDER_REWIND.format(self.session)})
         while outcome is None:
-            link = await Link.open(self._socket, self._name, self.log.last_seq())
+            control = await self._known_control(command)
+            link = control or await Link.open(self._socket, self._name, self.log.last_seq())
             if link is not None:
                 try:
-                    if commands.is_guarded(command):
+                    if control is None and commands.is_guarded(command):
                         link = await self._controlling(link)
                         outcome = self.log.find(command["id"])
                     outcome = outcome or await self._ask(link, command)
@@ -238,6 +244,18 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         if kind_of(outcome.update) == "_rejected":
             raise Rejected(outcome.update)
         return outcome
+
+    async def _known_control(self, command: Json) -> Link | None:
+        """At the control socket of the worker that is followed; else None, and the worker is asked
+        for its name first."""
+        if self._control is None or not commands.is_guarded(command):
+            return None
+        name, peer = self._control
+        control = await Link.open(f"\0{name}", self._name, self.log.last_seq())
+        if control is not None and control.peer != peer:
+            await control.close()
+            return None
+        return control
 
     async def _controlling(self, link: Link) -> Link:
         """A connection to the worker's control socket, where it has one; else the one there is, and

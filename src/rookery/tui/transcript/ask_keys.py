@@ -174,7 +174,8 @@ class AskKeys:
             self.do(meant)
         elif outcome.wait:
             self._choose(meant)
-            self._transcript.set_timer(outcome.wait, partial(self._due, letter, at, meant))
+            left = max(0.0, at + outcome.wait - time.monotonic())  # a busy screen took it late
+            self._transcript.set_timer(left, partial(self._due, letter, at, meant))
 
     def _choose(self, name: str) -> None:
         self._chosen = name

@@ -13,6 +13,7 @@ from textual import events
 from textual.strip import Strip
 
 from rookery.core.blocks import Block
+from rookery.core.json import Json
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean_line, count, cut, strip_of
 from rookery.tui.look.view import ALL_ALIKE, View
@@ -317,7 +318,11 @@ class Transcript(Answerable, Finding):
             self.asks.step = (block["id"], place)
             self._repaint(self.cursor)
             return
-        self.post_message(self.Acted(block, action))
+        self._act(block, action)
+
+    def _act(self, block: Block, action: Json) -> None:
+        """To the app at once: on the way through the widgets above, a paint would come first."""
+        self.app.post_message(self.Acted(block, action))
 
     def action_answer(self, what: str) -> None:
         self.asks.do(f"ask.{what}")
@@ -329,7 +334,7 @@ class Transcript(Answerable, Finding):
         if block is not None and place in ALL_ALIKE:
             self.action_want(f"{ALL_ALIKE[place]} alike")
         elif block is not None and place is not None and place < len(block["actions"]):
-            self.post_message(self.Acted(block, block["actions"][place]))
+            self._act(block, block["actions"][place])
         self._repaint(self.cursor)
 
     def action_first(self) -> None:
