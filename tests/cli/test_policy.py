@@ -189,7 +189,7 @@ def test_P5_always_allow_from_an_ask(home: Path) -> None:
 def test_P6_confirm_is_chosen_and_shown_everywhere(home: Path) -> None:
     session = rookery("new", "--title", "Calm").out.strip()
     chosen = rookery("set", session, "confirm", "risky")
-    assert chosen.err.startswith("confirm is now risky. ")
+    assert chosen.err.startswith("Ask when risky: ")
     assert rookery("set", session, "confirm", "sometimes").code == 2
     assert "▸ risky" in rookery("set", session, "confirm").out
     assert "ask when risky" in rookery("ps").out

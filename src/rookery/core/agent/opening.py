@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rookery.core.agent.messages import Applied, Setting, Wish
 from rookery.core.json import Event, Json, kind_of, lenient, notice
-from rookery.core.policy import modes
+from rookery.core.policy import approvals, modes
 from rookery.core.vendors import options
 from rookery.core.vendors.errors import error_words
 
@@ -85,6 +85,16 @@ def unavailable(offers: Json, wish: Wish, *, fresh: bool) -> list[str]:
         elif wanted and option is None and fresh:
             found.append(options.lacking(wish.name, name, wanted, None))
     return found
+
+
+def no_plan(offers: Json, wish: Wish) -> Json | None:
+    """Why an agent gets no prompt: it was to change nothing, and has no mode for that."""
+    if approvals.id_of(lenient.text(wish.chosen, "mode")) != approvals.PLAN:
+        return None
+    option = options.find(options.offered(offers), "mode")
+    if option is not None and options.choice_of(option, approvals.PLAN):
+        return None
+    return {"message": f"{wish.name} has no plan mode.", "data": {"errorKind": "no_plan"}}
 
 
 def applied(setting: Setting, given: Applied, wish: Wish) -> Json:

@@ -52,6 +52,7 @@ ENDS: dict[str, tuple[str, ...]] = {
     "login": ("login", "again", "another"),
     "network": ("again", "other_model", "log", "another"),
     "context": ("clear", "another"),
+    "no_plan": ("again", "another"),
     "interrupted": ("again", "restart", "worker_log"),
     "orphaned": ("again", "log", "another"),
     "unresponsive": ("again", "log", "another"),

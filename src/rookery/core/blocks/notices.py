@@ -240,7 +240,7 @@ def compaction(before: Json, after: Json, event: Event) -> list[Op]:
 # --- the end of a turn ---------------------------------------------------------------------------
 
 
-KINDS = ("network", "context")
+KINDS = ("network", "context", "no_plan")
 """Of an error: those that something else helps against."""
 NO_LINK = "No connection to the agent"
 ENDS = {
@@ -249,6 +249,7 @@ ENDS = {
     "max_turn_requests": "The agent reached its request limit for one turn",
     "refusal": "The agent refused to continue",
     "failed": "The agent returned an error",
+    "no_plan": "Nothing was sent",
     "forced": "You ended the turn",
     "rate_limited": "Rate limit reached",
     "orphaned": "The agent stopped responding and was restarted",
@@ -275,7 +276,7 @@ def ending(after: Json, event: Event) -> list[Op]:
     reason, process, error = after["reason"], after["process"], after["error"] or {}
     if reason == "agent_exited" and process["state"] == "parked":
         return []  # that it was parked says it all
-    title = ENDS.get(reason, reason)
+    title = ENDS.get(_failed(after), ENDS.get(reason, reason))
     detail = error_words(error) if error else lenient.text(event.update, "detail")
     if reason == "agent_exited" and process["state"] == "exited" and "status" in process:
         title, detail = _exit(agent_name(after), process)

@@ -4,10 +4,16 @@ import re
 
 from rookery.core.asks.kept_asks import unanswered
 from rookery.core.json import Json, lenient
+from rookery.core.policy import approvals
 from rookery.core.vendors import detection, logins
 
 OWN = detection.OWN
 """Our own agent, which says itself what to do where it lacks a model or a key."""
+
+_OTHERS = "{}, {} or {}".format(
+    *(approvals.WORDS[each] for each in (approvals.EVERY, approvals.RISKY, approvals.ALL))
+)
+"""Approvals that need no mode of the agent's."""
 
 LOG_IN = "rookery agents login"
 
@@ -47,6 +53,8 @@ def _for_error(error: Json, agent: str) -> str:
         return _UNFIT
     if kind == "network":
         return "Check the network and the agent's base URL, then send the prompt again."
+    if kind == "no_plan":
+        return f"Choose {_OTHERS}, then send the prompt again."
     if kind == "context":
         return "The conversation is too long for the model: clear or compact it, then try again."
     return "The session is still usable: send the prompt again, or look at `rookery logs`."

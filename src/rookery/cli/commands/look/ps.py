@@ -27,10 +27,10 @@ BASE = (
     table.Column("ID"),
     table.Column("TITLE", least=14, wish=24),
     table.Column("AGENT", least=6, rank=3),
-    table.Column("ASKING", least=8, rank=1),
+    table.Column("ASKING", least=11, rank=1),
     table.Column("AGE", rank=2),
 )
-PLACE = (table.Column("DIRECTORY", least=8, rank=4), table.Column("BRANCH", least=8, rank=5))
+PLACE = (table.Column("DIRECTORY", least=9, rank=4), table.Column("BRANCH", least=8, rank=5))
 DOING = table.Column("DOING", least=16, rank=6)
 MORE = (
     table.Column("SANDBOX"),

@@ -189,4 +189,4 @@ def _choose_confirm(screen: Screen, session: str, name: str, value: str) -> None
         raise click.BadParameter(refusal.message, param_hint="VALUE")
     send(session, command)
     words = clean_line(modes.sentence(header_of(session)))
-    screen.note(f"{name} is now {command['value']}. {words} This applies to this session.")
+    screen.note(f"{words} This applies to this session.")
