@@ -312,6 +312,13 @@ def says_more(part: Json, block: Block) -> bool:
     return not said or all(said not in item.text for item in items(block))
 
 
+def shows_diff(block: Block) -> bool:
+    """Whether there is a diff on the card."""
+    parts = lenient.mappings(block, "parts")
+    kinds = [*(item.what for item in items(block)), *(lenient.text(each, "type") for each in parts)]
+    return "diff" in kinds
+
+
 def _groups(found: Iterable[Item]) -> list[list[Item]]:
     """By the call that each belongs to."""
     groups: dict[str, list[Item]] = {}

@@ -210,7 +210,7 @@ def said(header: Json) -> str:
         rest = f"; {unattended.words(order)}" if order else ""
         words = _by_itself(agent, lenient.text(header, "mode")) + rest
         return f"{ours.title}: {words}" if ours else words
-    if header["confirm"] == planning.MODE:
+    if is_planning(header):
         return words_of(agent, header["vendor"], approvals.PLAN)
     if order:
         return unattended.words(order)

@@ -45,6 +45,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
     from rookery.core.agent.imported import UNLOADED, is_unloaded
     from rookery.core.agent.names import own_name
     from rookery.core.asks.kept_asks import oldest, unanswered
+    from rookery.core.policy import approvals, modes
     from rookery.core.turn.rate_limit import limited_until
     from rookery.core.view import last_line
     from rookery.core.view.doing import standing
@@ -54,6 +55,7 @@ def head_of(header: Json, seq: int, at: int) -> Json:
         "v": 1,
         "last": UNLOADED if is_unloaded(header) else last_line.plain(header["last"]),
         "unloaded": is_unloaded(header),
+        "mode": header["mode"] or (approvals.PLAN if modes.is_planning(header) else ""),
         "snoozedAt": lenient.integer(header, "snoozedAt") or 0,
         "guard": lenient.text(process, "guard"),
         "sandbox": lenient.text(header, "sandbox") or NONE,

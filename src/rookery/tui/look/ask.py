@@ -124,7 +124,8 @@ def _answers(block: Block, view: View) -> list[Line]:
         if each.place is not None:
             lines += action_lines(each.place, block["actions"][each.place], view)
     rest = [(each.name, each.words) for each in more if each.place is None]
-    lines += _flow([*rest, ("block.copy", "copy"), ("block.split", "diff side by side")], view)
+    split = [("block.split", "diff side by side")] if asks.shows_diff(block) else []
+    lines += _flow([*rest, ("block.copy", "copy"), *split], view)
     lines.append([(f" {view.key('ask.more')} fewer options", look.faint)])
     return lines
 

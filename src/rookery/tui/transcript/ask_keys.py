@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 BACK = "back"
 CONFIRM = "ask.confirm"
 MORE = "ask.more"
-LISTED_WITH_MORE = ("block.copy", "block.split")
 EXPLAIN = "ask.explain"
 ALIKE = {"ask.alike": -1, "ask.alike_deny": -2}
 """By the key: which of `ALL_ALIKE` waits for its confirmation then."""
@@ -131,6 +130,7 @@ class AskKeys:
 
     def listed(self, block: Block) -> list[str]:
         """Digits always are, as the agent's own list."""
+        from rookery.core.blocks.asks import shows_diff
         from rookery.render.ask_choices import choices
 
         seen, more = choices(block)
@@ -138,7 +138,8 @@ class AskKeys:
         if not more:
             return names
         if self.more == block["id"]:
-            return [*names, MORE, *(each.name for each in more), *LISTED_WITH_MORE]
+            others = ("block.copy", "block.split") if shows_diff(block) else ("block.copy",)
+            return [*names, MORE, *(each.name for each in more), *others]
         return [*names, MORE, *(each.name for each in more if self._works_unseen(each))]
 
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool:

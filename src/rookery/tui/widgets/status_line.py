@@ -262,6 +262,7 @@ def _figures(header: Json, at: int) -> list[Field]:
         found.append(Field(2, window.words))
     used, size = lenient.number(usage, "used"), lenient.number(usage, "size")
     if used is not None:
-        found.append(Field(5, f"{_tokens(used)}/{_tokens(size)}" if size else _tokens(used)))
+        words = f"{_tokens(used)}/{_tokens(size)}" if size else f"{_tokens(used)} tokens"
+        found.append(Field(5, words))
     amount = lenient.number(lenient.mapping(usage, "cost"), "amount")
     return [*found, Field(4, units.money(amount) if amount is not None else "")]
