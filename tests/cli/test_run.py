@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rookery.core.json.events import kind_of
-from tests.cli.driving import Running, Terminal, made, play, rookery
+from tests.cli.driving import RIGGED, Running, Terminal, made, play, rookery
 
 ASK = {"ask": "Delete the build", "kind": "delete"}
 
@@ -206,3 +206,13 @@ def test_an_encoding_without_our_signs_is_no_obstacle(
     assert done.code == 0
     assert "\\u65e5" in done.out
     assert "ok run true" in done.out
+
+
+def test_a_plan_is_asked_of_no_agent_without_a_plan_mode(home: Path) -> None:
+    made = home / "made"
+    step = {"write": str(made), "content": "changed"}
+    done = rookery("run", *RIGGED, "--plan", play(step))
+    assert (done.code, made.exists()) == (1, False)
+    assert "has no plan mode" in done.err
+    assert "Choose ask always, ask when risky or approve all" in done.err
+    assert "plan" in rookery("ps").out

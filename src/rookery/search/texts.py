@@ -22,8 +22,10 @@ from rookery.core.tools.calls import key_of
 from rookery.core.turn import retries
 from rookery.core.vendors.profiles import SYSTEM_PROMPTS
 
-ROLES = ("prompt", "answer", "thought", "tool", "other")
-"""Who said it. `tool`: calls, commands, their output, and paths. `other`: plans, asks, notices."""
+OTHER = "other"
+"""Plans, asks, notices, titles."""
+ROLES = ("prompt", "answer", "thought", "tool", OTHER)
+"""Who said it. `tool`: calls, commands, their output, and paths."""
 
 SIZE = 8192
 """Characters of a row, about; of a text of its own that is twice as long, each part."""

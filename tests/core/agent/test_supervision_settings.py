@@ -24,7 +24,6 @@ def opened(chosen: Json, **offers: Any) -> tuple[Agent, list[Any]]:
         ({}, {"modes": MODES}),
         ({"mode": "ask"}, {"modes": MODES}),
         ({"mode": "unheard-of"}, {"modes": MODES}),
-        ({"mode": "plan"}, {}),
         ({"mode": None}, {"modes": MODES}),
     ],
 )
@@ -48,8 +47,24 @@ def test_what_was_chosen_is_set_before_the_agent_is_ready_w10() -> None:
     assert (agent.phase, agent.until, told(effects)) == ("ready", None, [AgentReady()])
 
 
-def test_a_setting_that_is_refused_is_a_notice_and_no_more_m1() -> None:
+@pytest.mark.parametrize("offers", [{}, {"modes": {**MODES, "availableModes": [{"id": "ask"}]}}])
+def test_an_agent_that_was_to_plan_and_cannot_gets_no_prompt(offers: Json) -> None:
+    agent, effects = opened({"mode": "plan"}, **offers)
+    assert agent.phase == "ending"
+    (lost,) = told(effects)
+    assert "has no plan mode" in lost.detail
+
+
+def test_nor_does_one_that_refuses_its_plan_mode() -> None:
     agent, _ = opened({"mode": "plan"}, modes=MODES)
+    agent, effects = go(agent, Applied(None, {"code": 1, "message": "not allowed"}))
+    assert agent.phase == "ending"
+    (lost,) = told(effects)
+    assert "rejected its plan mode: not allowed" in lost.detail
+
+
+def test_a_setting_that_is_refused_is_a_notice_and_no_more_m1() -> None:
+    agent, _ = opened({"model": "m2"}, models=MODELS)
     agent, effects = go(agent, Applied(None, {"code": 1, "message": "not allowed"}))
     assert (agent.phase, told(effects)) == ("ready", [AgentReady()])
     update = effects[0].draft.update

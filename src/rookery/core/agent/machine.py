@@ -288,6 +288,8 @@ def _apply(agent: Agent, now: float, policy: Policy) -> Step:
 
 def _applied(agent: Agent, given: msg.Applied, now: float, wish: Wish, policy: Policy) -> Step:
     setting = agent.settings[0]
+    if (why := opening.plan_refused(setting, given, wish)) is not None:
+        return _refused(agent, why, wish)
     update = opening.applied(setting, given, wish)
     rest, effects = _apply(agent._replace(settings=agent.settings[1:]), now, policy)
     return rest, [Append(Draft(update)), *effects]

@@ -94,7 +94,19 @@ def no_plan(offers: Json, wish: Wish) -> Json | None:
     option = options.find(options.offered(offers), "mode")
     if option is not None and options.choice_of(option, approvals.PLAN):
         return None
-    return {"message": f"{wish.name} has no plan mode.", "data": {"errorKind": "no_plan"}}
+    return _no_plan(f"{wish.name} has no plan mode.")
+
+
+def plan_refused(setting: Setting, given: Applied, wish: Wish) -> Json | None:
+    """The same for an agent that has the mode and does not go into it."""
+    plans = setting.name == "mode" and approvals.id_of(str(setting.value)) == approvals.PLAN
+    if given.error is None or not plans:
+        return None
+    return _no_plan(f"{wish.name} rejected its plan mode: {error_words(given.error)}")
+
+
+def _no_plan(message: str) -> Json:
+    return {"message": message, "data": {"errorKind": "no_plan"}}
 
 
 def applied(setting: Setting, given: Applied, wish: Wish) -> Json:

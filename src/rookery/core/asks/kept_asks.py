@@ -280,7 +280,7 @@ def kept_answer(ask: Json, command: Json, by: str | None) -> Draft | Refusal:
 def _no_rule(danger: str) -> Refusal:
     if danger:
         return Refusal("always_disabled", asks.once_only(danger))
-    return Refusal("no_rule", "This can only be allowed once: no rule can cover it.")
+    return Refusal("no_rule", "Can't be always-allowed: no rule can cover it.")
 
 
 def is_drop(ask: Json, command: Json) -> bool:

@@ -9,6 +9,7 @@ from rookery.core.blocks import asks, captions
 from rookery.core.json import Json, kind_of, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.tools.calls import key_of
+from rookery.core.vendors.errors import exit_title
 from rookery.core.view.states import ENDINGS
 
 LONGEST = 200
@@ -125,6 +126,8 @@ def why_ended(header: Json) -> str:
         return KINDS.get(kind) or _message(header) or ending
     stderr = lenient.texts(header["process"], "stderr")
     words = lenient.first_line(masked("\n".join(reversed(stderr))), LONGEST)
+    if reason == "agent_exited" and not words and "status" in header["process"]:
+        return exit_title("the agent", header["process"]["status"])
     return f"{ending}: {words}" if reason == "agent_exited" and words else ending
 
 

@@ -7,6 +7,7 @@ from textual.widgets import Input, Label
 
 from rookery.render.local_time import ago
 from rookery.search.query import Answer, Filters, Hit, query
+from rookery.search.texts import OTHER
 from rookery.search.update import Progress, update
 from rookery.tui.look.runs import clean, clean_line, cut
 from rookery.tui.widgets.suggestions import Suggestion
@@ -78,7 +79,8 @@ def row_of(hit: Hit, now: int, room: int) -> Suggestion:
     """The session and how old it is; beside it the words around the first match."""
     text, marks = hit.snippet.text, hit.snippet.marks
     place = max(0, marks[0][0] - BEFORE) if marks else 0
-    words, shown = f"{hit.role}: " + ("…" if place else ""), []
+    who = "" if hit.role == OTHER else f"{hit.role}: "
+    words, shown = who + ("…" if place else ""), []
     for begins, ends in marks:
         words += clean(text[place:begins])
         first = len(words)

@@ -18,7 +18,7 @@ from rookery.core.view.fleet import NO_TITLE
 from rookery.home import paths
 from rookery.render.local_time import ago
 from rookery.search.query import LIMIT, MOST_HITS, Answer, Filters, Hit, query
-from rookery.search.texts import ROLES
+from rookery.search.texts import OTHER, ROLES
 from rookery.search.update import Progress, update
 
 PATIENCE = 3.0
@@ -140,7 +140,8 @@ def _command(hit: Hit) -> str:
 def _write(screen: Screen, hit: Hit, now: float, *, first: bool) -> None:
     paint = screen.paint
     title = clean_line(hit.title) or NO_TITLE
-    about = f"{hit.role} · {clean_line(hit.agent)} · {ago(hit.at, now)}"
+    who = clean_line(hit.agent) if hit.role == OTHER else f"{hit.role} · {clean_line(hit.agent)}"
+    about = f"{who} · {ago(hit.at, now)}"
     about = about if paint.signs else about.replace("·", "-")
     room = max(12, screen.width - len(about) - 2) if screen.fits else len(title) * 2
     screen.line(("" if first else "\n") + paint.in_("strong", cut(title, room)) + f"  {about}")
