@@ -117,7 +117,7 @@ def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
         screen.wait_for("Cancel timeout: time a cancelled agent")
         screen.type("nonsense")
         screen.press("C-s")
-        screen.wait_for("cancel_grace must be a number")
+        screen.wait_for("must be a number")
         screen.press("C-u")
         screen.wait_without("nonsense")
         screen.type("7")

@@ -102,7 +102,7 @@ def test_I16_a_fork_has_a_worktree_and_races_are_run_and_sessions_imported_by_a_
             screen.wait_for("Merged into main")
             assert (repository / "b.txt").read_text() == "two"
             screen.say("/import mine")
-            screen.wait_for("Import from mine", "here already")  # the newest
+            screen.wait_for("Import from mine", "already imported")  # the newest
             screen.press("Down", "Enter")
             screen.wait_for("a kingfisher")
     finally:

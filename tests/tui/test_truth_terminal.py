@@ -31,7 +31,7 @@ def test_I9_13_every_before_the_first_prompt_is_stricter_than_the_flag(home: Pat
     with Tmux(home, *ROOKERY, "--yolo") as screen:
         screen.ready()
         screen.say("/confirm every")
-        screen.wait_for("The next session: confirm")
+        screen.wait_for("The next session: ask always.")
         screen.say(play({"ask": "Look", "kind": "read"}))
         screen.wait_for("needs you")
     (head,) = heads(str(home))
