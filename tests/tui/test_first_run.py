@@ -51,7 +51,7 @@ def test_U1_first_run_sets_up_a_model_in_one_form_and_ends_a_turn(
         screen.say(address)
         screen.wait_for("Saved scripted (openai/scripted)")
         screen.press("Escape")
-        screen.wait_for("Or write a task for rookery below", "openai/scripted")
+        screen.wait_for("Or write a task", "openai/scripted")
         screen.press("F9")
         screen.wait_for("Approvals in the new session")
         screen.press("Home", "Down", "Down", "Enter")
