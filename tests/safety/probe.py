@@ -8,6 +8,7 @@ ORDERS: a line of JSON each: its name, how it is done, and what that needs. OUT 
 
 import asyncio
 import encodings.idna  # noqa: F401 - before another user is this, who cannot read it
+import gc
 import http.client
 import json
 import os
@@ -17,6 +18,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, NoReturn, TextIO, override
 
 type Json = dict[str, Any]
@@ -225,6 +227,16 @@ def main(orders: Iterable[str], told: TextIO) -> None:
     told.write(json.dumps({"name": "done", "came": ""}) + "\n")
 
 
+def load() -> None:
+    """Once, for all that are forked."""
+    from rookery.cli.app import MODULES
+
+    for name in (*MODULES.values(), "rookery.client.create", "rookery.client.session"):
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as wanted, open(sys.argv[2], "w") as out:
         if len(sys.argv) > 3:
@@ -232,7 +244,5 @@ if __name__ == "__main__":
             os.setgid(int(sys.argv[3]))
             os.setuid(int(sys.argv[3]))
         else:
-            import rookery.cli.app
-            import rookery.client.create
-            import rookery.client.session  # noqa: F401 - once, for all that are forked
+            load()
         main(wanted, out)

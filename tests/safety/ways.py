@@ -115,9 +115,9 @@ LINES = "file=kept.txt&digest=x&first=1&last=2"
 WAYS: dict[str, tuple[Way, ...]] = {
     # --- commands to a session
     "prompt: plain": (
-        *does("prompt", prompt=text("and /then/ go on")),
+        *does("prompt", to="other", prompt=text("and /then/ go on")),
         Http("POST", f"{SESSION}/prompt", {"text": "go on"}),
-        *cli("prompt {other} 'go on'"),
+        *cli("prompt {other} 'go on'", says="The agent reads it when this turn ends."),
     ),
     "prompt: slash command": (
         *command("prompt", prompt=text("  /confirm all")),
@@ -126,7 +126,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("prompt {other} '/confirm all'", "prompt {asleep} /compact"),
     ),
     "prompt: unattended from then on": cli("prompt {other} --approve all 'go on'"),
-    "retry": (*command("retry"), *cli("retry {other}")),
+    "retry": (*command("retry"), *cli("retry {limited}")),
     "queue: edit, plain": (
         *command("queue", op="edit", item=ITEM, prompt=text("other words")),
         *cli("queue {other} edit 1 'other words'"),
@@ -161,10 +161,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *answer(option="reject", reason="no"),
         *cli("answer {other} n --reason no"),
     ),
-    "answer: a form": (
-        *answer(action="accept", content={"answer": "42"}),
-        *cli("answer {other} accept"),
-    ),
+    "answer: a form": answer(action="accept", content={"answer": "42"}),
     "answer: with no option": answer(cancel=True),
     "answer: later": (*answer(defer=True), *cli("answer {other} d", "answer {other} --defer")),
     "set: model": (*does("set", option="model", value="large"), *cli("set {asleep} model large")),
@@ -198,7 +195,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         patch(title="x"),
         *cli("rename {asleep} other"),
     ),
-    "resume: when the limit is lifted": (*command("resume"), *cli("retry --at-reset {other}")),
+    "resume: when the limit is lifted": (*command("resume"), *cli("retry --at-reset {limited}")),
     "resume: no more": command("resume", off=True),
     "start": does("start", to="other"),
     "stop": (*command("stop"), *cli("stop {other}")),
@@ -217,14 +214,14 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "switch": (
         Frame({"do": "switch", "agent": "x", "argv": ["true"]}),
         Http("POST", f"{SESSION}/commands", {"do": "switch", "agent": "demo"}),
-        *cli("switch-agent {asleep} demo", "switch-agent {other} x --cmd true"),
+        *cli("switch-agent {asleep} demo", "switch-agent {other} --cmd true"),
     ),
     "clear": (*command("clear"), *cli("clear {other} {asleep}")),
     "rewind": (
         *command("rewind", turn=0),
         *cli("rewind {other} 0 --yes --cancel", "rewind {worked} 0 --yes"),
     ),
-    "rewind: undo": (*command("rewind", undo=True), *cli("rewind {worked} --undo --yes")),
+    "rewind: undo": command("rewind", undo=True),
     "delete: by its worker": (Frame({"do": "delete"}),),
     "worktree: merged or dropped": (Frame({"do": "worktree", "state": "dropped"}),),
     "settings: take on held ones": command("settings", take="{held}"),
@@ -256,8 +253,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "create: asks less": (
         create(confirm="all"),
         *cli("run --agent demo hello", "run --agent demo --approve-all hello"),
-        *cli("run --agent demo --approve reject hello", "run --agent demo --ask-when-risky hello"),
+        *cli("run --agent demo --approve risky hello", "run --agent demo --ask-when-risky hello"),
     ),
+    "create: rejects instead of asking": cli("run --agent demo --approve reject --detach hello"),
     "create: with a mode": (create(mode="yolo"), *cli("new --agent demo --mode yolo")),
     "create: with a budget": (
         create(budget={"turn": "900 USD"}),
@@ -298,8 +296,8 @@ WAYS: dict[str, tuple[Way, ...]] = {
     ),
     "sessions of an editor": (Http("WEBSOCKET", "/acp"),),
     # --- work trees
-    "merge": (Http("POST", f"{SESSION}/merge", {}), *cli("merge {asleep}")),
-    "drop": (Http("POST", f"{SESSION}/drop", {"force": True}), *cli("drop --force {asleep}")),
+    "merge": (Http("POST", f"{SESSION}/merge", {}), *cli("merge {runner}")),
+    "drop": (Http("POST", f"{SESSION}/drop", {"force": True}), *cli("drop --force {runner}")),
     "move": (Http("POST", f"{SESSION}/move", {}), *cli("move {asleep}")),
     "race: asks always": (
         Http("POST", "/api/races", {"agents": ["demo"], "cwd": "{work}", "prompt": "go"}),
@@ -341,7 +339,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
         form("models", model="openai/x"),
         *cli("setup --name big --model openai/x --key abc --no-test"),
     ),
-    "models: make the default": (listed("models", "default"), *cli("setup --default x")),
+    "models: make the default": (listed("models", "default"), *cli("setup --name x --default")),
     "models: remove": (listed("models", "remove"), *cli("setup remove x")),
     "models: test": (
         listed("models", "test"),
@@ -381,7 +379,10 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("agents install --yes qwen"),
     ),
     "agents: end an installation": (Http("DELETE", "/api/agents/{agent}/install"),),
-    "agents: log in": (form("login", "name=demo"), *cli("agents login demo", "acp --login demo")),
+    "agents: log in": (
+        form("login", "name=demo"),
+        *cli("agents login demo", "acp --agent demo --login"),
+    ),
     "agents: log out": cli("agents logout demo"),
     "agents: make an image": cli("agents image --yes"),
     "agents: import": cli("agents import --yes {registry}"),
@@ -468,7 +469,10 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "read: questions": (*get("/inbox", "/pieces/inbox"), *cli("asks", "answer {other}")),
     "read: search": (*get("/search", "/api/search", query="q=hello"), *cli("search hello")),
     "read: usage and limits": (*get("/usage", "/api/usage", "/api/limits"), *cli("usage --json")),
-    "read: races": (*get("/races/{race}", "/api/races/{race}"), *cli("race show r1")),
+    "read: races": (
+        *get("/races/{race}", "/api/races/{race}"),
+        *cli("race show r1", says="No tests ran"),
+    ),
     "read: the trash": (*get("/api/trash"), *cli("trash")),
     "read: live news": (
         Http("WEBSOCKET", "/api/stream"),
@@ -490,13 +494,14 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *get("/settings/agents", "/settings/trash"),
         *get("/settings/{kind}/new", "/settings/{kind}/edit", kind="agents", query="name=mine"),
         *get("/settings/agents/login", query="name=demo"),
-        *cli("config show", "config path", "config explain session.confirm", "config confirm"),
+        *cli("config show", "config path", "config explain session.confirm"),
+        *cli("config confirm --json", "policy hooks {hooks}"),
     ),
     "read: models": (
         *get("/settings/models"),
         *get("/api/setup/forms/{form}", form="models"),
         *get("/api/setup/lists/{listed}", listed="models"),
-        *cli("setup list", "setup critic", "setup condenser", "setup search"),
+        *cli("setup list"),
     ),
     "read: MCP servers": (
         *get("/settings/servers"),
@@ -508,7 +513,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "read: rules": (
         *get("/settings/rules"),
         *get("/api/setup/lists/{listed}", listed="rules"),
-        *cli("policy list", "policy test --command ls", "policy hooks {work}"),
+        *cli("policy list", "policy test --command ls"),
     ),
     "read: devices, and what they did": (
         *get("/settings/devices", "/api/devices", "/api/devices/log"),

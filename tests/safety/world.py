@@ -15,7 +15,9 @@ from rookery.client.daemon import logins
 from rookery.client.project_hooks import trust as project_hooks
 from rookery.client.project_hooks.found import find
 from rookery.client.trash import moves
+from rookery.client.work_tree import drivers
 from rookery.core.json.events import kind_of
+from rookery.git import places
 from rookery.home import paths
 from tests.client.work_tree.trees import WHO
 from tests.daemon.served import Served, awaited, serve
@@ -85,7 +87,8 @@ class World:
         _repository(work)
         (work / "kept.txt").write_text("kept\n")
         self.other, self.asleep, self.asked = (aviary.hatch(SCRIPT) for _ in range(3))
-        lost, runner, hidden = aviary.hatch(), aviary.hatch(race="r1"), aviary.hatch()
+        lost, hidden, self.limited = (aviary.hatch() for _ in range(3))
+        runner = aviary.hatch(race="r1", worktree="r1-player")
         self.own = aviary.hatch()
         self.fill: dict[str, str] = {
             "other": self.other.id,
@@ -93,6 +96,7 @@ class World:
             "worked": self.asked.id,
             "runner": runner.id,
             "hidden": hidden.id,
+            "limited": self.limited.id,
             "trashed": lost.id,
             "race": "r1",
             "agent": "player",
@@ -121,7 +125,9 @@ class World:
         found = find(self.home, self.fill["decided"])
         assert found
         project_hooks.remember(self.home, found, trusts=True)
-        _git(self.root, "init", "-q", str(self.root / "other"))
+        place = places.find(self.fill["decided"])
+        assert place
+        drivers.trust(self.home, place, drivers.found(place))
         registry = self.root / "registry.json"
         offer = {"id": "heron", "distribution": {"npx": {"package": "heron"}}}
         registry.write_text(json.dumps({"agents": [offer]}))
@@ -131,6 +137,7 @@ class World:
 
     async def begin(self) -> None:
         """An ask is open and two prompts wait; then settings are loosened in the file."""
+        await self.limited.turn([{"rate_limit": "2099-01-01T00:00:00Z"}])
         begun = await self.other.prompt(CALM)
         ask = await self.other.ask(begun)
         for words in ("later", "and later"):

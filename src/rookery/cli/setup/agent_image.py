@@ -28,6 +28,8 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
     for name in filter(None, (base, tag)):
         check_name(name)
     tag = tag or image.NAME
+    if not shown and not folder:  # before the engine is run
+        require_person(paths.home(), "make images")
     try:
         wanted = image.chosen(names or [registry.OWN], config.agents)
         program = [] if shown or folder else engine.find(config.sandbox.engine, [])
@@ -47,7 +49,6 @@ def make(names: Sequence[str], base: str, tag: str, *, shown: bool, folder: str,
         _write(folder, text, wheel)
         screen.note(f"Written to {folder}: {' and '.join(filter(None, (FILE, wheel)))}.")
         return exits.DONE
-    require_person(paths.home(), "make images")
     screen.note(f"Builds {tag} with {_listed(wanted)}, in their latest versions:")
     for each in text.splitlines():
         screen.note(f"    {each}")
