@@ -2,8 +2,8 @@
 
 python probe.py ORDERS OUT [UID]      an agent starts it; with UID it becomes that user first
 
-ORDERS: a line of JSON each: its name, how it is done, and what that needs. OUT gets a line for each: the name, and
-`does`, the word of the refusal, or what else came. The last line is `done`.
+ORDERS: a line of JSON each: its name, how it is done, and what that needs. OUT gets a line for
+each: the name, and `does`, the word of the refusal, or what else came. The last line is `done`.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Every cell of matrix.txt, held against a real daemon and real workers; and every operation has a row."""
+"""Every cell of matrix.txt, against a real daemon and real workers; every operation has a row."""
 
 import asyncio
 import os
@@ -21,11 +21,12 @@ from tests.safety.ways import NO_OPERATION, WAYS, Cli, Frame, Http
 from tests.safety.world import ANSWER, COLUMNS, LOOK, NOBODY, READ_ONLY, STRANGER, Cell, World
 from tests.worker.aviary import Aviary, Bird
 
+pytestmark = pytest.mark.timeout(900)  # all try in one go, before the first test
 MATRIX = Path(__file__).with_name("matrix.txt")
 ABSENT = "-"
 ADD = (
-    "Write down who may do it in tests/safety/matrix.txt, by a decision in docs/decisions/, and how it is done in "
-    "tests/safety/ways.py."
+    "Write down who may do it in tests/safety/matrix.txt, by a decision in docs/decisions/, and "
+    "how it is done in tests/safety/ways.py."
 )
 
 
@@ -112,7 +113,7 @@ def test_every_cell_of_the_matrix_holds(world: World, column: str) -> None:
 
 
 def _is_behind_a_wall(column: str, word: str, said: str) -> bool:
-    """What is refused may be out of reach besides: the kernel lets no confined agent to a control socket."""
+    """What is refused may be out of reach besides: a control socket, for a confined agent."""
     return column in ("here", "daemon") and word == probe.AGENT and said == probe.UNREACHABLE
 
 

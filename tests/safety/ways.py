@@ -1,7 +1,7 @@
 """How each operation of matrix.txt is done: as a frame to a worker, on the command line, over HTTP.
 
-Words in braces stand for what `test_matrix.py` has made: `{other}` has an open ask and a queued prompt, `{asleep}`
-has no worker. A row may be done in several ways; its cells hold for each of them.
+Words in braces stand for what `world.py` has made: `{other}` has an open ask and a queued prompt,
+`{asleep}` has no worker. A row may be done in several ways; its cells hold for each of them.
 """
 
 from collections.abc import Mapping
@@ -381,7 +381,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "agents: end an installation": (Http("DELETE", "/api/agents/{agent}/install"),),
     "agents: log in": (
         form("login", "name=demo"),
-        *cli("agents login demo", "acp --agent demo --login"),
+        *cli("agents login demo"),
     ),
     "agents: log out": cli("agents logout demo"),
     "agents: make an image": cli("agents image --yes"),
@@ -544,8 +544,9 @@ WAYS: dict[str, tuple[Way, ...]] = {
 }
 
 NO_OPERATION = {
+    "acp": "a door for editors: what comes through it are commands of the rows above",
     "agent": "an agent itself, which a worker starts",
-    "GET /api/agents/{agent}/sessions": "refused to all: earlier builds listed an agent's sessions so",
+    "GET /api/agents/{agent}/sessions": "refused to all; earlier builds listed sessions so",
     "completions": "a text",
     "doctor": "reads, and tests an agent as `run` would",
     "help": "a text",

@@ -21,7 +21,7 @@ from rookery.git import places
 from rookery.home import paths
 from tests.client.work_tree.trees import WHO
 from tests.daemon.served import Served, awaited, serve
-from tests.e2e.house import CALM, unconfine
+from tests.e2e.house import CALM, LONG, unconfine
 from tests.safety import probe
 from tests.safety.ways import TCP, WAYS, Cli, Frame, Http, Way
 from tests.worker.aviary import Aviary, Bird, blocks
@@ -89,6 +89,7 @@ class World:
         self.other, self.asleep, self.asked = (aviary.hatch(SCRIPT) for _ in range(3))
         lost, hidden, self.limited = (aviary.hatch() for _ in range(3))
         runner = aviary.hatch(race="r1", worktree="r1-player")
+        Path(runner.header()["worktree"]["path"], "made.txt").write_text("made\n")
         self.own = aviary.hatch()
         self.fill: dict[str, str] = {
             "other": self.other.id,
@@ -294,7 +295,7 @@ class World:
             ]
             return lines if lines and lines[-1]["name"] == "done" else []
 
-        for (cell, way, _), line in zip(orders, awaited(told), strict=False):
+        for (cell, way, _), line in zip(orders, awaited(told, LONG), strict=False):
             if cell.row:
                 self.tries.append(Try(cell, way, line["came"]))
 
