@@ -126,7 +126,8 @@ WAYS: dict[str, tuple[Way, ...]] = {
         *cli("prompt {other} '/confirm all'", "prompt {asleep} /compact"),
     ),
     "prompt: unattended from then on": cli("prompt {other} --approve all 'go on'"),
-    "retry": (*command("retry"), *cli("retry {limited}")),
+    "retry": (*command("retry"), *cli("retry {failed}")),
+    "retry: what met a limit, as a prompt": cli("retry {met}"),
     "queue: edit, plain": (
         *command("queue", op="edit", item=ITEM, prompt=text("other words")),
         *cli("queue {other} edit 1 'other words'"),
@@ -303,8 +304,13 @@ WAYS: dict[str, tuple[Way, ...]] = {
         Http("POST", "/api/races", {"agents": ["demo"], "cwd": "{work}", "prompt": "go"}),
         *cli("race start --agents nobody --approve ask go", says="nobody"),
     ),
-    "race: asks less": cli(
-        "race start --agents demo go", "race start --agents demo --approve all go"
+    "race: asks less": (
+        Http(
+            "POST",
+            "/api/races",
+            {"agents": ["demo"], "cwd": "{work}", "prompt": "go", "confirm": "all"},
+        ),
+        *cli("race start --agents demo go", "race start --agents demo --approve all go"),
     ),
     "race: pick": (
         Http("POST", "/api/races/pick", {"session": "{runner}"}),

@@ -87,7 +87,8 @@ class World:
         _repository(work)
         (work / "kept.txt").write_text("kept\n")
         self.other, self.asleep, self.asked = (aviary.hatch(SCRIPT) for _ in range(3))
-        lost, hidden, self.limited = (aviary.hatch() for _ in range(3))
+        lost, hidden, self.failed = (aviary.hatch() for _ in range(3))
+        self.limited, self.met = aviary.hatch(), aviary.hatch()
         runner = aviary.hatch(race="r1", worktree="r1-player")
         Path(runner.header()["worktree"]["path"], "made.txt").write_text("made\n")
         self.own = aviary.hatch()
@@ -97,7 +98,9 @@ class World:
             "worked": self.asked.id,
             "runner": runner.id,
             "hidden": hidden.id,
+            "failed": self.failed.id,
             "limited": self.limited.id,
+            "met": self.met.id,
             "trashed": lost.id,
             "race": "r1",
             "agent": "player",
@@ -138,7 +141,9 @@ class World:
 
     async def begin(self) -> None:
         """An ask is open and two prompts wait; then settings are loosened in the file."""
-        await self.limited.turn([{"rate_limit": "2099-01-01T00:00:00Z"}])
+        for bird in (self.limited, self.met):
+            await bird.turn([{"rate_limit": "2099-01-01T00:00:00Z"}])
+        await self.failed.turn([{"error": {"code": -32603, "message": "out of luck"}}])
         begun = await self.other.prompt(CALM)
         ask = await self.other.ask(begun)
         for words in ("later", "and later"):
