@@ -200,8 +200,8 @@ def _opened(agent: Agent, given: msg.Opened, now: float, wish: Wish, policy: Pol
         message = f"{agent.method} did not return a session id"
         return _refused(agent, {"message": message}, wish)
     offers = opening.offers_of(given.result, wish)
-    if fresh and (why := opening.no_plan(offers, wish)) is not None:
-        return _refused(agent, why, wish)
+    if fresh and (lacking := opening.no_plan(offers, wish)) is not None:
+        return _refused(agent, lacking, wish)
     update = _state(
         "ready",
         wish,
