@@ -59,3 +59,42 @@ def _through(served: Served, tree: Tree) -> None:
     assert (status, made["summary"]) == (200, "Add it")
     assert tree.status() == " M a.txt\n"
     assert ask("commit", message="x", files=[])[1]["error"] == "nothing_to_commit"
+
+
+def test_what_files_of_secrets_are_set_to_is_in_no_answer(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in changed lines nor in those around them, nor where git names a function."""
+    for key, value in WHO.items():
+        monkeypatch.setenv(key, value)
+    lines = "".join(f"NAME_{n}=hush-{n}\n" for n in range(30))
+    token = "sk-" + "heron" * 8
+    code = f'def app(key="{token}"):\n' + "    x\n" * 30
+    tree = Tree(tmp_path / "tree", __env=lines, app__py=code, keep__env=lines)
+    later = lines.replace("NAME_9=hush-9\n", "++ SIGNS=hush\nNAME_9=hush-nine\n")
+    tree.git("mv", "keep.env", "keep.txt")
+    tree.put({".env": later, "keep.txt": later, "app.py": f"{code}    y\n"})
+    tree.put({"secrets.yml": "password: hush"})
+    tree.git("add", ".")
+    served = serve(home)
+    try:
+        session = served.create(cwd=tree.cwd)
+        place = f"/sessions/{session}/changes"
+        patch = served.ask("GET", f"/api/sessions/{session}/diff").json()["patch"]
+        assert "+NAME_9=•••" in patch
+        assert "+password: •••\n\\ No newline at end of file" in patch
+        answers = [
+            patch.encode(),
+            served.ask("GET", f"/api{place}").body,
+            *(
+                served.ask("GET", place + query, Accept="text/html").body
+                for query in ("", "?file=.env", "?file=.env&whole=1", "?file=app.py")
+            ),
+        ]
+        for answer in answers:
+            assert b"app.py" in answer or b"NAME_9" in answer
+            assert b"hush" not in answer
+            assert token.encode() not in answer
+        assert "Values are hidden" in answers[3].decode()
+    finally:
+        served.stop()

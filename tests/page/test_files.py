@@ -17,7 +17,7 @@ LINES = "".join(f"line_{n} = {n}\n" for n in range(1, 1_501))
 
 def made(site: Site, tree: Path) -> str:
     """The address of a session that names files of this directory."""
-    (tree / "src").mkdir(parents=True)
+    (tree / "src").mkdir(parents=True, exist_ok=True)
     (tree / "src/app.py").write_text(LINES)
     (tree / "src/wide.txt").write_text("wide " * 300 + "\n<script>alert(1)</script>\n")
     (tree / ".env").write_text("TOKEN=hush\n")
@@ -56,7 +56,6 @@ def test_a_path_in_the_transcript_leads_to_the_line_of_the_file(
     link = page.locator(".answer .target")
     expect(link).to_have_text("(a.org)")
     assert page.locator(".answer a", has_text="Notes").get_attribute("target") == "_blank"
-    page.locator("#transcript .answer").first.hover()
     named = page.locator(".answer a.file-link")
     expect(named).to_have_text(["src/app.py:42", "src/wide.txt", ".env"])
     named.first.click()
@@ -100,3 +99,27 @@ def test_a_device_that_may_look_reads_files(site: Site, tmp_path: Path) -> None:
     page = site.page(made(site, tmp_path / "tree"), role="look")
     page.locator("#scroll").press("p")
     expect(page.get_by_role("navigation", name="Files", exact=True)).to_contain_text("src/app.py")
+
+
+def test_of_many_files_those_that_can_be_read_are_listed_by_their_names(
+    site: Site, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    address = made(site, tree)
+    (tree / "a_link").symlink_to("/etc/passwd")
+    (tree / "<b>&?#%41.txt").write_text("odd\n")
+    page = site.page(f"{address}/file")
+    links = page.get_by_role("navigation", name="Files", exact=True).get_by_role("link")
+    expect(links).to_have_text([".env", "<b>&?#%41.txt", "src/app.py", "src/wide.txt"])
+    expect(page.get_by_text("There are more files")).to_have_count(0)
+    links.nth(1).click()
+    expect(page.locator("#L1")).to_have_text("1odd")
+    (tmp_path / "many").mkdir()
+    for number in range(150):
+        (tmp_path / f"many/{number:03}.bin").write_bytes(b"\0")
+    page.goto(f"{site.served.address}{made(site, tmp_path / 'many')}/file")
+    expect(page.get_by_text("There are more files")).to_be_visible()
+    links.last.click()
+    expect(page.get_by_text("Binary file.")).to_be_visible()
+    expect(page.get_by_role("button", name="Wrap")).to_have_count(0)
+    expect(page.get_by_role("button", name="Copy path")).to_be_visible()

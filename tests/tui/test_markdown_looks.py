@@ -151,6 +151,11 @@ def test_a_diagram_is_read_by_its_arrows() -> None:
         (r"\sum_{i=1}^{n} x_i \leq \sqrt{a+b}", "∑ᵢ₌₁ⁿ xᵢ ≤ √(a+b)"),
         (r"\frac{a+b}{2} \in \mathbb{R}^{k+q}", "(a+b)/2 ∈ R^(k+q)"),
         (r"\text{if } x \neq \hat{y}", "if x ≠ hat(y)"),
+        (r"M = \begin{pmatrix} a & b \\ c & d \end{pmatrix}", "M = (a b; c d)"),
+        (r"f = \begin{cases} 1 & x > 0 \\ 0 & \text{else} \end{cases}", "f = { 1 x > 0; 0 else"),
+        (r"\begin{align*} a &= b \\ c &= d \end{align*}", "a = b\nc = d"),
+        (r"\begin{array}{cc} a & b \end{array} \quad \binom{n}{k}", "a b (n choose k)"),
+        (r"\sqrt[3]{x} + \sqrt[n]{y} \end{", "³√x + ⁿ√y"),
         ("{" * 400, "{" * 400),
     ],
 )

@@ -116,7 +116,10 @@ def test_secrets_are_masked_and_files_of_keys_are_not_shown(
         assert rows == ("•••", "export A=•••", "LONG=•••", "•••", "", "EMPTY=")
     (work / ".env.example").write_text("A=b\n")
     assert places.read(".env.example").rows == ("A=b",)
-    for name in ("id_ed25519", "server.pem", "prod.KEY", "credentials.json"):
+    for name in (".env~", ".npmrc", "prod.tfvars", "secrets.yaml"):
+        (work / name).write_text("a = hush\n")
+        assert places.read(name).rows == ("a = •••",)
+    for name in ("id_ed25519", "server.pem", "prod.KEY", "credentials.json", "kubeconfig"):
         (work / name).write_text("secret\n")
         (work / f"{name}.txt").symlink_to(name)
         assert refusal(places, name) == refusal(places, f"{name}.txt") == "secret"

@@ -2,12 +2,12 @@
 Rookery's or the user's keys, a bounded part at a time, without secrets."""
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rookery.core.json import Json, lenient, secrets
+from rookery.core.json.secret_files import hides_values, is_key, without_value
 from rookery.core.policy.reach import KEYS
 from rookery.core.units import size as size_of
 from rookery.snapshots import place
@@ -20,18 +20,8 @@ ABOVE = 100
 """Lines above the one that was asked for."""
 AROUND = 400
 """Lines beside a part in which a private key may begin or end."""
-MASK = "•••"
 
 _SYSTEM = ("/proc", "/sys", "/dev")
-_KEY_FILE = re.compile(
-    r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk)|"
-    r"\.netrc|\.pgpass|\.htpasswd|\.git-credentials|credentials(?:\.json)?|service-account.*\.json",
-    re.IGNORECASE,
-)
-_DOTENV = re.compile(
-    r"\.env(?:rc)?(?:\.(?!(?:example|sample|template|dist|defaults?)$).*)?|.+\.env", re.IGNORECASE
-)
-_ASSIGNED = re.compile(r"(\s*#?\s*(?:export\s+)?[\w.-]+\s*[=:]\s*)(.*)")
 
 
 class Unreadable(Exception):
@@ -84,7 +74,7 @@ class Directories(NamedTuple):
             raise Unreadable("outside", f"{shown} has just become a link.", "Try again.")
         if b"\0" in found.data[:8_000]:
             return Part(shown, len(found.data), binary=True)
-        hides = any(_DOTENV.fullmatch(os.path.basename(each)) for each in (given, path))
+        hides = any(map(hides_values, (given, path)))
         return _part(Part(shown, len(found.data), masked=hides), found.data, line, first, last)
 
     def known(self, given: Iterable[str]) -> list[str]:
@@ -124,7 +114,7 @@ class Directories(NamedTuple):
         own = _in(real, rookery) and (root == rookery or not _in(root, rookery))
         keys = any(_in(real, os.path.join(user, each)) for each in KEYS)
         name = os.path.basename(real)
-        if own or keys or any(map(_KEY_FILE.fullmatch, (name, os.path.basename(meant)))):
+        if own or keys or any(map(is_key, (real, meant))):
             raise Unreadable(
                 "secret", f"{name} may hold keys, so it is not shown.", "Open it in an editor."
             )
@@ -177,16 +167,8 @@ def _part(part: Part, data: bytes, line: int, first: int, last: int) -> Part:
     begin = max(0, first - 1 - AROUND)
     text = b"\n".join(lines[begin : min(total, last + AROUND)]).decode("utf-8", "replace")
     rows = secrets.covered(text.replace("\r", "")).split("\n")[first - 1 - begin : last - begin]
-    rows = list(map(_hidden, rows)) if part.masked else rows
+    rows = list(map(without_value, rows)) if part.masked else rows
     return part._replace(lines=total, first=first, rows=tuple(map(_cut, rows)))
-
-
-def _hidden(row: str) -> str:
-    """A line of a file of settings with nothing but the name in it."""
-    found = _ASSIGNED.fullmatch(row)
-    if found is None:
-        return MASK if row.strip() else ""
-    return found[1] + (MASK if found[2].strip() else "")
 
 
 def _cut(row: str) -> str:

@@ -15,11 +15,12 @@ from rookery.client import fleet
 from rookery.client.branches import session as branch
 from rookery.client.branches.changed import changed, changed_alone
 from rookery.client.work_tree import commit, undo
-from rookery.client.work_tree.changes import NoDiff, changes
+from rookery.client.work_tree.changes import Change, Hunk, NoDiff, changes
 from rookery.client.work_tree.diff import as_patch, diff
 from rookery.client.work_tree.files import Finder
 from rookery.client.work_tree.viewer import Directories, Part, Unreadable, directories_of
 from rookery.core.json import Json
+from rookery.core.json.secret_files import hides_values, line_without_value, patch_without_values
 from rookery.core.json.secrets import masked
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads
@@ -208,7 +209,9 @@ async def read_diff(
                 found, told["of"] = as_patch(branch.changes_of(head)), "worktree"
         except NoDiff as error:
             raise problem_of(error) from error
-        return {**found._asdict(), "files": [each._asdict() for each in found.files], **told}
+        files = [each._asdict() for each in found.files]
+        patch = patch_without_values(found.patch)
+        return {**found._asdict(), "patch": patch, "files": files, **told}
 
     return Masked(await asyncio.to_thread(read))
 
@@ -269,19 +272,21 @@ async def read_changes(daemon: Daemon, session: SessionId, base: InQuery = "") -
                 **file.change._asdict(),
                 "note": file.note,
                 "digest": file.digest,
-                "hunks": [
-                    {
-                        **hunk._asdict(),
-                        "lines": [each.decode(errors="replace") for each in hunk.lines],
-                    }
-                    for hunk in file.hunks
-                ],
+                "hunks": [_hunk(file.change, hunk) for hunk in file.hunks],
             }
             for file in found.files
         ]
         return {"base": found.base, "files": files, "cut": found.cut}
 
     return Masked(await asyncio.to_thread(read))
+
+
+def _hunk(change: Change, hunk: Hunk) -> Json:
+    lines = [each.decode(errors="replace") for each in hunk.lines]
+    if hides_values(change.path) or hides_values(change.before):
+        lines = list(map(line_without_value, lines))
+        hunk = hunk._replace(head="")
+    return {**hunk._asdict(), "lines": lines}
 
 
 @router.post("/api/sessions/{session}/changes/undo", responses=WRITES)

@@ -185,9 +185,8 @@ function offer(event) {
 }
 list.addEventListener("pointerover", offer);
 list.addEventListener("focusin", offer);
-/** Paths become links once somebody reads here. */
-let read = () => { read = () => {}; import("./paths.js").then(({ watch }) => watch(scroller, list, session)).catch(told); };
-for (const each of ["pointerover", "focusin"]) scroller.addEventListener(each, () => read());
+/** Paths become links after all that is shown has come. */
+(window.requestIdleCallback ?? setTimeout)(() => import("./paths.js").then(({ watch }) => watch(scroller, list, session)).catch(told));
 
 when("copy", async (button) => {
   const code = button.closest(".code");

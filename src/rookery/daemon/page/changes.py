@@ -190,7 +190,7 @@ def _lines(daemon: State, shown: Shown, file: File) -> list[str]:
         data = content(daemon.home, shown.session, file.blob)
     else:
         data = on_disk(directory_of(daemon, shown.session), file)
-    return readable(lines_of(data))
+    return readable(file.change, lines_of(data))
 
 
 def _edits(daemon: State, session: str) -> list[Json]:

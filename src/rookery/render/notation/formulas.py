@@ -15,8 +15,19 @@ _NAMES = (
 )
 _SIGNS = dict(each.split("=") for each in _NAMES.split(" "))
 _EMPTY = frozenset(
-    {"left", "right", "big", "Big", "bigg", "displaystyle", "limits", "begin", "end"}
+    {"left", "right", "big", "Big", "bigg", "displaystyle", "limits", "quad", "qquad"}
 )
+_AROUND = {
+    "pmatrix": ("(", ")"),
+    "bmatrix": ("[", "]"),
+    "Bmatrix": ("{", "}"),
+    "vmatrix": ("|", "|"),
+    "Vmatrix": ("‖", "‖"),
+    "matrix": ("(", ")"),
+    "smallmatrix": ("(", ")"),
+    "cases": ("{ ", ""),
+}
+"""What stands around rows, by the name of their environment."""
 _LOOKS = ("text", "math", "operatorname", "bold", "rm", "bf")
 """How letters look, which a terminal does not show."""
 _HIGH = dict(zip("0123456789+-=()nixabcT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣᵃᵇᶜᵀ", strict=True))
@@ -34,13 +45,16 @@ def readable(tex: str) -> str:
     if len(tex) > LONGEST or tex.count("{") > 10 * DEEPEST:
         return tex
     text = _Reader(_TOKEN.findall(tex)).read("", 0)
-    return re.sub(r"[ \t]+", " ", text).strip()
+    text = re.sub(r"[ \t]+", " ", text)
+    return re.sub(r"(?<=[(\[]) | (?=[)\];\n])|(?<=\n) ", "", text).strip()
 
 
 class _Reader:
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
         self._at = 0
+        self._inside: list[str] = []
+        """Environments that have begun."""
 
     def read(self, until: str, depth: int) -> str:
         found = ""
@@ -73,21 +87,42 @@ class _Reader:
             case "\\frac" | "\\dfrac" | "\\tfrac":
                 return f"{_held(self._next(depth + 1))}/{_held(self._next(depth + 1))}"
             case "\\sqrt":
-                return f"√{_held(self._next(depth + 1))}"
+                degree = self._optional(depth)
+                power = _raised(degree, _HIGH, "") if degree else ""
+                return f"{power}√{_held(self._next(depth + 1))}"
+            case "\\binom" | "\\dbinom" | "\\tbinom":
+                return f"({self._next(depth + 1)} choose {self._next(depth + 1)})"
             case "\\\\":
-                return "\n"
+                return "; " if self._inside and self._inside[-1] in _AROUND else "\n"
         return self._named(token[1:], depth) if token.startswith("\\") else token
 
     def _named(self, name: str, depth: int) -> str:
         if not name.isalpha():
             return name if name in "{}$%&#_|" else " "
         if name in ("begin", "end"):
-            self._next(depth + 1)  # the name of the environment
+            return self._environment(name, self._next(depth + 1).strip("*"), depth)
         if name in _EMPTY or name.startswith(_LOOKS):
             return ""
         if name in _SIGNS or self._tokens[self._at : self._at + 1] != ["{"]:
             return _SIGNS.get(name, name)
         return f"{name}({self._next(depth + 1)})"
+
+    def _environment(self, name: str, which: str, depth: int) -> str:
+        before, after = _AROUND.get(which, ("", ""))
+        if name == "end":
+            self._inside = self._inside[:-1]
+            return after
+        self._inside.append(which)
+        if which in ("array", "tabular"):
+            self._next(depth + 1)  # how its columns stand
+        return before
+
+    def _optional(self, depth: int) -> str:
+        """What stands between square brackets here."""
+        if self._tokens[self._at : self._at + 1] != ["["]:
+            return ""
+        self._at += 1
+        return self.read("]", depth + 1)
 
 
 def _raised(text: str, letters: dict[str, str], sign: str) -> str:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from rookery.core.json.secrets import masked
-from rookery.daemon.api.work_tree import directory_of, finder, read_part
+from rookery.daemon.api.work_tree import directory_of, finder, read_part, reader_of
 from rookery.daemon.errors import Problem
 from rookery.daemon.page import shell
 from rookery.daemon.pieces.review import file as pieces
@@ -53,9 +53,9 @@ def _piece(
 ) -> str:
     try:
         if not path:
-            return pieces.choice(
-                finder.find(directory_of(daemon, shown.session), "", OFFERED), shown
-            )
+            found = finder.find(directory_of(daemon, shown.session), "", OFFERED)
+            there = sorted(reader_of(daemon, shown.session).known(found))
+            return pieces.choice(there, shown, more=len(found) == OFFERED)
         part = read_part(daemon, shown.session, path, where)
     except Problem as problem:
         if rows:

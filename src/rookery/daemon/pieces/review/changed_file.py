@@ -9,6 +9,7 @@ from rookery.client.work_tree.changes import Change, File, Hunk
 from rookery.client.work_tree.context import Gap, gaps
 from rookery.core.json import secrets
 from rookery.core.json.safe_text import count
+from rookery.core.json.secret_files import hides_values, without_value
 from rookery.export.html.diff import marked
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.render import code
@@ -30,6 +31,7 @@ NOTES = {
     "cut": "More is not shown: the changes are larger than 2 MiB.",
     "mode": "Only its permissions changed.",
     "empty": "Empty file.",
+    "values": "Values are hidden: files like this hold secrets.",
 }
 KINDS = {"+": "add", "-": "cut", " ": ""}
 SIGNS = {"+": "+", "-": "−", " ": ""}
@@ -79,6 +81,8 @@ def section(file: File, shown: Shown, *, full: bool, whole: bool = False) -> str
     change = file.change
     lines = sum(len(hunk.lines) for hunk in file.hunks)
     note = file.note or ("" if file.hunks or change.state != "untracked" else "empty")
+    if file.hunks and hides(change):
+        note = "values"
     words = tag("p", NOTES[note], "soft more") if note in NOTES else ""
     if not full:
         body = f'<p class="more"><a class="button small" data-do="file" {_href(file, shown)}>'
@@ -153,11 +157,12 @@ def _hunks(file: File, shown: Shown, *, colours: bool, whole: bool) -> Iterator[
     between = [None] * (len(file.hunks) + 1) if whole else gaps(file)
     room = FILE_ROWS
     for hunk, gap in zip(file.hunks, between, strict=False):
-        lines = _readable(hunk)[:room]
+        lines = _readable(file.change, hunk)[:room]
         room -= len(lines)
         rows = of_hunk(lines, hunk.old, hunk.new)
         button = "" if fixed else _undo("Undo hunk")
-        words = f"<span>@@ {esc_line(hunk.head, 120)}</span>"
+        within = "" if hides(file.change) else secrets.masked(hunk.head)
+        words = f"<span>@@ {esc_line(within, 120)}</span>"
         head = _gap(file, shown, gap, f"{words}{button}", above=hunk.new > 1 and gap is not None)
         kind = " two" if shown.view == SPLIT else ""
         yield (
@@ -204,16 +209,20 @@ def lines_between(path: str, lines: Sequence[str], gap: Gap, shown: Shown) -> st
     return f'<table data-last="{last}"{end}>{_table(rows, language, shown)}</table>'
 
 
-def readable(lines: Sequence[bytes]) -> list[str]:
+def hides(change: Change) -> bool:
+    return hides_values(change.path) or hides_values(change.before)
+
+
+def readable(change: Change, lines: Sequence[bytes]) -> list[str]:
     """Safe to show: secrets are hidden, and no line becomes two."""
     texts = [line.decode("utf-8", "replace").replace("\r", "") for line in lines]
-    covered = secrets.covered("\n".join(texts))
-    return [clean(row) for row in covered.split("\n")] if texts else []
+    rows = secrets.covered("\n".join(texts)).split("\n") if texts else []
+    return [clean(without_value(row) if hides(change) else row) for row in rows]
 
 
-def _readable(hunk: Hunk) -> list[str]:
+def _readable(change: Change, hunk: Hunk) -> list[str]:
     lines = [line for line in hunk.lines if line[:1] != b"\\"]
-    texts = readable([line[1:] for line in lines])
+    texts = readable(change, [line[1:] for line in lines])
     return [
         line[:1].decode("ascii", "replace") + row for line, row in zip(lines, texts, strict=True)
     ]

@@ -13,10 +13,8 @@ from rookery.export.html.code import highlighted
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.render import code
 
-ACTS = (
-    '<button type="button" class="small" data-do="wrap-lines" aria-pressed="false">Wrap</button>'
-    '<button type="button" class="small" data-do="copy-path">Copy path</button>'
-)
+WRAP = '<button type="button" class="small" data-do="wrap-lines" aria-pressed="false">Wrap</button>'
+COPY = '<button type="button" class="small" data-do="copy-path">Copy path</button>'
 
 
 class Shown(NamedTuple):
@@ -70,13 +68,15 @@ def refused(message: str, remedy: str, shown: Shown) -> str:
     return _frame(shown, shown.path, "", _empty(message, remedy))
 
 
-def choice(paths: Sequence[str], shown: Shown) -> str:
-    """Some files, where none is named."""
+def choice(paths: Sequence[str], shown: Shown, *, more: bool) -> str:
+    """Some files, where none is named. `more`: there are others."""
     listed = "".join(
         f'<a data-do="file-view" data-path="{esc(path)}" href="{shown.address(path)}">'
         f'<span class="path"><bdi>{esc_line(masked(path))}</bdi></span></a>'
         for path in paths
     )
+    if more:
+        listed += tag("p", "There are more files. To find one, type some of its letters.", "soft")
     inner = (
         f'<nav class="files" aria-label="Files">{listed}</nav>' if paths else _empty("No files.")
     )
@@ -98,7 +98,7 @@ def _frame(shown: Shown, path: str, about: str, inner: str) -> str:
         '<button type="button" class="quiet icon" data-do="close-side" aria-label="Close the file">'
         f"{icon('close')}</button>"
     )
-    acts = ACTS if about else ""
+    acts = (WRAP if "<table>" in inner else "") + (COPY if about else "")
     name = f'<h2 class="path" title="{esc_line(path)}"><bdi>{esc_line(path) or "Files"}</bdi></h2>'
     head = (
         f'<header class="side-head">{"" if shown.side else back}{name}'
