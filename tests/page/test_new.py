@@ -39,7 +39,7 @@ def test_V7_a_prompt_and_enter_begin_a_session_that_streams(site: Site) -> None:
     expect(place).to_have_value(f"{site.directory}/north/")
     page.get_by_label("Agent", exact=True).select_option("demo")
     page.get_by_label("Approvals").select_option("plan")
-    expect(page.get_by_text("Its models are listed here once it has run.")).to_be_visible()
+    expect(page.get_by_text("Its models will be listed here after its first run.")).to_be_visible()
     prompt.press("Enter")
     page.wait_for_url("**/sessions/*")
     read = "(await ask('/api' + location.pathname + '/header')).json()"

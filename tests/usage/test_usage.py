@@ -326,7 +326,7 @@ def test_quotas_are_listed_by_agent_and_by_session(home: Path) -> None:
 def test_a_limited_session_can_be_told_to_continue_then(home: Path) -> None:
     one = made({"rate_limit": int(time.time()) + 3600, "message": "slow"})
     shown = rookery("show", one).out
-    assert f"Continue then: rookery retry {one} --at-reset" in shown
+    assert f"Continue at the reset: rookery retry {one} --at-reset" in shown
     assert "rate_limit_auto_resume" in shown
     assert "sent again at" in rookery("retry", one, "--at-reset").err
     assert "continues by itself" in rookery("show", one).out

@@ -17,7 +17,7 @@ SCOPES = ("turn", "session", "day")
 NAMES = {scope: f"budget_{scope}" for scope in SCOPES}
 """The settings, by what they limit."""
 OFF = "off"
-EXAMPLE = '"500k tokens", "2 USD", both with a comma'
+EXAMPLE = '"500k tokens", "2 USD" or "500k tokens, 2 USD"'
 
 MORE, RAISE, LIFT, STOP = "continue", "raise", "lift", "stop"
 """The answers."""
@@ -94,7 +94,7 @@ def parse(text: str) -> Budget:
         match = re.fullmatch(_PART, part)
         value = _value(match) if match else None
         if value is None or (found.tokens and value.tokens) or (found.amount and value.amount):
-            raise BadBudget(f"must be {EXAMPLE}, or {OFF}")
+            raise BadBudget(f"must be an amount such as {EXAMPLE}, or {OFF}")
         found = Budget(
             value.tokens or found.tokens,
             value.amount or found.amount,

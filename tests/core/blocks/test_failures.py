@@ -85,7 +85,7 @@ def test_a_failure_offers_what_its_row_says(kind: str) -> None:
     rows = {**failures.ENDS, **failures.STARTS, **failures.MEANWHILE}
     wanted = labels(rows[kind], turn=document.header["turn"])
     if kind == "rate_limited":
-        wanted = ["Retry now", "Continue then", "Continue with another agent"]
+        wanted = ["Retry now", "Continue at the reset", "Continue with another agent"]
     assert [each["label"] for each in last(document)["actions"]] == wanted
     assert wanted
 

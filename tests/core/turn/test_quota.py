@@ -167,8 +167,8 @@ def test_an_order_outlasts_a_resend_and_ends_with_the_users_next_prompt() -> Non
 
 def test_the_card_says_what_was_chosen_and_how_to_take_it_back() -> None:
     for updates, label, words in (
-        ([], "Continue then", "rate_limit_auto_resume"),
-        ([update("_session", resumes=True)], "Don't continue then", "continues by itself"),
+        ([], "Continue at the reset", "rate_limit_auto_resume"),
+        ([update("_session", resumes=True)], "Don't continue at the reset", "continues by itself"),
     ):
         blocks = play(prompt(), running(), LIMIT, idle("rate_limited"), *updates).blocks.values()
         [card] = [block for block in blocks if block["status"] == "rate_limited"]
@@ -181,4 +181,4 @@ def test_without_a_time_or_a_prompt_there_is_nothing_to_continue() -> None:
         document = play(prompt(), running(), limit, idle("rate_limited"))
         assert not rate_limit.can_wait(document.header)
         labels = [each["label"] for block in document.blocks.values() for each in block["actions"]]
-        assert "Continue then" not in labels
+        assert "Continue at the reset" not in labels

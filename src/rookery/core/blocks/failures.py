@@ -20,8 +20,8 @@ ACTIONS: dict[str, Json] = {
         "label": "Continue",
         "command": {"do": "prompt", "prompt": [{"type": "text", "text": CONTINUE_WORDS}]},
     },
-    "resume": {"label": "Continue then", "command": {"do": "resume"}},
-    "stay": {"label": "Don't continue then", "command": {"do": "resume", "off": True}},
+    "resume": {"label": "Continue at the reset", "command": {"do": "resume"}},
+    "stay": {"label": "Don't continue at the reset", "command": {"do": "resume", "off": True}},
     "restart": {"label": "Restart the agent", "command": {"do": "restart"}},
     "retry": {"label": "Retry", "command": {"do": "restart"}},
     "another": {

@@ -100,8 +100,8 @@ def about(header: Json, agent: str = "") -> failures.About:
 
 
 WAITS = (
-    "“Continue then” sends the prompt again at the reset; "
-    "the setting `rate_limit_auto_resume` does so for every session."
+    "“Continue at the reset” sends the prompt again then; "
+    "to do so in every session, set `rate_limit_auto_resume`."
 )
 
 

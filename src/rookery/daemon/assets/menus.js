@@ -157,7 +157,7 @@ acts.more = (button) => {
     { label: "Timeline", does: "timeline" },
     { label: "Files", does: "viewer" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),
-    ...(now.worktree ? [] : [row("Move to a worktree", "away from others in this directory", deeds.move)]),
+    ...(now.worktree ? [] : [row("Move to a worktree", "its own copy of the repository, on a branch", deeds.move)]),
     ...rows(shown()),
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),

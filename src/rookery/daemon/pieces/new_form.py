@@ -16,7 +16,7 @@ from rookery.home.paths import with_tilde
 
 RECENT = 6
 AS_SET = "As the settings say"
-DEFAULT = "Its default"
+DEFAULT = "The agent's default"
 
 
 OWN_TREE = "own"
@@ -60,7 +60,7 @@ def rendered(
         + _tree(given)
         + _more(given, known, ready)
         + '<div class="send"><button class="primary">Start</button>'
-        '<span class="soft"><kbd>Enter</kbd> starts, <kbd>Shift+Enter</kbd> breaks the line</span>'
+        '<span class="soft"><kbd>Enter</kbd> to start, <kbd>Shift+Enter</kbd> for a new line</span>'
         '</div><input type="file" id="picker" multiple hidden>'
     )
     limits = {"files": MOST, "largest": LARGEST, "together": TOGETHER}
@@ -162,7 +162,7 @@ def _model(given: Given, known: Mapping[str, Json]) -> str:
         '<input id="new-model" name="model" maxlength="200" spellcheck="false" autocomplete="off" '
         f'autocapitalize="off" value="{esc_line(given.model)}" placeholder="{DEFAULT}">'
     )
-    hint = tag("p", "Its models are listed here once it has run.", "soft")
+    hint = tag("p", "Its models will be listed here after its first run.", "soft")
     return _named("Model", "model", field + hint)
 
 
@@ -186,7 +186,7 @@ def offered(given: Given, known: Mapping[str, Json]) -> str:
 def _offers(given: Given, known: Mapping[str, Json]) -> str:
     inner = _option("effort", given.effort, known) + _option("mode", given.mode, known)
     if not known:
-        inner = tag("p", "Its effort and modes are listed here once it has run.", "soft")
+        inner = tag("p", "Its effort levels and modes will be listed here after its first run.", "soft")
     return f'<div class="two offers-of-agent">{inner}</div>'
 
 
