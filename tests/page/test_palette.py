@@ -1,5 +1,7 @@
 """Ctrl+K: one field for sessions, what can be done here, places and settings."""
 
+from pathlib import Path
+
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import PHONE, Site
@@ -33,6 +35,22 @@ def test_sessions_actions_and_settings_are_found_by_a_few_letters(site: Site) ->
     page.keyboard.press("Enter")
     page.wait_for_url("**/settings/worker#f-*")
     expect(page.locator(":focus")).to_have_attribute("name", "session.budget_turn")
+
+
+def test_a_file_of_the_session_and_the_colours_are_found(site: Site, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "src/a?#%&b.py").write_text("one = 1\n")
+    page = site.page(f"/sessions/{site.session(cwd=str(tree))}")
+    expect(page.get_by_label("Prompt", exact=True)).to_be_focused()
+    find(page, "src/a?#")
+    expect(page.get_by_role("option", name="src/a?#%&b.py")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#L1")).to_contain_text("one = 1")
+    page.wait_for_load_state()
+    find(page, "dark")
+    page.get_by_role("option", name="Colours").click()
+    page.wait_for_url("**/settings#look")
 
 
 def test_a_thumb_opens_it_and_nothing_is_wider_than_the_screen(site: Site) -> None:

@@ -1,4 +1,4 @@
-// Ctrl+K: sessions, what can be done here, places and settings, found by a few letters.
+// Ctrl+K: sessions, what can be done here, places, settings and the session's files, found by a few letters.
 import { $, $$, api, element, readOnly, role, told } from "./main.js";
 import { score } from "./complete.js";
 import { actable, label as keyLabel } from "./keys.js";
@@ -31,6 +31,15 @@ async function commands() {
     ...OURS.map((each) => ({ label: each.words, more: `/${each.name}`, kind: "This session", run: () => carryOut(each.name, "") })),
     ...theirs.map((each) => ({ label: `/${each.name}`, more: each.description ?? "", kind: "Command", run: () => write(`/${each.name} `) })),
   ];
+}
+
+/** Of this session. */
+async function files(words, signal) {
+  const { session } = document.body.dataset;
+  if (!session || !words) return [];
+  const here = `/sessions/${encodeURIComponent(session)}`;
+  const found = await api("GET", `/api${here}/files?${new URLSearchParams({ query: words, limit: 8 })}`, undefined, { signal });
+  return found.files.map((path) => ({ label: path, more: "", kind: "File", href: `${here}/file?${new URLSearchParams({ path })}` }));
 }
 
 const write = (text) => document.dispatchEvent(new CustomEvent("put-prompt", { detail: { text } }));
@@ -88,13 +97,16 @@ export async function open() {
     point(0);
   }
 
-  /** Sessions and settings: the daemon has them all. */
+  /** Sessions, settings and files: the daemon has them all. */
   async function look() {
     asking?.abort();
     const mine = (asking = new AbortController());
-    const found = await api("GET", `/pieces/palette?${new URLSearchParams({ words: field.value.trim() })}`, undefined, { signal: mine.signal });
+    const words = field.value.trim(), { signal } = mine;
+    const named = files(words, signal).catch(() => []); // its directory may be gone
+    const found = await api("GET", `/pieces/palette?${new URLSearchParams({ words })}`, undefined, { signal });
+    const more = await named;
     if (mine !== asking || !dialog) return;
-    theirs = found;
+    theirs = [...found, ...more];
     draw();
   }
 

@@ -129,6 +129,10 @@ def _settings(daemon: State) -> list[Json]:
         address = f"/settings/{section}" if section else "/settings"
         name = title if section else "Settings"
         found.append({"label": name, "more": "", "kind": "Settings", "href": address})
+        if not section:
+            more = "light, dark or as the system; the theme of this device"
+            colours = {"label": "Colours", "more": more, "kind": name, "href": f"{address}#look"}
+            found.append(colours)
         if section in catalog.SETTINGS and daemon.role == ALL:
             found += _fields(daemon, section, title, address)
     return found

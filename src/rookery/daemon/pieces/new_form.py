@@ -186,7 +186,9 @@ def offered(given: Given, known: Mapping[str, Json]) -> str:
 def _offers(given: Given, known: Mapping[str, Json]) -> str:
     inner = _option("effort", given.effort, known) + _option("mode", given.mode, known)
     if not known:
-        inner = tag("p", "Its effort levels and modes will be listed here after its first run.", "soft")
+        inner = tag(
+            "p", "Its effort levels and modes will be listed here after its first run.", "soft"
+        )
     return f'<div class="two offers-of-agent">{inner}</div>'
 
 
