@@ -102,7 +102,7 @@ def test_V7_on_a_phone_nothing_is_wider_than_the_screen(site: Site) -> None:
     page.get_by_text("More agents").tap()
     page.get_by_text("More: effort").tap()
     page.get_by_label("Where it works").select_option("own")
-    expect(page.get_by_label("Begins at")).to_be_visible()
+    expect(page.get_by_label("Starts from")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -151,9 +151,9 @@ def test_V7_model_effort_mode_files_and_a_branch_are_chosen_before_it_starts(
     expect(page.get_by_label("Agent", exact=True)).to_have_value("finch")
     page.get_by_label("Model", exact=True).select_option(label="SMALL<B>")
     page.get_by_label("Where it works").select_option("own")
-    page.get_by_label("Name of its branch").fill("Log in")
+    page.get_by_label("Branch name").fill("Log in")
     expect(page.locator("#new-branches option[value=older]")).to_have_count(1)
-    page.get_by_label("Begins at").fill("older")
+    page.get_by_label("Starts from").fill("older")
     page.get_by_text("More: effort").click()
     page.get_by_label("Effort").select_option("high")
     page.get_by_label("Mode", exact=True).select_option("ask")

@@ -231,8 +231,8 @@ def _tree(given: Given) -> str:
         )
         return _named(label, name, field)
 
-    name = text("branch", "Name of its branch", given.branch, "the session's id")
-    base = text("base", "Begins at", given.base, "what is checked out", ' list="new-branches"')
+    name = text("branch", "Branch name", given.branch, "the session's id")
+    base = text("base", "Starts from", given.base, "what is checked out", ' list="new-branches"')
     return f'<div class="two tree">{name}{base}<datalist id="new-branches"></datalist></div>'
 
 

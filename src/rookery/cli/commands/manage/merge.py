@@ -153,7 +153,7 @@ def sentence(said: Json) -> str:
 
 @click.command()
 @click.argument("session", shell_complete=flags.complete_sessions)
-@flags.text("--name", metavar="NAME", help="Name of its branch, after rookery/ (default: the id).")
+@flags.text("--name", metavar="NAME", help="Branch name, after rookery/ (default: the id).")
 @flags.flag("--cancel", help="Cancel the running turn first.")
 def move(session: str, name: str, cancel: bool) -> int:
     """Move a session to a git worktree of its own, away from others in its directory.
