@@ -1,6 +1,5 @@
 """Files that hold secrets, by their names: of some nothing is shown, of others no value."""
 
-import os
 import re
 
 from rookery.core.json.secrets import MASK
@@ -22,12 +21,12 @@ _SIDES = re.compile(r'"? "?b/')
 
 def is_key(path: str) -> bool:
     """Nothing of it is shown."""
-    return bool(_KEYS.fullmatch(os.path.basename(path)))
+    return bool(_KEYS.fullmatch(path.rpartition("/")[2]))
 
 
 def hides_values(path: str) -> bool:
     """It holds settings, and what they are set to is nobody's business."""
-    return bool(_VALUES.fullmatch(os.path.basename(path)))
+    return bool(_VALUES.fullmatch(path.rpartition("/")[2]))
 
 
 def without_value(row: str) -> str:
