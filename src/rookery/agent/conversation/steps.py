@@ -31,8 +31,6 @@ type Tool = ToolDefinition[Any, Any]
 
 PROMPTS = os.path.join(os.path.dirname(openhands.sdk.agent.__file__), "prompts")
 DROPPED = "This was not carried out: you ended the turn before it."
-RECENT = 200
-"""Events among which a call without a result is found: only its own batch's come after it."""
 
 
 class Judged(NamedTuple):
@@ -274,7 +272,7 @@ def hooks_of(conversation: object, kind: HookEventType) -> HookEventProcessor | 
 def pending(conversation: LocalConversation) -> list[ActionEvent]:
     """The actions without a result: they wait for the user, or for their turn."""
     state = conversation.state
-    return list(state.get_unmatched_actions(state.active_branch(limit=RECENT)))
+    return list(state.get_unmatched_actions(state.active_branch()))
 
 
 def waiting_in(conversation: LocalConversation) -> list[ActionEvent]:

@@ -6,6 +6,7 @@ which some of them change.
 """
 
 from collections.abc import Callable, Hashable, Iterable
+from operator import is_
 from typing import Any, TypeGuard
 
 type Json = dict[str, Any]
@@ -38,25 +39,23 @@ class Chat:
     """The messages of one conversation."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[object, Written]] = {}
-        """By the identity of what each is made of."""
+        self._messages: list[object] = []
+        self._written: list[Written] = []
+        """What was made of each of them."""
         self._how: Hashable = None
 
     def of(
         self, messages: Iterable[object], how: Hashable, make: Callable[[Any], Json]
     ) -> list[Written]:
         """`how`: all that `make` depends on besides the message."""
-        known = self._made if how == self._how else {}
-        made: dict[int, tuple[object, Written]] = {}
-        written = []
-        for message in messages:
-            pair = known.get(id(message))
-            if pair is None or pair[0] is not message:
-                pair = message, Written(make(message))
-            made[id(message)] = pair
-            written.append(pair[1])
-        self._made, self._how = made, how
-        return written
+        given = list(messages)
+        written = self._written[: len(given)] if how == self._how else []
+        same = map(is_, given, self._messages[: len(written)])
+        for at in [at for at, is_same in enumerate(same) if not is_same]:
+            written[at] = Written(make(given[at]))
+        written += [Written(make(message)) for message in given[len(written) :]]
+        self._messages, self._written, self._how = given, written, how
+        return list(written)
 
 
 def is_text(message: object) -> TypeGuard[Written]:

@@ -182,7 +182,8 @@ class RookeryLLM(quotas.QuotaLLM, SubscribedLLM):
     def _begin_answer(self, messages: Any, tools: Any) -> None:
         self._ending = Ending()
         names = frozenset(str(getattr(tool, "name", "")) for tool in tools or ())
-        self._answer = Answer(names, ids_in(messages))
+        ids = messages.ids if isinstance(messages, Prompt) else ids_in(messages)
+        self._answer = Answer(names, ids)
 
     def _is_empty(self, found: LLMResponse, attempt: int) -> bool:
         """Whether to ask once more. Raises EmptyAnswer after the last time."""

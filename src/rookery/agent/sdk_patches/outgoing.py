@@ -22,7 +22,7 @@ twice, and aiohttp looks at closed connections less often.
 import importlib
 import logging
 import weakref
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from operator import is_
 from typing import Any, SupportsIndex, override
 
@@ -30,7 +30,7 @@ import litellm
 from litellm.litellm_core_utils.streaming_handler import CustomStreamWrapper
 from openhands.sdk import Message
 from openhands.sdk.agent import agent
-from openhands.sdk.event import Condensation, LLMConvertibleEvent, ObservationEvent
+from openhands.sdk.event import Condensation, LLMConvertibleEvent, MessageEvent, ObservationEvent
 from openhands.sdk.llm.utils.metrics import Metrics
 from openhands.sdk.tool import ToolDefinition
 
@@ -60,22 +60,29 @@ class Prompts:
         self.chat = Chat()
 
     def of(self, events: Sequence[LLMConvertibleEvent]) -> "Prompt":
-        """What the SDK would make of these events. It joins neighbours, but nothing to the result
-        of a call: up to the last one, messages are kept."""
+        """What the SDK would make of these events. It joins neighbours, but nothing to an answer or
+        to the result of a call: up to the last one, messages are kept."""
         if not begins_with(events, self._events):
             self._events, self._messages, self._repair = [], [], Repair()
         known = len(self._events)
         end = known
         for at in range(len(events) - 1, known - 1, -1):
-            if isinstance(events[at], ObservationEvent):
+            if stands_alone(events[at]):
                 end = at + 1
                 break
         added = list(events[known:end])
         made = LLMConvertibleEvent.events_to_messages
         self._messages += self._repair.feed(made(added), last=False)
         self._events += added
-        rest = self._repair.copy().feed(made(list(events[end:])), last=True)
-        return Prompt([*self._messages, *rest])
+        repair = self._repair.copy()
+        rest = repair.feed(made(list(events[end:])), last=True)
+        return Prompt([*self._messages, *rest], repair.used)
+
+
+def stands_alone(event: LLMConvertibleEvent) -> bool:
+    """Nothing that comes later is joined to its message."""
+    is_words = isinstance(event, MessageEvent) and event.llm_message.role == "assistant"
+    return is_words or isinstance(event, ObservationEvent)
 
 
 def begins_with(
@@ -87,6 +94,11 @@ def begins_with(
 class Prompt(list[Message]):
     """A valid history. Of its messages but the first, the SDK makes a line of its debug log, also
     for nobody."""
+
+    def __init__(self, messages: list[Message], ids: Set[str]) -> None:
+        super().__init__(messages)
+        self.ids = ids
+        """Of its calls."""
 
     @override
     def __getitem__(self, key: SupportsIndex | slice) -> Any:

@@ -9,6 +9,7 @@ without a lock, a second file and two syncs; and the critic takes a folder.
 import asyncio
 import os
 import threading
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from itertools import count
 from pathlib import Path
@@ -18,7 +19,13 @@ from openhands.sdk.conversation import state
 from openhands.sdk.conversation.event_store import EventLog
 from openhands.sdk.conversation.state import ConversationExecutionStatus, ConversationState
 from openhands.sdk.critic.impl.api import chat_template
-from openhands.sdk.event import Event
+from openhands.sdk.event import (
+    ActionEvent,
+    AgentErrorEvent,
+    Event,
+    ObservationEvent,
+    UserRejectObservation,
+)
 from openhands.sdk.event.types import ROOT_PARENT_ID
 from openhands.sdk.io import LocalFileStore
 
@@ -74,12 +81,37 @@ UNSYNCED = 100
 """Of the newest events, those that a power failure may have left empty."""
 
 
+class Branch(list[Event]):
+    """Up to an event. The SDK looks through all of it at every step for calls without a result;
+    this one knows them."""
+
+    def __init__(self, events: Iterable[Event] = (), waiting: Sequence[ActionEvent] = ()) -> None:
+        super().__init__(events)
+        self.waiting = tuple(waiting)
+
+    def with_more(self, events: Sequence[Event]) -> "Branch":
+        waiting = list(self.waiting)
+        for event in events:
+            if isinstance(event, ObservationEvent | UserRejectObservation):
+                waiting = [each for each in waiting if each.id != event.action_id]
+            elif isinstance(event, AgentErrorEvent):
+                call = event.tool_call_id
+                waiting = [each for each in waiting if each.tool_call_id != call]
+            elif isinstance(event, ActionEvent) and event.action is not None:
+                waiting.append(event)
+        return Branch((*self, *events), waiting)
+
+
+def waiting_in(known: Around, events: Sequence[Event]) -> list[ActionEvent]:
+    return list(events.waiting) if isinstance(events, Branch) else known(events)
+
+
 class Branches(EventLog):
     """The SDK walks from the newest event to the first at every step. This one remembers the last
     branch, and walks only what came since. No other process appends: ours holds the conversation's
     lock."""
 
-    _walked: tuple[Event, ...] = ()
+    _walked = Branch()
 
     def __init__(self, *given: Any, **named: Any) -> None:
         self._appending = threading.Lock()
@@ -122,7 +154,8 @@ class Branches(EventLog):
     def path_to_root(self, leaf_id: str | None, limit: int | None = None) -> list[Event]:
         if limit is not None:
             return super().path_to_root(leaf_id, limit)
-        end = self._walked[-1].id if self._walked else None
+        walked = self._walked
+        end = walked[-1].id if walked else None
         fresh: list[Event] = []
         at = leaf_id
         while at not in (None, end) and len(fresh) < STEP:
@@ -130,12 +163,13 @@ class Branches(EventLog):
             fresh.append(self[place])
             at = self._effective_parent_id(place, fresh[-1])
         if at is None:
-            self._walked = tuple(reversed(fresh))
+            walked = Branch().with_more(fresh[::-1])
         elif at == end:
-            self._walked = (*self._walked, *reversed(fresh))
+            walked = walked.with_more(fresh[::-1])
         else:
-            self._walked = tuple(super().path_to_root(leaf_id))
-        return list(self._walked)
+            walked = Branch().with_more(super().path_to_root(leaf_id))
+        self._walked = walked
+        return Branch(walked, walked.waiting)
 
 
 class Later:
@@ -176,4 +210,7 @@ def install() -> None:
     state.LocalFileStore = DiscreetStore  # type: ignore[attr-defined]
     state.EventLog = Branches  # type: ignore[attr-defined]
     wrap(ConversationState, "_save_base_state", _save)
+    wrap(ConversationState, "get_unmatched_actions", waiting_in)
+    plain: Any = ConversationState.get_unmatched_actions
+    ConversationState.get_unmatched_actions = staticmethod(plain)  # type: ignore[assignment]
     chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
