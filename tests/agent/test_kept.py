@@ -8,11 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openhands.sdk.conversation.event_store import EventLog
-from openhands.sdk.event import Event, PauseEvent
+from openhands.sdk.conversation.state import ConversationState
+from openhands.sdk.event import (
+    ActionEvent,
+    AgentErrorEvent,
+    Event,
+    PauseEvent,
+    UserRejectObservation,
+)
 from openhands.sdk.io import LocalFileStore
 
 from rookery.agent.sdk_patches import sdk_files
 from rookery.agent.storage import behind
+from tests.agent.test_translate_events import action, done
 
 PLACES = st.lists(st.integers(0, 40), min_size=1, max_size=40)
 
@@ -34,6 +42,54 @@ def test_every_branch_is_walked_right(parents: list[int], leaves: list[int]) -> 
             leaf = events[number % len(events)].id
             assert ours.path_to_root(leaf) == EventLog.path_to_root(ours, leaf)
             assert ours.path_to_root(leaf, limit=2) == EventLog.path_to_root(ours, leaf)[-2:]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 20)), min_size=1, max_size=30))
+def test_calls_without_a_result_are_those_that_the_sdk_finds(steps: list[tuple[int, int]]) -> None:
+    """Whatever ends them, in any order, in every branch, and also where ids are used twice."""
+    with TemporaryDirectory() as place:
+        ours = sdk_files.Branches(LocalFileStore(place))
+        events: list[Event] = []
+        calls: list[ActionEvent] = []
+        for number, (kind, at) in enumerate(steps):
+            call = calls[at % len(calls)] if calls else action("c", "r")
+            match kind:
+                case 0:
+                    made: Event = done(call)
+                case 1:
+                    made = UserRejectObservation(
+                        action_id=call.id, tool_name="terminal", tool_call_id=call.tool_call_id
+                    )
+                case 2:
+                    made = AgentErrorEvent(
+                        error="no", tool_name="terminal", tool_call_id=call.tool_call_id
+                    )
+                case 3:
+                    made = action(f"c{number}", "r").model_copy(update={"action": None})
+                case 4:
+                    made = PauseEvent()
+                case _:
+                    made = action(f"c{number % 4}", f"r{number}")
+                    calls.append(made)
+            above = events[-1 - at % 2 * (len(events) > 1)].id if events else None
+            events.append(made.model_copy(update={"parent_id": above}))
+            ours.append(events[-1])
+            plain = EventLog.path_to_root(ours, events[-1].id)
+            found = ConversationState.get_unmatched_actions(ours.path_to_root(events[-1].id))
+            assert found == ConversationState.get_unmatched_actions(plain)
+
+
+def test_only_what_came_since_is_looked_at_for_calls_without_a_result(tmp_path: Path) -> None:
+    ours = sdk_files.Branches(LocalFileStore(str(tmp_path)))
+    ours.append(waits := action("c0", "r0"))
+    ours.append(last := action("c1", "r1").model_copy(update={"parent_id": waits.id}))
+    ours.path_to_root(last.id)
+    ours.append(result := done(last).model_copy(update={"parent_id": last.id}))
+    branch = ours.path_to_root(result.id)
+    assert isinstance(branch, sdk_files.Branch)
+    assert branch.waiting == (waits,)
+    branch.clear()
+    assert ours.path_to_root(result.id) == [waits, last, result], "it is the caller's own"
 
 
 def test_what_came_since_is_walked_alone(tmp_path: Path) -> None:

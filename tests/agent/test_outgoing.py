@@ -5,6 +5,7 @@ import copy
 import logging
 from collections.abc import Iterator
 from functools import partial
+from operator import is_
 from typing import Any
 
 import litellm
@@ -24,7 +25,7 @@ from openhands.sdk.tool import ToolDefinition
 from openhands.sdk.tool.builtins import FinishTool
 
 from rookery.agent.process import sdk_import
-from rookery.agent.provider.history import repaired
+from rookery.agent.provider.history import ids_in, repaired
 from rookery.agent.provider.written import Written, is_plain
 from rookery.agent.scripted.server import serving
 from rookery.agent.sdk_patches import outgoing
@@ -197,6 +198,36 @@ def test_a_kept_prompt_is_the_one_that_the_sdk_makes_and_valid(kinds: list[str])
         assert list(prompts.of(events)) == repaired(made)
         if "open call" not in kinds and "forgotten" not in kinds:
             assert repaired(made) == made
+
+
+def test_words_that_were_answered_are_not_made_again() -> None:
+    """A talk without calls, too. What is not answered yet is made twice: words may be joined to
+    it."""
+    prompts = outgoing.Prompts()
+    made: list[object] = []
+
+    def make(message: Message) -> dict[str, Any]:
+        made.append(message)
+        return {"role": message.role}
+
+    counts = []
+    for events in growing(["user", "assistant"] * 4):
+        made.clear()
+        prompt = prompts.of(events)
+        written = prompts.chat.of(prompt, "how", make)
+        counts.append(len(made))
+    assert counts == [2, 3, 1, 2, 1, 2, 1, 2]
+    assert len(written) == 9
+    assert all(map(is_, prompts.chat.of(prompt[:3], "how", make), written))
+    assert prompts.chat.of(prompt, "another", make)[0] is not written[0]
+
+
+@given(st.lists(KINDS, max_size=8))
+def test_the_ids_of_a_prompts_calls_are_known(kinds: list[str]) -> None:
+    prompts = outgoing.Prompts()
+    for events in growing(kinds):
+        prompt = prompts.of(events)
+        assert ids_in(list(prompt)) <= prompt.ids
 
 
 @pytest.mark.parametrize(

@@ -447,9 +447,10 @@ def refused_images() -> bool:
 
 
 def sdk_files() -> bool:
-    """Secrets are written, every event is read again although none was added, and a folder is made
-    outside of the home."""
+    """Secrets are written, every event is read and looked at again although none was added, and a
+    folder is made outside of the home."""
     from openhands.sdk.conversation.event_store import EventLog
+    from openhands.sdk.conversation.state import ConversationState
     from openhands.sdk.critic.impl.api import chat_template
     from openhands.sdk.io import LocalFileStore
 
@@ -459,6 +460,14 @@ def sdk_files() -> bool:
         def get_index(self, event_id: str) -> int:
             self.looks += 1
             return super().get_index(event_id)
+
+    class Walked(list[Any]):
+        looks = 0
+
+        def __reversed__(self) -> Iterator[Any]:
+            for each in super().__reversed__():
+                self.looks += 1
+                yield each
 
     with tempfile.TemporaryDirectory() as place:
         files = LocalFileStore(place)
@@ -471,6 +480,9 @@ def sdk_files() -> bool:
         log.looks = 0
         walked = len(log.path_to_root(events[-1].id))
         kept = log.looks >= walked == len(events) and SECRET in files.read("note")
+        branch = Walked(events)
+        ConversationState.get_unmatched_actions(branch)
+        kept = kept and branch.looks == len(events)
         kept = kept and any(name.startswith(".eventlog") for name in os.listdir(f"{place}/events"))
     return kept and chat_template.CACHE_DIR.is_relative_to(os.path.expanduser("~"))
 

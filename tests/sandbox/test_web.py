@@ -1,5 +1,6 @@
-"""`web_fetch` of our own agent in a sandbox whose network is a list: through the sandbox's proxy,
-to listed hosts only, also where the agent is forked from a process that knows no proxy."""
+"""`web_fetch` and `web_search` of our own agent in a sandbox whose network is a list: through the
+sandbox's proxy, to listed hosts only, also where the agent is forked from a process that knows no
+proxy."""
 
 import json
 import os
@@ -20,6 +21,7 @@ pytestmark = [
     pytest.mark.timeout(600),
     pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed"),
 ]
+KEY = "sk-brave-0123456789abcdef"
 THERE = "127.0.0.2"
 """An address of this machine's that the sandbox's NO_PROXY does not name."""
 
@@ -35,9 +37,14 @@ async def test_listed_pages_are_read_and_the_others_say_how_to_allow_them(
     with serving(SCRIPT) as model, serving_pages(THERE) as site:
         write_settings(Path(aviary.home), model)
         listed = {"network": "listed", "allow": f"{THERE}:{site.server_port}"}
-        lines = [f"{key} = {json.dumps(value)}" for key, value in listed.items()]
+        provider = {"search": "brave", "search_key": KEY}
+        provider |= {"search_url": f"http://{THERE}:{site.server_port}", "allow": f"{THERE}:*"}
+        lines, web = (
+            [f"{key} = {json.dumps(value)}" for key, value in section.items()]
+            for section in (listed, provider)
+        )
         Path(aviary.home, "config.toml").write_text(
-            "\n".join(["[sandbox]", *lines, "[web]", f'allow = "{THERE}:*"', ""])
+            "\n".join(["[sandbox]", *lines, "[web]", *web, ""])
         )
         aviary.trust()
         bird = aviary.hatch(
@@ -53,6 +60,8 @@ async def test_listed_pages_are_read_and_the_others_say_how_to_allow_them(
             "http://unlisted.example/",
         ]
         steps = [{"call": {"name": "web_fetch", "arguments": {"url": url}}} for url in urls]
+        words = {"search_query": "birds"}
+        steps.append({"call": {"name": "web_search", "arguments": words}})
         try:
             warm = warm_up(aviary.home, environment)
             events = await bird.turn([*steps, {"text": "Done."}])
@@ -67,7 +76,12 @@ async def test_listed_pages_are_read_and_the_others_say_how_to_allow_them(
         if message["role"] == "tool"
     ]
     assert "Hello [there]" in results[0]
-    for refused in results[1:]:
+    for refused in results[1:3]:
         assert "The proxy does not connect to" in refused
         assert "rookery config set sandbox.allow" in refused
-    assert len(site.asked) == 1
+    assert "https://example.com/" in results[3]
+    read, searched = site.asked
+    assert read[1] == "/page"
+    assert searched[1] == "/res/v1/web/search?count=10&q=birds"
+    assert searched[2]["X-Subscription-Token"] == KEY
+    assert KEY not in str(model.asked[-1].body)

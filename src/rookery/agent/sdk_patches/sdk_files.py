@@ -1,9 +1,11 @@
 """What the SDK writes to disk: conversations without secrets, written without waiting for the disk,
-read again without a walk through all of it; the API critic's templates below Rookery's home.
+read again without a walk through all of it, nor a look at all of it for calls without a result; the
+API critic's templates below Rookery's home.
 
 Made for openhands-sdk 1.58, which caches templates in the user's ~/.cache.
-Unnecessary once a conversation takes a file store, remembers its last branch, and appends an event
-without a lock, a second file and two syncs; and the critic takes a folder.
+Unnecessary once a conversation takes a file store, remembers its last branch and the calls without
+a result in it, and appends an event without a lock, a second file and two syncs; and the critic
+takes a folder.
 """
 
 import asyncio

@@ -156,9 +156,10 @@ def _place_of(session: ClientUpdates, child: str) -> str:
 
 def _is_inside(session: ClientUpdates, place: str) -> bool:
     """Whether it is one of the session's directories, or one where anything may be written."""
-    record, lay = session.record, call_paths.lay(paths.home(), os.environ)
+    record = session.record
     if any(is_below(place, os.path.realpath(root)) for root in (record.cwd, *record.roots)):
         return True
+    lay = call_paths.lay(paths.home(), os.environ)
     guarded = any(is_below(place, each) for each in call_paths.guarded(record.cwd))
     return not guarded and any(is_below(place, each) for each in lay.free)
 
