@@ -75,8 +75,9 @@ def test_calls_without_a_result_are_those_that_the_sdk_finds(steps: list[tuple[i
             events.append(made.model_copy(update={"parent_id": above}))
             ours.append(events[-1])
             plain = EventLog.path_to_root(ours, events[-1].id)
-            found = ConversationState.get_unmatched_actions(ours.path_to_root(events[-1].id))
-            assert found == ConversationState.get_unmatched_actions(plain)
+            branch = ours.path_to_root(events[-1].id)
+            assert isinstance(branch, sdk_files.Branch)
+            assert list(branch.waiting) == ConversationState.get_unmatched_actions(plain)
 
 
 def test_only_what_came_since_is_looked_at_for_calls_without_a_result(tmp_path: Path) -> None:
@@ -87,6 +88,7 @@ def test_only_what_came_since_is_looked_at_for_calls_without_a_result(tmp_path: 
     ours.append(result := done(last).model_copy(update={"parent_id": last.id}))
     branch = ours.path_to_root(result.id)
     assert isinstance(branch, sdk_files.Branch)
+    assert sdk_files.waiting_in(ConversationState.get_unmatched_actions, branch) == [waits]
     assert branch.waiting == (waits,)
     branch.clear()
     assert ours.path_to_root(result.id) == [waits, last, result], "it is the caller's own"

@@ -269,6 +269,7 @@ def test_a_tool_is_described_once_and_copies_are_handed_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One that a provider's adapter changed is not what the next request has."""
+    outgoing.keep_schemas(ToolDefinition)
     tool = FinishTool.create()[0]
     plain = ToolDefinition.to_openai_tool.__wrapped__  # type: ignore[attr-defined]
     described = {risk: plain(tool, risk) for risk in (False, True)}
