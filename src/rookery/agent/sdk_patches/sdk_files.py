@@ -214,5 +214,5 @@ def install() -> None:
     wrap(ConversationState, "_save_base_state", _save)
     wrap(ConversationState, "get_unmatched_actions", waiting_in)
     plain: Any = ConversationState.get_unmatched_actions
-    ConversationState.get_unmatched_actions = staticmethod(plain)  # type: ignore[assignment]
+    ConversationState.get_unmatched_actions = staticmethod(plain)  # type: ignore[method-assign]
     chat_template.CACHE_DIR = Path(paths.home(), "sdk", "chat_templates")
