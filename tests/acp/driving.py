@@ -131,8 +131,13 @@ class Agent:
         return message
 
     async def answer(self, id: Any) -> Json:
-        """The whole answer to a request, result or error."""
-        return await self.until(lambda line: line.get("id") == id and "method" not in line)
+        """The whole answer to a request, result or error; it may have come before what else was
+        waited for."""
+
+        def is_it(line: Json) -> bool:
+            return line.get("id") == id and "method" not in line
+
+        return next(filter(is_it, self.lines), None) or await self.until(is_it)
 
     async def call(self, method: str, **params: Any) -> Any:
         """The result of a request, or the code of its error."""
