@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
+from textual.pilot import Pilot
 
 from rookery.core.json.events import Json
 from rookery.tui.windows.whole import AskScreen, Whole
@@ -14,6 +15,7 @@ from tests.tui import gallery
 from tests.tui.pictures import DARK, LIGHT, WIDE, Look, compare, keys
 from tests.tui.still import Still
 from tests.tui.test_keys import lines, showing
+from tests.tui.test_reading_tools import settled
 from tests.tui.tmux import Tmux
 
 OPTIONS = gallery.ASKS[2]["options"]
@@ -46,6 +48,12 @@ def whole(app: Still) -> list[str]:
     """What its window holds, line by line."""
     shown = app.screen.query_one(Whole)
     return ["".join(text for text, _ in line) for line in shown._lines]
+
+
+async def opened(app: Still, pilot: Pilot[str], *before: str) -> None:
+    """Its window is there, and what it holds: that is laid out once its size is known."""
+    await pilot.press(*before, "enter")
+    await settled(pilot, lambda: bool(app.screen.query(Whole)) and bool(whole(app)))
 
 
 def in_sight(app: Still) -> str:
@@ -84,7 +92,7 @@ async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
         card = "\n".join(strip.text for item in app.transcript._items for strip in item.lines or [])
         assert "Enter to show all" in card
         assert EVIL in card  # the end, too
-        await pilot.press("enter")
+        await opened(app, pilot)
         assert isinstance(app.screen, AskScreen)
         assert [line.removeprefix("│ ") for line in whole(app)[:2001]] == LONG.split("\n")
         assert "echo 1 " in in_sight(app)
@@ -101,17 +109,17 @@ async def test_I9_5_a_key_shows_all_of_a_long_command() -> None:
 
 async def test_I9_5_a_key_shows_all_of_a_large_change() -> None:
     async with showing(EDIT, (100, 30)) as (app, pilot):
-        await pilot.press("f2", "enter")
+        await opened(app, pilot, "f2")
         rows = [line.split("+ ", 1)[1].strip() for line in whole(app) if "+ " in line]
         assert rows == NEW.splitlines()
         await pilot.press("end")
-        assert "value_4999 = 4999" in in_sight(app)
+        await settled(pilot, lambda: "value_4999 = 4999" in in_sight(app))
 
 
 async def test_I9_5_one_line_of_thirty_thousand_letters_is_all_there() -> None:
     line = "echo " + "x" * 30_000 + "; " + EVIL
     async with showing(command(line), (80, 24)) as (app, pilot):
-        await pilot.press("f2", "enter")
+        await opened(app, pilot, "f2")
         assert "".join(row.removeprefix("│ ") for row in whole(app)).startswith(line)
 
 
@@ -132,17 +140,16 @@ async def test_I9_5_a_click_on_what_is_left_out_shows_it() -> None:
 
 async def test_I9_5_of_a_question_alone_its_window_says_that_this_is_all() -> None:
     async with showing(asked({"title": "Go on?", "kind": "other"})) as (app, pilot):
-        await pilot.press("f2", "enter")
+        await opened(app, pilot, "f2")
         assert whole(app) == ["No more details."]
 
 
 async def test_I9_5_its_window_follows_the_width() -> None:
     async with showing(command("x" * 1000), (120, 30)) as (app, pilot):
-        await pilot.press("f2", "enter")
+        await opened(app, pilot, "f2")
         wide = len(whole(app))
         await pilot.resize_terminal(60, 30)
-        await pilot.pause()
-        assert len(whole(app)) > wide
+        await settled(pilot, lambda: len(whole(app)) > wide)
 
 
 MANY = [

@@ -3,6 +3,7 @@ the palette, and the export."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -69,7 +70,7 @@ async def test_I13_9_the_panel_follows_the_news_and_its_files_can_be_chosen() ->
         assert not panel.display
 
 
-async def settled(pilot: Pilot[None], is_so: Callable[[], bool]) -> None:
+async def settled(pilot: Pilot[Any], is_so: Callable[[], bool]) -> None:
     """The panel says that it fits, then the plan is folded: each by a message of its own."""
     for _ in range(50):
         await pilot.pause()
