@@ -43,10 +43,10 @@ class Heard:
 class Running:
     """A command in a thread of its own, as the SDK runs it."""
 
-    def __init__(self, session: Session, command: str) -> None:
+    def __init__(self, session: Session, command: str, *, is_input: bool = False) -> None:
         self.heard = Heard()
         self.found: list[TerminalObservation] = []
-        action = TerminalAction(command=command)
+        action = TerminalAction(command=command, is_input=is_input)
         self._thread = threading.Thread(
             target=lambda: self.found.append(session.execute(action, self.heard))
         )
@@ -258,6 +258,20 @@ def test_interrupt_without_a_command_does_nothing(session: Session) -> None:
     run(session, "true")
     assert not session.interrupt()
     assert run(session, "echo fine").text == "fine"
+
+
+@pytest.mark.parametrize("lines", [1, 10_000])
+def test_what_an_interrupted_command_did_not_read_is_not_run(
+    session: Session, tmp_path: Path, lines: int
+) -> None:
+    """Few lines, or more than a terminal holds: typing them waits until the interrupt, too."""
+    assert run(session, "sleep 600").exit_code == -1
+    typing = Running(session, "echo >>ran\n" * lines, is_input=True)
+    typing.heard.wait("echo >>ran")
+    assert session.interrupt()
+    typing.result()
+    assert run(session, "echo alive").text == "alive"
+    assert not (tmp_path / "ran").exists()
 
 
 def test_every_moment_is_right_for_an_interrupt(session: Session) -> None:

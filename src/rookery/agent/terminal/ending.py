@@ -2,6 +2,7 @@
 
 import os
 import signal
+import termios
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -53,3 +54,14 @@ def end_all(processes: Iterable[Process]) -> None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(member.pid, number)
     kill(wait_gone(members, GRACE))
+
+
+def forget_input(master: int, terminal: str) -> None:
+    """What was typed and nobody has read: on its way to the terminal, and there."""
+    with suppress(OSError, termios.error):
+        termios.tcflush(master, termios.TCOFLUSH)
+        slave = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+        try:
+            termios.tcflush(slave, termios.TCIFLUSH)
+        finally:
+            os.close(slave)

@@ -2,15 +2,12 @@
 each command it reports with a secret word how the command ended (`reports.py`)."""
 
 import codecs
-import fcntl
 import os
 import secrets
 import select
 import shutil
 import signal
-import struct
 import subprocess
-import termios
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,14 +15,14 @@ from typing import NamedTuple
 
 from rookery.agent.terminal import ending
 from rookery.agent.terminal.ending import GRACE
+from rookery.agent.terminal.launch import launched
 from rookery.agent.terminal.reports import BEGIN, END, FIELD, Reports, step_mark
 from rookery.agent.terminal.transcript import Transcript
 from rookery.core.vendors.environment import TERMINAL
 from rookery.home import paths, scratch
-from rookery.processes import LINUX, offspring, strays, tree
+from rookery.processes import offspring, strays, tree
 from rookery.processes.tree import Process, forbidden, kill, still_alive, terminate, wait_gone
 
-ROWS, COLUMNS = 50, 200
 PAGERS = {"PAGER": "cat", "GIT_PAGER": "cat"}
 START_SECONDS = 10.0
 SETTLE_SECONDS = 1.0
@@ -40,10 +37,6 @@ PASSES = 3
 PATIENCE = 3.0
 """Seconds after which the shell itself is ended: something in it cannot be interrupted. On a busy
 machine a prompt may take one or two to come back, and the shell is more than its command."""
-
-# The shell opens the terminal after it has become a session's leader: so the terminal is its
-# controlling one, and there is job control. No code runs between fork and exec.
-LAUNCH = 'exec "$@" <"$0" >"$0" 2>&1'
 
 
 class ShellEnded(Exception):
@@ -82,6 +75,7 @@ class Shell:
         self._earlier: frozenset[int] = frozenset()  # children of the shell before the command
         self._since = 0  # when the command was given
         self._master = -1
+        self._terminal = ""
         self._wake: tuple[int, int] = (-1, -1)
         self._folder: str | None = None
         self._reports: Reports | None = None
@@ -116,27 +110,11 @@ class Shell:
         self._folder = scratch.folder(paths.home(), "shell-")
         self._reports = Reports(self._folder, self._word)
         self._reports.write(own_files=own_files)
-        master, slave = os.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         options = ["--noediting", "--rcfile", self._reports.setup, "-i"]
-        launch = ["/bin/sh", "-c", LAUNCH, os.ttyname(slave), bash, *options]
-        # What a command leaves behind, in whatever way, stays below its shell.
-        launch = [*offspring.SUBREAPER, *launch] if LINUX else launch
-        try:
-            self._process = subprocess.Popen(
-                launch,
-                stdin=slave,
-                stdout=slave,
-                stderr=slave,
-                cwd=self.directory,
-                env={**PAGERS, **self._environment, "TERM": "xterm-256color"},
-                start_new_session=True,
-            )
-        except OSError:
-            os.close(master)
-            raise
-        finally:
-            os.close(slave)
+        environment = {**PAGERS, **self._environment, "TERM": "xterm-256color"}
+        self._process, master, self._terminal = launched(
+            [bash, *options], self.directory, environment
+        )
         self._master, self._wake = master, os.pipe()
         self._threads = [
             threading.Thread(target=work, args=(self._process,), daemon=True)
@@ -177,15 +155,21 @@ class Shell:
             self.changed.wait_for(lambda: self._begun or not self.busy or self.ended, seconds)
 
     def type(self, text: str) -> None:
-        data = text.encode("utf-8", "replace")
+        """Waits while nobody reads; an interrupt ends that, and what is left is not typed."""
+        left = text.encode("utf-8", "replace")
         with self.changed:
-            self.last_output = time.monotonic()
-            master = self._master
-        if master < 0:
-            raise ShellEnded("The shell has ended.")
+            step, self.last_output = self.step, time.monotonic()
+            while left := self._typed(left):
+                self.changed.wait(LOOK)
+                if self.interrupted or self.step != step:
+                    return
+
+    def _typed(self, data: bytes) -> bytes:
+        """What is left of it."""
         try:
-            while data:
-                data = data[os.write(master, data) :]
+            return data[os.write(self._master, data) :]
+        except BlockingIOError:
+            return data
         except OSError as error:
             raise ShellEnded("The shell has ended.") from error
 
@@ -223,6 +207,12 @@ class Shell:
         step = TERMINAL, step_mark(self.step)
         return offspring.below_since(self.pid, self._earlier, self._since, step)
 
+    def forget_input(self) -> None:
+        """What the command has not read: the shell would, and run it."""
+        with self.changed:
+            if self._master >= 0 and self._begun:
+                ending.forget_input(self._master, self._terminal)
+
     def foreground(self) -> int:
         """The process group that the terminal's keys go to; 0 when there is none."""
         with self.changed:
@@ -242,6 +232,8 @@ class Shell:
                 break
             try:
                 data = os.read(master, READ)
+            except BlockingIOError:
+                continue
             except OSError:
                 break
             if not data:
@@ -342,6 +334,7 @@ def end_foreground(shell: Shell) -> list[Process]:
     KILL. The command's background jobs end with it, those of earlier commands stay. Returns what
     still runs because we may not signal it."""
     shell.wait_begun(PATIENCE)
+    shell.forget_input()
     foreign = forbidden(shell.started())
     _end_command(shell)
     return still_alive(foreign)
