@@ -174,19 +174,24 @@ _TABLE = {
         system_prompt="System Prompt:\n",
     ),
     "crow": Profile(
-        never_asks=True, clear=("clear",), own_servers=(("crow-mcp", "crow-cli", "mcp"),)
+        never_asks=True,
+        clear=("clear",),
+        own_servers=(("crow-mcp", "crow-cli", "mcp"),),
+        keeps=("~/.agents/crow/",),
     ),
     "swival": Profile(
         never_asks=True,
         clear=("clear",),
         exit_words=r"\AExit code: (\d{1,3})\n",
         takes_servers=False,  # given any, it makes no session
+        keeps=("~/.config/swival/",),
     ),
-    "pi": Profile(never_asks=True),
+    "pi": Profile(never_asks=True, keeps=("~/.pi/",)),
     "hermes": Profile(
         clear=("reset",),
         mcp=("mcp__",),
         confirms=(("every", "default"), ("risky", "accept_edits")),
+        keeps=("~/.hermes/",),
         exit_words=(
             r"(?s)\Aterminal result\n(?:.*\n)?- \*\*exit_code:\*\* (\d{1,3})"
             r"(?=\n- \*\*approval|\s*\Z)"
@@ -199,8 +204,8 @@ _TABLE = {
         confirms=(("every", "default"), ("risky", "auto"), ("all", "yolo")),
         keeps=("~/.kimi-code/",),
     ),
-    "deepagents": Profile(never_asks=True),
-    "dcode": Profile(),  # of deepagents' makers; it asks
+    "deepagents": Profile(never_asks=True, keeps=("~/.deepagents/",)),
+    "dcode": Profile(keeps=("~/.deepagents/",)),  # of deepagents' makers; it asks
 }
 
 SYSTEM_PROMPTS = tuple(each.system_prompt for each in _TABLE.values() if each.system_prompt)
