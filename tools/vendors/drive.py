@@ -34,7 +34,6 @@ STEPS: dict[str, Step] = {
     "edit": trials.edit,
     "command": trials.command,
     "mcp": trials.mcp,
-    "options": trials.options,
     "cancel": trials.cancel,
     "kill_agent": trials.kill_agent,
     "kill_worker": trials.kill_worker,
@@ -42,6 +41,7 @@ STEPS: dict[str, Step] = {
     "limit": trials.limit,
     "stop": trials.stop,
     **SENT,
+    "options": trials.options,  # it may leave a model of other tools: codex' own is in no list
     "look": trials.look,
     "switch": successions.switch,
     "forget": successions.forget,
@@ -57,7 +57,10 @@ IN_SANDBOX: dict[str, Step] = {
 }
 """Those that a sandbox could spoil."""
 
-FAILURES = (AssertionError, OSError, TimeoutError, CannotInstall, Rejected, StartError)
+FAILURES = (
+    *(AssertionError, LookupError, OSError, TimeoutError),
+    *(CannotInstall, Rejected, StartError),
+)
 
 
 class Cell(NamedTuple):

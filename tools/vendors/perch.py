@@ -162,7 +162,7 @@ async def perched(
             address, trust = front.address, front.trusted()
             settings["allow"] = front.address.removeprefix("https://")
             settings["read"] = shlex.quote(str(front.folder))
-        lines = ["[agent]", "warm = false", "[sandbox]"]
+        lines = ["[agent]", "warm = false", "[worker]", f"start_timeout = {PATIENCE}", "[sandbox]"]
         lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
         if vendor.command:  # the registry does not know it, and one can only switch to a name
             lines += [f"[agents.{vendor.name}]", f"command = {json.dumps(vendor.command)}"]

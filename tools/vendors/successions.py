@@ -7,7 +7,8 @@ from rookery.client import fleet
 from rookery.client.deletion import can_delete
 from rookery.client.reading import recap
 from rookery.client.rewind.fork import fork
-from rookery.core.json.events import Event
+from rookery.core.json.events import Event, kind_of
+from rookery.core.turn.rewinding import SNAPSHOT
 from rookery.log.reader import Reader
 from tests.worker.aviary import Bird, is_agent, text_of
 from tools.vendors.marks import heard
@@ -73,7 +74,14 @@ async def switch(perch: Perch) -> str:
 
 async def _rewound(perch: Perch) -> None:
     """What is still seen is heard by the model, and what was taken back is not: in a fork, too."""
-    await perch.say(FACT)
+    said = (await perch.say(FACT))[-1]
+
+    def is_kept(event: Event) -> bool:
+        """Its files are: of turns that follow each other quickly, not each one's."""
+        about = event.update
+        return kind_of(about) == SNAPSHOT and about["turn"] == said.update["turn"]
+
+    await perch.bird.until(is_kept, said.seq)
     await perch.say(TAKEN_BACK)
     await perch.bird.send("rewind", turn=perch.bird.header()["turn"] - 1)
     made = await asyncio.to_thread(fork, perch.aviary.home, perch.bird.id)
