@@ -1,13 +1,21 @@
 """MCP servers of the editor that are reached over ACP, through the door."""
 
+import shutil
+import socket
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from rookery.agent.scripted.server import serving
 from tests.acp.bridging import NOTICES, is_call
 from tests.acp.doors import BRIDGE, Door
 from tests.acp.driving import Agent, Json
+from tests.agent.conftest import SCRIPT, write_settings
+from tests.agent.driving import allow_all, run, stop_reason
+from tests.agent.test_mcp_over_acp import Nest
+from tests.agent.test_mcp_servers import offered, use
 
 SERVER: Json = {"type": "acp", "name": "eggs", "serverId": "eggs-1"}
 
@@ -120,3 +128,46 @@ async def test_an_agent_that_takes_no_such_servers_gets_none_and_it_is_said(
         lambda line: "over acp" in str(line.get("params", {}).get("update", {}))
     )
     assert "did not get eggs" in str(notice)
+
+
+CONNECT = "import socket; socket.create_connection(('127.0.0.1', {}), 5); print('rea' + 'ched')"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+async def test_our_own_agent_calls_the_editors_tool_from_a_sandbox_without_network(
+    bridge: Door, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command beside it shows that there is no way to a port of this machine's."""
+    (tmp_path / "person").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    with serving(SCRIPT) as model, socket.create_server(("127.0.0.1", 0)) as listener:
+        write_settings(home, model)
+        lines = ["[agent]", "warm = false", "[worker]", "start_timeout = 300"]
+        lines += ["[sandbox]", 'kind = "bwrap"', 'network = "off"', ""]
+        (home / "config.toml").write_text("\n".join(lines))
+        editor = await bridge.start_own("--agent", "rookery")
+        nest, asked = Nest(editor), allow_all(editor)
+        await editor.call("initialize", protocolVersion=1, clientCapabilities=NOTICES)
+        made = await editor.call(
+            "session/new", cwd=str(tmp_path / "work"), mcpServers=[nest.declared()]
+        )
+        code = CONNECT.format(listener.getsockname()[1])
+        steps = [
+            use("mcp__nest__hatch", "owl"),
+            run(f'{sys.executable} -c "{code}" 2>&1; readlink /proc/self/ns/net'),
+            {"text": "ok"},
+        ]
+        assert stop_reason(await editor.turn(made["sessionId"], steps)) == "end_turn"
+        assert "mcp__nest__hatch" in offered(model)
+        results = [each for each in model.asked[-1].body["messages"] if each["role"] == "tool"]
+    assert [each["method"] for each in nest.asked].count("tools/call") == 1
+    assert asked
+    called, ran = (str(each["content"]) for each in results)
+    assert "hatched owl" in called
+    assert "Connection refused" in ran
+    assert "reached" not in ran
+    assert "net:[" in ran
+    assert str(Path("/proc/self/ns/net").readlink()) not in ran

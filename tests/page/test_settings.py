@@ -3,9 +3,11 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from rookery.client.login import servers as logins
 from rookery.home import config, mcp
 from rookery.models import profiles
 from tests.page.conftest import PHONE, Site
+from tests.rigs.oauth_server import OAuthServer
 
 
 def _save(page: Page) -> None:
@@ -41,6 +43,25 @@ def test_V8_a_setting_is_changed_and_a_wrong_field_says_so(site: Site) -> None:
     page.get_by_role("button", name="Save untested").click()
     expect(page.get_by_text("Saved near")).to_be_visible()
     assert "near" in profiles.load(site.served.home).profiles
+
+
+def test_a_form_that_is_sent_before_its_script_came_leaves_nothing_in_the_address(
+    site: Site,
+) -> None:
+    session = site.session()
+    page = site.page()
+    page.route("**/main.js", lambda route: route.abort())
+    site.expected = ("net::ERR_FAILED",)
+    forms = {"/settings/models/new": "[name=name]", f"/sessions/{session}": "textarea"}
+    for place, field in forms.items():
+        address = f"{site.served.address}{place}"
+        page.goto(address)
+        box = page.locator(f"main form {field}").first
+        box.fill("sk-secret")
+        box.locator("xpath=ancestor::form").evaluate("form => form.requestSubmit()")
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        expect(page).to_have_url(address)
+        expect(box).to_have_value("sk-secret")
 
 
 @pytest.mark.long
@@ -86,6 +107,32 @@ def test_V8_servers_and_rules_by_keyboard_on_a_phone(site: Site) -> None:
     page.get_by_label("Path").fill("**/.env")
     page.get_by_label("Path").press("Enter")
     expect(page.get_by_text("deny **/.env", exact=True)).to_be_visible()
+
+
+@pytest.mark.long
+def test_an_mcp_server_is_logged_in_to_where_the_list_shows_it(site: Site) -> None:
+    server = OAuthServer()
+    try:
+        values = {"name": "aviary", "kind": "http", "url": server.url}
+        made = {"values": values, "confirm": True}
+        assert site.served.ask("PATCH", "/api/setup/forms/servers", made).json()["done"] is True
+        page = site.page("/settings/servers", viewport=PHONE, has_touch=True)
+        page.get_by_role("link", name="Log in: aviary").press("Enter")
+        expect(page.get_by_role("heading", name="Log in to aviary")).to_be_visible()
+        page.wait_for_load_state()
+        page.get_by_role("button", name="Log in").press("Enter")
+        expect(page.get_by_text("Log in at this address")).to_be_visible(timeout=120_000)
+        expect(page.locator("code.address")).to_contain_text(f"{server.base}/authorize?")
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="Open in the browser").press("Enter")
+        expect(opened.value.locator("body")).to_contain_text("Authentication successful")
+        site.expected = ("Failed to load resource",)  # the library's page has a logo elsewhere
+        page.get_by_role("button", name="Done").press("Enter")
+        expect(page.get_by_text("Logged in to aviary.")).to_be_visible(timeout=60_000)
+        expect(page.locator(".saved .chip", has_text="logged in")).to_be_visible()
+        assert logins.is_logged_in(site.served.home, server.url)
+    finally:
+        server.close()
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ from rookery.core.blocks.document import Block
 from rookery.core.json import Json, lenient
 from rookery.core.json.secrets import masked
 from rookery.core.policy import approvals
+from rookery.daemon.pieces.forms import ONLY_BY_SCRIPT
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.render.ask_choices import (
     ALWAYS,
@@ -239,7 +240,8 @@ def _form(schema: Json, command: Json, session: str) -> str:
         "ways",
     )
     place = _place(command, session)
-    return f'<form class="answers fields" data-do="answer-form" {place}>{found}</form>'
+    start = f'<form class="answers fields" {ONLY_BY_SCRIPT} data-do="answer-form" {place}>'
+    return f"{start}{found}</form>"
 
 
 def _fields(schema: Json) -> list[tuple[str, Any]]:

@@ -3,6 +3,7 @@ is the browser's."""
 
 from rookery.client.attach import LARGEST, MOST, TOGETHER
 from rookery.core.json import Json, lenient
+from rookery.daemon.pieces.forms import ONLY_BY_SCRIPT
 from rookery.daemon.pieces.session_bar import icon
 from rookery.export.html.text import esc_line
 
@@ -29,7 +30,7 @@ def rendered(session: str, header: Json, closed: str) -> str:
     data = "".join(f' data-{key}="{esc_line(str(value))}"' for key, value in facts.items())
     return (
         '<ul id="outbox" class="outbox" aria-label="Not sent yet" data-keep></ul>'
-        f'<form class="composer" data-do="send" data-keep{data}>'
+        f'<form class="composer" {ONLY_BY_SCRIPT} data-do="send" data-keep{data}>'
         '<div class="editing" hidden><span>Editing a waiting prompt</span>'
         '<button type="button" class="quiet" data-do="stop-editing">Cancel</button></div>'
         f'<ul class="attached" aria-label="Attached" hidden></ul>{_field()}'

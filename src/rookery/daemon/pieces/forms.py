@@ -7,6 +7,10 @@ from rookery.core.json import Json, lenient
 from rookery.export.html.text import esc, esc_line, tag
 from rookery.forms.form import about, hinted, is_secret, is_shown, spelled, titled
 
+ONLY_BY_SCRIPT = 'method="dialog"'
+"""Of a form that a script sends: outside of a dialog, a browser then sends nothing by itself. A key
+or a prompt that is entered before the script is there would else stand in the page's address."""
+
 CHOSEN = 200
 """Characters of a choice's name."""
 
@@ -33,7 +37,7 @@ def form(
     flags = " data-new" if new else ""
     flags += f' data-busy="{esc_line(busy)}"' if busy else ""
     return (
-        f'<form class="setup" data-do="save-form" data-send="{esc_line(send)}"'
+        f'<form class="setup" {ONLY_BY_SCRIPT} data-do="save-form" data-send="{esc_line(send)}"'
         f' data-back="{esc_line(back)}"{flags} novalidate autocomplete="off">'
         f'<div class="form-fields">{fields(schema, values)}</div>'
         f'<div class="save-line">{buttons}<p class="outcome" role="status"></p></div></form>'
