@@ -19,6 +19,9 @@ pinned mode model effort origin compactionId type path oldText newText terminalI
 parentToolUseId optionId code data category currentValue choices availableModes currentModelId
 availableModels modelId uri resource blob danger confirmed steered kept
 critic refine again accepted iteration of more probability rookery
+planId session call update senderSessionId recipientSessionId senderMessageId recipientMessageId
+rateLimits primary secondary usedPercent windowDurationMins unifiedWindows utilization limits window
+compactionId trigger before when tree changed elicitation url files conversation undo
 """
 FIELDS = NAMES.split()
 
@@ -83,6 +86,38 @@ junk = st.builds(
 )
 """Known kinds and fields, with values of any type."""
 
+children = st.fixed_dictionaries(
+    {
+        "sessionUpdate": st.sampled_from(
+            ["subagent_update", "session_message", "session_message_chunk", "plan_update"]
+        )
+    },
+    optional={
+        "sessionId": ids,
+        "senderSessionId": ids,
+        "recipientSessionId": ids,
+        "messageId": ids,
+        "title": texts,
+        "description": texts,
+        "state": st.fixed_dictionaries({"state": st.sampled_from(["running", "idle", "?"])})
+        | scalars,
+        "content": words | st.lists(words, max_size=2),
+        "plan": st.fixed_dictionaries(
+            {"planId": ids, "type": st.sampled_from(["items", "markdown", "file"])}
+        )
+        | scalars,
+        "planId": ids,
+    },
+)
+"""Sub-agents that come and go, and whom nobody announced; plans that are changed and removed."""
+
+family = st.builds(
+    lambda inner, place, name: {"sessionUpdate": "_child", place: name, "update": inner},
+    shapely | children | foreign_json,
+    st.sampled_from(["session", "call", "nobody"]),
+    ids | scalars,
+)
+
 turns = st.sampled_from(
     [
         {"sessionUpdate": "_prompt", "prompt": [{"type": "text", "text": "p"}]},
@@ -92,11 +127,15 @@ turns = st.sampled_from(
     ]
 )
 
-updates = shapely | turns | junk | st.dictionaries(texts, foreign_json, max_size=3)
+updates = (
+    shapely | children | family | turns | junk | st.dictionaries(texts, foreign_json, max_size=3)
+)
 
 logs = st.lists(updates, max_size=25).map(lambda found: log(*found))
 
-shapely_logs = st.lists(shapely | turns, max_size=40).map(lambda found: log(*found))
+shapely_logs = st.lists(shapely | children | family | turns, max_size=40).map(
+    lambda found: log(*found)
+)
 
 
 def nested(levels: int, *, of: type = list) -> Any:

@@ -138,7 +138,7 @@ OUR_KINDS = frozenset(
     {
         *("_session", "_prompt", "_queue", "_turn", "_ask", "_judged", "_agent", "_context"),
         *("_rate_limit", "_terminal", "_critic", "_notice", "_settings", "_rejected", "_done"),
-        "_raw",
+        *("_raw", "_child", "_rewind", "_snapshot"),
     }
 )
 ACP_KINDS = frozenset(ACP_UPDATES)

@@ -103,7 +103,7 @@ def after(header: Json, event: Event, steps: Steps, at: str = "") -> Json:
 def _said(header: Json, event: Event, steps: Steps) -> Json:
     key, inner = key_of(event.update), inner_of(event)
     kind = kind_of(inner.update)
-    if kind in UNSEEN:
+    if kind in UNSEEN or not key:
         return {}
     header, changes = _present(header, event, key)
     if kind not in FOLDED:

@@ -28,6 +28,8 @@ def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at:
     match kind := kind_of(event.update):
         case _ if kind == CHILD and not at:
             key, inner = children.key_of(event.update), children.inner_of(event)
+            if not key:
+                return notices.raw(after, event, "an update of nobody's", event.update)
             ops = _inside(before, after, inner, looks, key)
             return [below(op, children.known(after).get(key)) for op in ops]
         case "subagent_update":
