@@ -28,6 +28,8 @@ CONNECT = 60.0
 """Seconds until the address must be there."""
 FINISH = 30.0
 """Seconds for the rest, once the browser was there."""
+PROBABLY = 10.0
+"""Seconds for it where the user says that the browser was there."""
 LAST_PAGE = described(
     "Address of the last page",
     "Only if your browser runs on another machine and cannot show that page: "
@@ -123,9 +125,9 @@ class ServerLoginForm(Form):
             if not back or not page.startswith(f"{back}?"):
                 return Saved(False, "", {"page": f"must begin with {back}?"})
             _visit(page)
-        waiting.hear(FINISH if page else 2.0)
+        waiting.hear(FINISH if page else PROBABLY)
         if not waiting.is_over:
-            return Saved(False, "Not logged in yet. Open the address first.")
+            return Saved(False, "Not logged in yet. Log in at the address, then press Done.")
         return self._ended(home, waiting)
 
     def _begun(self, home: str) -> Saved:

@@ -79,6 +79,11 @@ def test_tricks_are_named(address: str, warning: str) -> None:
     assert any(warning in piece.text for piece in pieces if piece.look == "note")
 
 
+def test_a_warning_shows_what_a_host_hides() -> None:
+    [words] = links.read("https://ex\u202eample.com/").warnings
+    assert "ex<202E>ample.com" in words
+
+
 @pytest.mark.parametrize(
     "address", [URL, "http://localhost:1/x", "http://127.1.2.3/", "http://[::1]/"]
 )

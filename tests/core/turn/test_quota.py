@@ -156,6 +156,13 @@ def test_a_session_continues_then_where_the_user_wants_it() -> None:
     assert rate_limit.resume_at(off, Policy()) is None
 
 
+@pytest.mark.parametrize("number", [1e308, -1, 10**300, "9", True, None], ids=str)
+def test_nonsense_of_another_machine_is_no_quota(number: object) -> None:
+    told = {"window": "5 h", "used": number, "resets": number, "at": 1_700_000_000_000}
+    window = quota.report_of(told).window
+    assert (window.used, window.resets, window.words) == (None, None, "5 h")
+
+
 def test_an_order_outlasts_a_resend_and_ends_with_the_users_next_prompt() -> None:
     wanted = update("_session", resumes=True)
     again = prompt(origin=rate_limit.ORIGIN)

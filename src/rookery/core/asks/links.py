@@ -25,7 +25,7 @@ PLAIN = "Not encrypted (http): others can read and change what you send."
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f-\xa0\\]|[^\S ]")
 _HOST = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 _IPV6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
-_PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]+)(?::(\d{0,5}))?")
+_PLACE = re.compile(r"(\[[^\]]*\]|[^:\[\]]+)(?::([0-9]{0,5}))?")
 _KEPT = "%/:?#[]@!$&'()*+,;=-._~"
 """What stands in an address as it is."""
 
@@ -107,7 +107,8 @@ def _disguises(user: str, host: str, given: str) -> list[str]:
         found.append(f"The part before the @ is not the site. You would go to {host}.")
     if any(label.startswith("xn--") for label in host.split(".")):
         found.append(
-            f"The site's name has letters of other scripts, which may look like another: {given}"
+            f"The site's name has letters of other scripts, which may look like another: "
+            f"{safe_text.clean_line(given)}"
             if not given.isascii()
             else "The site's name has letters of other scripts (xn--), and may imitate another."
         )

@@ -245,8 +245,8 @@ class Report(NamedTuple):
 
 def report_of(told: Json) -> Report:
     """As another machine's daemon says it."""
-    used, resets = lenient.number(told, "used"), lenient.integer(told, "resets")
     name, at = lenient.text(told, "window"), lenient.integer(told, "at") or 0
+    used, resets = _share(told, "used"), _reset(lenient.number(told, "resets"), at)
     window = Window(_clean(name), used, resets, told.get("limited") is True, at)
     agent, account = lenient.text(told, "agent"), lenient.text(told, "account")
     return Report(agent, account, window, lenient.text(told, "session"))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rookery.core.json import Json, lenient
+from rookery.core.json.safe_text import clean
 
 UNAUTHENTICATED = -32000
 MOST = 12
@@ -94,30 +95,54 @@ def _method(given: Json, argv: Sequence[str]) -> Method:
     id = lenient.text(given, "id") or lenient.text(given, "methodId")
     name = lenient.first_line(lenient.text(given, "name") or id, LONGEST)
     about = lenient.first_line(lenient.text(given, "description"), LONGEST).strip()
-    command, environment = _terminal(given, argv)
+    is_terminal, command, environment = _terminal(given, argv)
+    if is_terminal and not command:
+        return Method("", "")
     kind = TERMINAL if command else AGENT
     variables = tuple[str, ...]()
     if lenient.text(given, "type") == VARIABLES:
         each = [lenient.text(one, "name") for one in lenient.mappings(given, "vars")]
         kind = VARIABLES
-        variables = tuple(filter(None, (*each, lenient.text(given, "varName"))))
+        each.append(lenient.text(given, "varName"))
+        variables = tuple(filter(_is_variable, each))
     key = isinstance(lenient.mapping(given, "_meta").get("api-key"), dict)
     return Method(id, name, about, kind, command, environment, variables, key and kind == AGENT)
 
 
-def _terminal(given: Json, argv: Sequence[str]) -> tuple[tuple[str, ...], tuple[Pair, ...]]:
-    """The agent itself with other arguments, or a program that it names."""
-    if lenient.text(given, "type") == TERMINAL:
-        return (*argv, *lenient.texts(given, "args")), _pairs(given.get("env"))
+def _terminal(given: Json, argv: Sequence[str]) -> tuple[bool, tuple[str, ...], tuple[Pair, ...]]:
+    """Whether it is one, and what runs there: the agent itself with other arguments, or a program
+    that it names; no words where it cannot be started, or would not be shown as it is."""
     meta = lenient.mapping(lenient.mapping(given, "_meta"), "terminal-auth")
-    if program := lenient.text(meta, "command"):
-        return (program, *lenient.texts(meta, "args")), _pairs(meta.get("env"))
-    return (), ()
+    if lenient.text(given, "type") == TERMINAL:
+        command = [*argv, *lenient.texts(given, "args")]
+        env = given.get("env")
+    elif program := lenient.text(meta, "command"):
+        command = [program, *lenient.texts(meta, "args")]
+        env = meta.get("env")
+    else:
+        return False, (), ()
+    is_plain = all(_is_plain(word) for word in command)
+    return True, tuple(command) if is_plain else (), _pairs(env)
 
 
 def _pairs(given: object) -> tuple[Pair, ...]:
+    """What a shell could export."""
     env: Mapping[object, object] = given if isinstance(given, dict) else {}
-    return tuple((str(name), str(value)) for name, value in env.items())
+    return tuple(
+        (name, value)
+        for name, value in env.items()
+        if isinstance(name, str) and _is_variable(name)
+        if isinstance(value, str) and _is_plain(value)
+    )
+
+
+def _is_variable(name: str) -> bool:
+    return name.isascii() and name.isidentifier()
+
+
+def _is_plain(word: str) -> bool:
+    """A terminal shows it as it is."""
+    return clean(word) == word and "\n" not in word
 
 
 # --- status --------------------------------------------------------------------------------------
