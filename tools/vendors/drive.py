@@ -94,9 +94,8 @@ async def _take(perch: Perch, name: str, step: Step) -> Cell:
         why = "" if fault else "".join(traceback.format_exception(error))
         try:
             await perch.settle()
-            if fault:  # it may last as long as the process: vibe forgets no key that was refused
-                await perch.wake()
-                await perch.say("here again")
+            if fault:
+                await perch.recover()
         except FAILURES as worse:
             why = f"{why}\nand then: {worse!r}"
         return Cell(name, "", why if not fault else "", fault)

@@ -23,6 +23,9 @@ from tools.vendors.vendor import Environment, Vendor
 
 type Json = dict[str, Any]
 
+FACT = "the-owl-is-grey and sits in the old oak"
+"""Said before a death, and to be remembered after it."""
+
 PATIENCE = 180.0
 """Seconds: some start for half a minute where others work as well."""
 
@@ -56,6 +59,8 @@ class Perch:
         self.llm = llm
         self.aviary = aviary
         self.environment = environment
+        self.begun = 0
+        """The last event before this conversation."""
         self.asked: dict[str, str] = {}
         """By an ask's id: what it showed while it was open."""
         self.bird = self.hatch(vendor.argv, vendor.name, recorded)
@@ -136,6 +141,15 @@ class Perch:
             options = [option for option in ask["options"] if option["kind"] == kind]
             assert options, f"no {kind} among {ask['options']}"
             await self.bird.answer(ask, options[0]["optionId"])
+
+    async def recover(self) -> None:
+        """After a fault of the agent's, which may last as long as its process (vibe forgets no key
+        that was refused) or its conversation (opencode's, which no strict model takes any more)."""
+        await self.wake()
+        turn = await self.say("here again")
+        if turn[-1].update["reason"] != "end_turn":
+            self.begun = (await self.bird.send("clear")).seq
+            await self.say(FACT)
 
     async def settle(self) -> None:
         """After a step that went wrong: the next one finds no turn running."""

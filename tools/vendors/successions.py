@@ -12,8 +12,7 @@ from rookery.core.turn.rewinding import SNAPSHOT
 from rookery.log.reader import Reader
 from tests.worker.aviary import Bird, is_agent, text_of
 from tools.vendors.marks import heard
-from tools.vendors.perch import Perch
-from tools.vendors.trials import FACT
+from tools.vendors.perch import FACT, Perch
 
 LIMIT = [{"rate_limit": "2099-01-01T00:00:00Z", "message": "slow"}]
 TAKEN_BACK = "the-magpie-has-a-ring"

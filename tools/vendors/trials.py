@@ -15,10 +15,7 @@ from rookery.processes import tree
 from rookery.processes.tree import Process
 from tests.worker.aviary import is_agent, is_idle, is_text, text_of
 from tools.vendors.marks import conversation_of, heard
-from tools.vendors.perch import Perch
-
-FACT = "the-owl-is-grey and sits in the old oak"
-"""Said before a death, and to be remembered after it."""
+from tools.vendors.perch import FACT, Perch
 
 CODE = re.compile(r"exit(ed)?( with)?( code)?:? 3\b", re.IGNORECASE)
 """As some agents say it in the output itself."""
@@ -255,7 +252,8 @@ async def _remembers(perch: Perch) -> str:
     assert heard(asked, FACT, "model"), "the answer was forgotten"
     check_log(perch)
     # A replay that was logged would say it again.
-    assert text_of(perch.events()).count(FACT) == 1, "the log has it twice"
+    own = perch.bird.events(perch.begun)
+    assert text_of(own).count(FACT) == 1, "the log has it twice"
     return str(ready[0].update["how"])
 
 

@@ -30,6 +30,8 @@ def _surroundings(home: Path, url: str) -> Environment:
     return {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
 
+EMPTY = "killed in an answer, it goes on with an empty message, which strict models refuse."
+
 VENDOR = Vendor(
     "opencode",
     _surroundings,
@@ -42,4 +44,5 @@ VENDOR = Vendor(
     programs=("opencode",),
     limited="end_turn",
     insists=True,
+    faults={"kill_agent": EMPTY, "kill_worker": EMPTY},
 )
