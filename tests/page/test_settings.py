@@ -122,7 +122,7 @@ def test_an_mcp_server_is_logged_in_to_where_the_list_shows_it(site: Site) -> No
         expect(page.get_by_role("heading", name="Log in to aviary")).to_be_visible()
         page.wait_for_load_state()
         page.get_by_role("button", name="Log in").press("Enter")
-        expect(page.get_by_text("Log in at this address")).to_be_visible(timeout=120_000)
+        expect(page.get_by_text("Log in at this address")).to_be_visible(timeout=160_000)
         expect(page.locator("code.address")).to_contain_text(f"{server.base}/authorize?")
         with page.expect_popup() as opened:
             page.get_by_role("link", name="Open in the browser").press("Enter")

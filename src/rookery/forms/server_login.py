@@ -24,8 +24,9 @@ from rookery.forms.form import Form, Saved, described
 from rookery.home import mcp
 from rookery.processes.search_path import for_python
 
-CONNECT = 60.0
-"""Seconds until the address must be there."""
+CONNECT = 150.0
+"""Seconds until the address must be there: on a busy machine, most of them are for loading the
+libraries."""
 FINISH = 30.0
 """Seconds for the rest, once the browser was there."""
 PROBABLY = 10.0
