@@ -78,7 +78,8 @@ async def _rewound(perch: Perch) -> None:
     def is_kept(event: Event) -> bool:
         """Its files are: of turns that follow each other quickly, not each one's."""
         about = event.update
-        return kind_of(about) == SNAPSHOT and about["turn"] == said.update["turn"]
+        is_end = kind_of(about) == SNAPSHOT and about["when"] == "end"
+        return is_end and bool(about["turn"] == said.update["turn"])
 
     await perch.bird.until(is_kept, said.seq)
     await perch.say(TAKEN_BACK)
