@@ -29,7 +29,9 @@ def _inside(before: Json, after: Json, event: Event, looks: dict[str, Look], at:
         case _ if kind == CHILD and not at:
             key, inner = children.key_of(event.update), children.inner_of(event)
             if not key:
-                return notices.raw(after, event, "an update of nobody's", event.update)
+                return notices.raw(
+                    after, event, "an update of a sub-agent that it does not name", event.update
+                )
             ops = _inside(before, after, inner, looks, key)
             return [below(op, children.known(after).get(key)) for op in ops]
         case "subagent_update":
