@@ -17,8 +17,9 @@ from rookery.client import fleet
 from rookery.core.policy import modes
 from rookery.daemon.idempotency import KeyReused, Keys
 from tests.daemon.served import Answer, Served, awaited
+from tests.export.sessions import png
 
-PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+PNG = png()
 TOGETHER = 20
 
 

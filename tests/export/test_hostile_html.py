@@ -12,7 +12,7 @@ from rookery import export
 from rookery.core.json.events import Json
 from rookery.export.html import markdown
 from rookery.export.html.code import highlighted, printed
-from rookery.export.html.images import Images, type_of
+from rookery.export.html.images import Images
 from tests.export.sessions import chunk, home_of, png, prompt, said, session, tool, turn
 
 TAGS = """
@@ -181,7 +181,6 @@ def test_I14_an_image_is_checked_by_its_bytes() -> None:
     bounded = Images(blobs.get, room=len(blobs["png"]))
     assert bounded.address({"blob": "png"})
     assert not bounded.address({"blob": "png"}), "all images of a file have a bound together"
-    assert type_of(b"RIFF1234WEBPVP8 ") == "image/webp"
 
 
 LONG = 10_000_000

@@ -15,11 +15,12 @@ from rookery.core.view.reduce import fold
 from rookery.home import paths
 from rookery.log.reader import Reader
 from rookery.processes import tree
+from tests.export.sessions import png
 from tests.worker.aviary import Aviary, Bird, blocks, is_idle
 
 type Json = dict[str, Any]
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+PNG = png(8, 6)
 
 
 def given(bird: Bird, tmp_path: Path, **files: bytes) -> list[Json]:
@@ -76,6 +77,8 @@ async def test_the_log_holds_the_bytes_once_and_the_stage_is_empty(
             "mime": "image/png",
             "bytes": len(PNG),
             "blob": kept[0]["blob"],
+            "width": 8,
+            "height": 6,
             "name": "shot",
         }
     ]

@@ -9,6 +9,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.core import units
+from rookery.core.agent import pictures
+from rookery.core.image_bytes import KINDS, type_of
 from rookery.core.json import Json, lenient
 from rookery.home import paths
 from rookery.log.store import Writer
@@ -17,13 +19,6 @@ MOST = 8
 TOO_MANY = f"{{}} files are attached; the limit is {MOST}."
 LARGEST = 10 * 1024 * 1024
 TOGETHER = 20 * 1024 * 1024
-
-_IMAGES = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 
 
 class Unattachable(Exception):
@@ -37,10 +32,7 @@ class Attachment(NamedTuple):
 
     @property
     def is_image(self) -> bool:
-        return self.mime in IMAGES
-
-
-IMAGES = frozenset({*(mime for _, mime in _IMAGES), "image/webp"})
+        return self.mime in KINDS
 
 
 def load(files: Sequence[str]) -> list[Attachment]:
@@ -87,13 +79,13 @@ def _taken_up(directory: str, writer: Writer, block: Json) -> Json:
     resource = lenient.mapping(block, "resource")
     staged = lenient.text(block, "staged") or lenient.text(resource, "staged")
     if not staged:
-        return block
+        return pictures.kept_block(block, writer.put_blob)
     data = _found(directory, writer, staged)
     blob = writer.put_blob(data)
     with suppress(OSError):  # if it is sent again, it is in the log
         os.unlink(os.path.join(directory, paths.STAGED, staged))
     rest = {key: value for key, value in (resource or block).items() if key != "staged"}
-    rest |= {"kept" if resource else "blob": blob, "bytes": len(data)}
+    rest |= {"kept" if resource else "blob": blob} | pictures.about(data, image=not resource)
     return {**block, "resource": rest} if resource else rest
 
 
@@ -153,15 +145,12 @@ def _loaded(path: str) -> Attachment:
 
 def mime_of(data: bytes, path: str) -> str:
     """An image is known by its bytes, whatever it is called; all else by its name."""
-    for sign, mime in _IMAGES:
-        if data.startswith(sign):
-            return mime
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
+    if kind := type_of(data):
+        return kind
     import mimetypes
 
     guess = mimetypes.guess_type(path)[0]
-    if guess and guess not in IMAGES:
+    if guess and guess not in KINDS:
         return guess
     return "text/plain" if _is_text(data) else "application/octet-stream"
 

@@ -22,7 +22,7 @@ import rookery
 from rookery.agents import programs, registry
 from rookery.client.config.in_force import InForce
 from rookery.core import budgets, spending
-from rookery.core.agent import imported, ingest, messages
+from rookery.core.agent import imported, ingest, messages, pictures
 from rookery.core.agent import machine as agent_machine
 from rookery.core.agent.addresses import address_of
 from rookery.core.agent.chunks import Lanes
@@ -374,6 +374,10 @@ class Journal:
         if not self._drafts:
             return []
         try:
+            self._drafts = [
+                draft._replace(update=pictures.kept(draft.update, self.writer.put_blob))
+                for draft in self._drafts
+            ]
             events = self.writer.append(self._drafts, full=self._full)
         except StoreError as error:
             if self.trouble is None:

@@ -1,16 +1,12 @@
-"""Prompts on their way in and out: checked against what we offer, large parts laid beside the log
-for the worker to keep, and filled in again when a prompt is shown."""
+"""Prompts on their way in: checked against what we offer, large parts laid beside the log
+for the worker to keep."""
 
-from base64 import b64decode, b64encode
-from collections.abc import Callable
+from base64 import b64decode
 from typing import Any
 
 from rookery.client.attach import lay
 from rookery.core.json import Json, dumps, lenient
 from rookery.wire.params import invalid
-
-type Load = Callable[[str], bytes | None]
-"""A blob of the session's log by its name."""
 
 STAGED_FROM = 16 * 1024
 """Characters from which a part is not sent inside the command."""
@@ -83,22 +79,3 @@ def _lay(block: Json, directory: str) -> Json:
     rest = {key: value for key, value in (resource or block).items() if key not in bulk}
     rest["staged"] = name
     return {**block, "resource": rest} if resource else rest
-
-
-def shown(block: Json, load: Load) -> Json:
-    """A block of a logged prompt, as an editor can show it."""
-    resource = lenient.mapping(block, "resource")
-    name = lenient.text(block, "blob") or lenient.text(resource, "kept")
-    if not name:
-        return block
-    data = load(name)
-    if data is None or len(data) > MOST // 2:
-        size = lenient.integer(block, "bytes") or lenient.integer(resource, "bytes") or 0
-        what = lenient.text(resource, "uri") or lenient.text(block, "mimeType") or "attachment"
-        return {"type": "text", "text": f"[{what}, {size} bytes]"}
-    if not resource:
-        return {**block, "data": b64encode(data).decode("ascii")}
-    try:
-        return {**block, "resource": {**resource, "text": data.decode()}}
-    except UnicodeDecodeError:
-        return {**block, "resource": {**resource, "blob": b64encode(data).decode("ascii")}}

@@ -15,6 +15,7 @@ from rookery.client.create import begun, complete, default_confirm, own_worktree
 from rookery.client.daemon.origin import by, run
 from rookery.client.rewind.preview import end_of, preview
 from rookery.client.session import UNSENT, Rejected, SessionClient
+from rookery.core.agent import pictures
 from rookery.core.agent.opening import can
 from rookery.core.asks import kept_asks
 from rookery.core.json import Draft, Json, kind_of, lenient
@@ -185,8 +186,7 @@ def _memory(log: Reader, header: Json, turn: int) -> Json | None:
 
 
 def _copy_blobs(log: Reader, writer: Writer, update: Json) -> None:
-    """Of attachments."""
-    for block in lenient.mappings(update, "prompt"):
-        name = lenient.text(block, "blob")
-        if name and (data := log.blob(name)) is not None:
+    """Of attachments and pictures."""
+    for name in pictures.named(update):
+        if (data := log.blob(name)) is not None:
             writer.put_blob(data)

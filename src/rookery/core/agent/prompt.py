@@ -10,6 +10,10 @@ type Load = Callable[[str], str | None]
 """The bytes of a blob by its hash, in base64; None where there is none."""
 
 
+OURS = ("bytes", "width", "height")
+"""What the log adds to a block whose bytes it keeps (`pictures.about`)."""
+
+
 class Untaken(Exception):
     """The agent does not take a part of the prompt; the words say which, and what helps."""
 
@@ -41,7 +45,7 @@ def _filled(block: Json, load: Load) -> Json:
     if not lenient.text(block, "blob"):
         return block
     data = _loaded(block["blob"], load, "The image")
-    rest = {key: block[key] for key in block if key not in ("blob", "bytes", "name")}
+    rest = {key: block[key] for key in block if key not in (*OURS, "blob", "name")}
     return {**rest, "data": data}
 
 
@@ -50,7 +54,7 @@ def _resource(resource: Json, load: Load) -> Json:
     if not lenient.text(resource, "kept"):
         return resource
     data = _loaded(resource["kept"], load, "A file")
-    rest = {key: resource[key] for key in resource if key not in ("kept", "bytes")}
+    rest = {key: resource[key] for key in resource if key not in (*OURS, "kept")}
     try:
         text = b64decode(data).decode("utf-8")
     except UnicodeDecodeError:

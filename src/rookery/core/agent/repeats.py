@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from rookery.core.agent import pictures
 from rookery.core.agent.ingest import is_replay
 from rookery.core.agent.prompt import words_of
 from rookery.core.json import Json, kind_of, lenient
@@ -314,6 +315,8 @@ class Told:
                 if self._last and not known:
                     return self._take_message(kind, said)
                 return self._take(kind, said) or known
+        if isinstance(content, dict):  # as the log has it
+            content = pictures.kept_block(content, pictures.name_of)
         return content in self._others
 
     def _is_old(self, call: Json) -> bool:

@@ -8,6 +8,7 @@ much.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rookery.core.image_bytes import Picture
 from rookery.core.json import Json, dumps, lenient
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.edit_lines import Line, in_content, in_input, lines_of
@@ -68,19 +69,38 @@ def from_block(block: object) -> Part:
         case {"type": "image" | "audio" as kind, "data": str(data), **rest}:
             mime = lenient.text(rest, "mimeType") or f"{kind}/*"
             return {"type": "image", "mime": mime, "bytes": len(data) * 3 // 4} | _name(rest)
-        case {"type": "image", "blob": str(name), **rest}:
-            size = lenient.integer(rest, "bytes") or 0
-            mime = lenient.text(rest, "mimeType")
-            return {"type": "image", "mime": mime, "bytes": size, "blob": name} | _name(rest)
+        case {"type": "image", "blob": str(blob), **rest}:
+            return _picture(rest, blob, lenient.text(rest, "name"))
         case {"type": "resource_link", "uri": str(uri), **rest}:
             name = lenient.text(rest, "title") or lenient.text(rest, "name") or uri
             return {"type": "link", "uri": uri, "name": name}
+        case {"type": "resource", "resource": {"kept": str(kept), "width": int(), "uri": str(uri)}}:
+            return _picture(lenient.mapping(block, "resource"), kept, uri.rpartition("/")[2])
         case {"type": "resource", "resource": {"uri": str(uri), **rest}}:
             if isinstance(rest.get("text"), str):
                 return {"type": "markdown", "text": rest["text"], "name": uri}
             name = uri.rpartition("/")[2] if "kept" in rest else uri
             return {"type": "link", "uri": uri, "name": name or uri}
     return {"type": "json", "value": block}
+
+
+def _picture(given: object, blob: str, name: str) -> Part:
+    """One whose bytes the log keeps. Earlier builds wrote no size; 0: it is none that is shown."""
+    about = {key: lenient.integer(given, key) for key in ("width", "height")}
+    size = {key: value for key, value in about.items() if value is not None}
+    mime, count = lenient.text(given, "mimeType"), lenient.integer(given, "bytes") or 0
+    found = {"type": "image", "mime": mime, "bytes": count, "blob": blob}
+    return found | size | _name({"name": name})
+
+
+def unshown(picture: Part) -> str:
+    """Why a picture that the log keeps is not shown; "": as far as is known, it is."""
+    width, height = lenient.integer(picture, "width"), lenient.integer(picture, "height")
+    if width is None or height is None:
+        return ""
+    if width <= 0 or height <= 0:
+        return "not a picture that can be shown"
+    return Picture("", width, height).refusal
 
 
 def _name(image: object) -> Part:

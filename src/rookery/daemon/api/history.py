@@ -14,6 +14,7 @@ from rookery.client import attach, reading
 from rookery.client.daemon.remote import LOG_PLACE
 from rookery.client.rewind import turns
 from rookery.client.rewind.preview import preview
+from rookery.core import image_bytes
 from rookery.core.json import Event, Json
 from rookery.core.json.secrets import masked
 from rookery.core.turn import rewind_preview
@@ -33,7 +34,7 @@ router = APIRouter(tags=["history"])
 
 TEXT = sends("text/plain")
 HASH = "^[0-9a-f]{64}$"
-KINDS = (*sorted(attach.IMAGES), "text/plain", "application/octet-stream")
+KINDS = (*sorted(image_bytes.KINDS), "text/plain", "application/octet-stream")
 
 Seq = Annotated[int | None, Query(ge=0, le=LARGEST)]
 
@@ -287,9 +288,10 @@ async def read_blob(
     session: SessionId,
     name: Annotated[str, Path(pattern=HASH, description="The hash that an event names it by.")],
 ) -> Response:
-    """Bytes that the log keeps: an image or a file of a prompt, long output.
+    """Bytes that the log keeps: a picture of a prompt or of the agent's, a file of a prompt.
 
-    An image is sent as one if its bytes are one; all else is plain text, or bytes to be saved.
+    An image is sent as one if its bytes are one and it is not too large to be drawn; all else is
+    plain text, or bytes to be saved.
     """
 
     def read() -> bytes | None:
@@ -302,5 +304,8 @@ async def read_blob(
     kind = attach.mime_of(data, "")
     if kind == "text/plain":
         return PlainTextResponse(masked(data.decode()))
-    headers = {} if kind in attach.IMAGES else {"Content-Disposition": "attachment"}
-    return Response(data, media_type=kind, headers=headers)
+    picture = image_bytes.look_at(data)
+    if picture is not None and not picture.refusal:
+        return Response(data, media_type=picture.kind)
+    kind = "application/octet-stream"
+    return Response(data, media_type=kind, headers={"Content-Disposition": "attachment"})

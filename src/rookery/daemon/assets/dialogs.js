@@ -52,7 +52,8 @@ function walk(event, dialog) {
   rows.at(to % rows.length)?.focus();
 }
 
-function open(dialog, anchor) {
+/** Opens it; `anchor` has the focus again when it is closed. */
+export function open(dialog, anchor) {
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   const isMenu = dialog.classList.contains("menu");
   if (isMenu) anchor?.setAttribute("aria-expanded", "true");

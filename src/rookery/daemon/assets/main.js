@@ -24,27 +24,13 @@ export function html(text) {
   const template = document.createElement("template");
   template.innerHTML = text;
   limit(template.content);
-  if (text.includes("data-src=")) fill(template.content);
+  if (text.includes("picture")) fill(template.content);
   return template.content;
 }
 
-const pictures = new Map(); // by path: the address in this tab; "" until it is fetched
-
 /** Pictures of the daemon's: a plain address would say nothing of who asks. */
 function fill(root) {
-  for (const image of $$("img[data-src]", root)) {
-    const path = image.dataset.src, known = pictures.get(path);
-    if (known) image.src = known;
-    else if (known === undefined) fetchPicture(path).catch(() => pictures.delete(path));
-  }
-}
-
-async function fetchPicture(path) {
-  pictures.set(path, "");
-  const answer = await ask(path);
-  if (!answer.ok) throw new Error(answer.statusText);
-  pictures.set(path, URL.createObjectURL(await answer.blob()));
-  fill(document);
+  if ($("img[data-src], [data-do=picture-save]", root)) import("./pictures.js").then(({ look }) => setTimeout(look)).catch(told);
 }
 
 export function element(name, attributes = {}, ...inner) {

@@ -30,7 +30,7 @@ function attributes(old, next) {
   const details = old.localName === "details" && !(old.classList.contains("live") && !old.dataset.touched); // one that opened itself closes itself
   const field = old.localName === "input" || old.localName === "textarea" || old.localName === "select";
   for (const { name } of [...old.attributes]) {
-    if (!next.hasAttribute(name) && !(details && name === "open") && name !== "aria-busy") old.removeAttribute(name);
+    if (!next.hasAttribute(name) && !(details && name === "open") && name !== "aria-busy" && !(name === "src" && old.dataset.src)) old.removeAttribute(name);
   }
   for (const { name, value } of next.attributes) {
     if (details && name === "open" && old.dataset.touched) continue;

@@ -4,6 +4,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
+from rookery.core.image_bytes import look_at
 from rookery.core.json import lenient
 
 LARGEST = 5 * 1024 * 1024
@@ -11,17 +12,6 @@ LARGEST = 5 * 1024 * 1024
 
 TOGETHER = 30 * 1024 * 1024
 """Bytes of all images of one file."""
-
-_BEGINNINGS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-_BEGINNINGS |= {b"GIF87a": "image/gif", b"GIF89a": "image/gif"}
-
-
-def type_of(data: bytes) -> str:
-    """By the first bytes, whatever its sender calls it; "": none that is shown. Never SVG, which
-    is a document of its own."""
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _BEGINNINGS.items() if data.startswith(start)), "")
 
 
 class Images:
@@ -37,8 +27,8 @@ class Images:
         if not name or size > min(LARGEST, self._room):
             return ""
         data = self._blob(name) or b""
-        kind = type_of(data)
-        if not kind or len(data) > min(LARGEST, self._room):
+        picture = look_at(data)
+        if picture is None or picture.refusal or len(data) > min(LARGEST, self._room):
             return ""
         self._room -= len(data)
-        return f"data:{kind};base64,{b64encode(data).decode()}"
+        return f"data:{picture.kind};base64,{b64encode(data).decode()}"

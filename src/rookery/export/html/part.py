@@ -4,6 +4,7 @@ from typing import Any
 
 from rookery.core import units
 from rookery.core.asks import forms
+from rookery.core.blocks.parts import unshown
 from rookery.core.json import lenient
 from rookery.export.html import diff, markdown
 from rookery.export.html.code import as_json, left_out, printed
@@ -76,14 +77,35 @@ def _markdown(part: Part, text: str) -> str:
 
 def _image(part: Part, view: View) -> str:
     name, size = lenient.text(part, "name"), lenient.number(part, "bytes")
-    said = [name or "image", lenient.text(part, "mime"), units.size(size) if size else ""]
+    why, pixels = unshown(part), thumbnail(part)
+    said = [name or "picture", lenient.text(part, "mime"), *pixels[2:]]
+    said += [units.size(size) if size else "", why]
     words = esc_line(" · ".join(each for each in said if each))
-    if address := view.image(part):
-        source = "data-src" if address.startswith("/") else "src"  # the page fetches its own
-        place = esc_line(address, len(address))
-        shown = f'<img {source}="{place}" alt="{esc_line(name or "image")}">'
-        return tag("figure", f"{shown}<figcaption>{words}</figcaption>")
-    return tag("p", f"▣ {words}", "attached")
+    address = view.image(part)
+    place = esc_line(address, len(address))
+    if not address or why:
+        save = f' <a class="save" data-do="picture-save" href="{place}">Save</a>' if address else ""
+        return tag("p", f"▣ {words}{save}", "attached")
+    size_set = f' width="{pixels[0]}" height="{pixels[1]}"' if pixels else ""
+    about = f'alt="{esc_line(name or "picture")}"{size_set}'
+    if address.startswith("/"):  # the page fetches its own
+        image = f'<img data-src="{place}" {about}>'
+        shown = f'<a class="thumb" data-do="picture" href="{place}">{image}</a>'
+    else:
+        shown = f'<details class="thumb"><summary><img src="{place}" {about}></summary></details>'
+    return tag("figure", f"{shown}<figcaption>{words}</figcaption>")
+
+
+WIDE, HIGH = 320, 200
+
+
+def thumbnail(part: Part) -> tuple[int, int, str] | tuple[()]:
+    """How large it is drawn before it is opened, and its own size; empty: that is not known."""
+    width, height = lenient.integer(part, "width") or 0, lenient.integer(part, "height") or 0
+    if width <= 0 or height <= 0:
+        return ()
+    least = min(1.0, WIDE / width, HIGH / height)
+    return max(1, round(width * least)), max(1, round(height * least)), f"{width:,} × {height:,}"
 
 
 def _form(part: Part) -> str:

@@ -8,8 +8,8 @@ import sys
 from contextlib import suppress
 from typing import NamedTuple
 
-from rookery.client.attach import IMAGES, LARGEST, Attachment, mime_of
-from rookery.core import units
+from rookery.client.attach import LARGEST, Attachment, mime_of
+from rookery.core import image_bytes, units
 
 WITHIN = 5.0
 """Seconds per program."""
@@ -73,7 +73,7 @@ def _checked(data: bytes) -> Attachment:
     if len(data) > LARGEST:
         raise NoImage(f"The clipboard's image is too large; the limit is {units.size(LARGEST)}.")
     kind = mime_of(data, "clipboard")
-    if kind not in IMAGES:
+    if kind not in image_bytes.KINDS:
         raise NoImage("Agents do not accept this kind of image.")
     return Attachment(f"clipboard.{kind.partition('/')[2]}", data, kind)
 

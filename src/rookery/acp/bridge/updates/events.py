@@ -5,13 +5,13 @@ editor's own prompts are not echoed live, and state (commands, usage, options, t
 as it is at the end.
 """
 
-from rookery.acp.bridge.attachments import Load, shown
 from rookery.acp.bridge.offered import Offered
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.children import Children, call_id
 from rookery.acp.bridge.updates.plans import Plans
 from rookery.acp.bridge.updates.terminals import Screens
 from rookery.core.agent import children as memory
+from rookery.core.agent import pictures
 from rookery.core.agent.message_blocks import is_system_prompt
 from rookery.core.asks.kept_asks import ORIGIN as ASKED_AGAIN
 from rookery.core.blocks import parts
@@ -30,7 +30,7 @@ from rookery.wire.params import offers
 class Sharing:
     """The fold of one session for one editor."""
 
-    def __init__(self, client: Json, offered: Offered, load: Load) -> None:
+    def __init__(self, client: Json, offered: Offered, load: pictures.Load) -> None:
         self.header: Json = dict(EMPTY)
         self.screens = Screens(client)
         self._offered = offered
@@ -51,6 +51,7 @@ class Sharing:
         """The updates of an event. `echo`: its prompt, too."""
         before = self.header
         self.header = before | advance(before, event)
+        event = event._replace(update=pictures.whole(event.update, self._load))
         if kind_of(event.update) in memory.KINDS:
             return self.children.take(self.header, event)
         told = self._history(before, event, echo=echo)
@@ -126,7 +127,9 @@ class Sharing:
         return [
             told
             for block in lenient.mappings(event.update, "prompt")
-            for told in shapes.chunk({**message, "content": shown(block, self._load)})
+            for told in shapes.chunk(
+                {**message, "content": pictures.whole_block(block, self._load)}
+            )
         ]
 
     def _aside(self, event: Event, words: str) -> list[Json]:
