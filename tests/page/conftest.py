@@ -52,18 +52,13 @@ const { ask } = await import(new URL("device.js", main.src));
 """In a script of a test: `ask` is the page's own fetch."""
 
 
-class Site:
-    """A daemon, the sessions that a test makes for it, and browsers that are logged in."""
+class Place:
+    """A daemon, and the sessions that a test makes for it."""
 
-    def __init__(self, served: Served, browser: Browser, directory: Path) -> None:
+    def __init__(self, served: Served, directory: Path) -> None:
         self.served = served
-        self.browser = browser
         self.directory = directory
         self._scripts = 0
-        self._contexts: list[BrowserContext] = []
-        self._faults: list[str] = []
-        self.expected: tuple[str, ...] = ()
-        """Parts of errors in the console that the test brings about."""
 
     def session(self, script: Any = None, **fields: Any) -> str:
         """A new session with a scripted agent (tests/rigs/README.md)."""
@@ -80,6 +75,22 @@ class Site:
         body = {"text": text, **more}
         answer = self.served.ask("POST", f"/api/sessions/{session}/prompt", body)
         assert answer.status == 200, answer.body
+
+    def link(self, role: str = "all") -> str:
+        """A one-time link that logs a browser in."""
+        return str(self.served.own("POST", "/api/devices/link", {"role": role}).json()["link"])
+
+
+class Site(Place):
+    """The same with browsers that are logged in."""
+
+    def __init__(self, served: Served, browser: Browser, directory: Path) -> None:
+        super().__init__(served, directory)
+        self.browser = browser
+        self._contexts: list[BrowserContext] = []
+        self._faults: list[str] = []
+        self.expected: tuple[str, ...] = ()
+        """Parts of errors in the console that the test brings about."""
 
     def page(
         self, path: str = "", *, logged_in: bool = True, role: str = "all", **context: Any
@@ -103,7 +114,7 @@ class Site:
 
     def log_in(self, page: Page, role: str = "all") -> None:
         """By a one-time link, as a person does."""
-        page.goto(self.served.own("POST", "/api/devices/link", {"role": role}).json()["link"])
+        page.goto(self.link(role))
         with page.expect_navigation():
             page.get_by_role("button", name="Log in on this device").click()
 

@@ -53,6 +53,12 @@ AT_END = """
 }
 """
 
+LEFT = """(() => {
+  const { scrollHeight, scrollTop, clientHeight } = document.querySelector("#scroll");
+  return Math.floor(scrollHeight - scrollTop - clientHeight);
+})()"""
+"""Whole pixels to the end."""
+
 
 STILL = """
 () => new Promise((done) => {
@@ -99,21 +105,25 @@ def settled(page: Page) -> None:
     page.wait_for_function(SAME)
 
 
+FENCE = "```python\nprint(1)\n```"
+LONG = "\n\n".join(f"Paragraph {n} with *some* words, `code` and more. {FENCE}" for n in range(25))
+TURNS: list[list[Json]] = [
+    [{"thought": LONG}, {"text": f"{LONG}\n\nEnd {number}.", "chunks": 25}] for number in range(20)
+]
+"""Answers that are longer than the screen."""
+
+
 @pytest.mark.long
 def test_it_follows_through_twenty_prompts_with_answers_longer_than_the_screen(site: Site) -> None:
-    fence = "```python\nprint(1)\n```"
-    long = "\n\n".join(
-        f"Paragraph {n} with *some* words, `code` and more. {fence}" for n in range(25)
-    )
-    name = site.session(title="Follows")
+    name = site.session({"turns": TURNS}, title="Follows")
     page = site.page(f"/sessions/{name}")
-    for number in range(20):
-        steps = play({"thought": long}, {"text": f"{long}\n\nEnd {number}.", "chunks": 25})
+    for number in range(len(TURNS)):
         page.locator("#prompt").focus()
-        page.keyboard.insert_text(steps)
+        page.keyboard.type("Go on, please.")
         page.keyboard.press("Enter")
         expect(said(page, f"End {number}.")).to_be_in_viewport()
-        page.wait_for_function(AT_END)
+        expect(page.locator("#bar .now")).not_to_contain_text("running")
+        page.wait_for_function(f"() => {LEFT} === 0")
 
 
 def test_only_the_reader_ends_the_following_and_sending_goes_back_to_the_end(site: Site) -> None:

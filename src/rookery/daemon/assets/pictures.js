@@ -2,7 +2,7 @@
 // daemon found them to be, and all of one in a window. What is far away takes no memory.
 import { ask } from "./device.js";
 import { open } from "./dialogs.js";
-import { $, $$, element, when } from "./main.js";
+import { $, $$, element, told, when } from "./main.js";
 
 document.head.append(element("link", { rel: "stylesheet", href: new URL("./pictures.css", import.meta.url).pathname }));
 
@@ -49,8 +49,8 @@ async function draw(image) {
     const bytes = await fetched(path);
     if (!KINDS.has(bytes.type)) { damaged.add(path); refuse(image); return; }
     if (image.src || paths.get(image) !== path || !image.isConnected) return;
-    image.onerror = () => { damaged.add(path); refuse(image); };
-    image.src = URL.createObjectURL(bytes);
+    const address = image.src = URL.createObjectURL(bytes);
+    image.decode().catch(() => { if (image.src === address) { damaged.add(path); refuse(image); } }); // it has not gone meanwhile
   } catch { paths.delete(image); } // it is tried again with the next news
 }
 
@@ -62,15 +62,10 @@ function refuse(image) {
   link.replaceChildren("This picture cannot be shown. Save it");
 }
 
-async function save(link) {
-  const bytes = await fetched(link.getAttribute("href")), address = URL.createObjectURL(bytes);
-  element("a", { href: address, download: named(bytes) }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60000);
-}
-when("picture-save", save);
-
 /** What a file of it is called. */
 const named = ({ type }) => `picture.${KINDS.has(type) ? type.split("/")[1] : "bin"}`;
+const save = async (bytes) => (await import("./save.js")).keep(bytes, named(bytes));
+when("picture-save", async (link) => save(await fetched(link.getAttribute("href"))));
 
 /** All of it: as large as the window, and with a click as large as it is. */
 when("picture", async (link) => {
@@ -81,9 +76,10 @@ when("picture", async (link) => {
   const whole = element("button", { type: "button", class: "all", "aria-label": "As large as it is", "aria-pressed": "false" }, image);
   whole.addEventListener("click", () => whole.setAttribute("aria-pressed", String(dialog.classList.toggle("full"))));
   const close = element("button", { type: "button" }, "Close");
-  const saved = element("a", { class: "button", href: address, download: named(bytes) }, "Save");
+  const keep = element("button", { type: "button" }, "Save");
+  keep.addEventListener("click", () => save(bytes).catch(told));
   const dialog = element("dialog", { class: "picture", "aria-label": small.alt },
-    element("div", { class: "head" }, element("p", { dir: "auto" }, words), saved, close), element("div", { class: "frame" }, whole));
+    element("div", { class: "head" }, element("p", { dir: "auto" }, words), keep, close), element("div", { class: "frame" }, whole));
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => URL.revokeObjectURL(address));
   open(dialog, link);

@@ -2,16 +2,20 @@
 // who follows it.
 import { ask } from "./device.js";
 
-/** Of an answer; resolves to the name. */
-export async function save(answer) {
-  const said = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
-  const name = said ? decodeURIComponent(said) : new URL(answer.url).pathname.split("/").pop();
+/** Bytes, as a file of this name. */
+export function keep(bytes, name) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(await answer.blob());
+  link.href = URL.createObjectURL(bytes);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   return name;
+}
+
+/** Of an answer; resolves to the name. */
+export async function save(answer) {
+  const said = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
+  return keep(await answer.blob(), said ? decodeURIComponent(said) : new URL(answer.url).pathname.split("/").pop());
 }
 
 export async function download(path) {
