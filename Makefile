@@ -43,6 +43,7 @@ test: .venv/.rewritten ## run the tests
 
 # 5 is pytest's word for "none selected": there may be no long test. Hypothesis tries more examples.
 test-all: test ## run the tests, then the long ones
+	@scripts/tools long
 	scripts/pytest -m "long or hypothesis" $(ARGS) || [ $$? -eq 5 ]
 
 check: setup ## format, lint, types, layers and shape

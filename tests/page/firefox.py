@@ -105,7 +105,7 @@ class Firefox:
 def firefox(directory: Path) -> Iterator[Firefox]:
     """Its profile is in `directory`, so it takes nothing of the user's."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    assert program is not None, "there is no firefox: scripts/tools installs it"
+    assert program is not None, "there is no firefox: scripts/tools long installs it"
     profile = directory / "profile"
     profile.mkdir(parents=True)
     (profile / "user.js").write_text(PREFERENCES)

@@ -106,7 +106,7 @@ def settled(page: Page) -> None:
 
 
 FENCE = "```python\nprint(1)\n```"
-LONG = "\n\n".join(f"Paragraph {n} with *some* words, `code` and more. {FENCE}" for n in range(25))
+LONG = "\n\n".join(f"Paragraph {n} with *some* words and `code`.\n\n{FENCE}" for n in range(25))
 TURNS: list[list[Json]] = [
     [{"thought": LONG}, {"text": f"{LONG}\n\nEnd {number}.", "chunks": 25}] for number in range(20)
 ]
