@@ -276,6 +276,25 @@ def test_who_types_answers_nothing(site: Site) -> None:
     expect(field).to_be_focused()
 
 
+@pytest.mark.parametrize("lines", [1, 60], ids=["short", "tall"])
+def test_on_a_phone_a_session_opens_at_its_ask(site: Site, lines: int) -> None:
+    command = "\n".join(f"echo {number}" for number in range(lines))
+    asked = {"ask": "Run it", "kind": "execute", "rawInput": {"command": command}}
+    said = {"text": "\n\n".join(f"Paragraph {n} of an answer." for n in range(40))}
+    session = site.session({"turns": [[said, asked]]})
+    site.say(session, "go")
+    card = ".block.ask"
+    page = site.page("/", viewport=PHONE, has_touch=True, is_mobile=True)
+    expect(page.locator("#list")).to_contain_text("wants to run")
+    page.goto(f"{site.served.address}/sessions/{session}")
+    expect(page.locator(card)).to_be_in_viewport()
+    expect(page.locator(card).locator("strong").first).to_be_in_viewport()
+    if lines == 1:
+        expect(page.locator(card).get_by_role("button", name="Allow").first).to_be_in_viewport()
+    top = page.locator(card).evaluate("(card) => card.getBoundingClientRect().top")
+    assert 0 <= top < PHONE["height"] - 100
+
+
 @pytest.mark.long
 def test_a_thumb_holds_what_cannot_be_undone(site: Site) -> None:
     session = site.session(REMOVE)

@@ -42,10 +42,15 @@ def ends_with(words: str) -> str:
 
 
 def sends(window: Firefox, text: str) -> None:
-    """With the keyboard."""
+    """With the keyboard. Enter is for the page's script, which fills in the hint beside the
+    buttons when it is there; what is written before stays."""
     window.until("document.querySelector('#prompt')")
     window.value("document.querySelector('#prompt').focus()")
-    window.press(*text, "Enter")
+    window.press(*text)
+    window.until(f"document.querySelector('#prompt').value === {text!r}")
+    window.until("document.querySelector('#prompt').style.height")
+    window.press("Enter")
+    window.until("!document.querySelector('#prompt').value")
 
 
 def test_it_follows_through_twenty_prompts_with_answers_longer_than_the_screen(

@@ -113,6 +113,17 @@ TURNS: list[list[Json]] = [
 """Answers that are longer than the screen."""
 
 
+@pytest.mark.parametrize("size", [0, 20_000], ids=["many", "large"])
+def test_a_session_never_opens_empty_however_much_without_words_is_at_its_end(
+    site: Site, size: int
+) -> None:
+    usage = {"sessionUpdate": "usage_update", "used": 1, "size": 2, "_meta": {"x": "y" * size}}
+    begin = [session(), prompt("Begin."), turn("running"), chunk("Done."), turn("idle")]
+    page = site.page(logged(site, f"used{size}", [*begin, *[usage] * 150]))
+    expect(said(page, "Done.")).to_be_in_viewport()
+    expect(page.get_by_text("Nothing here yet")).to_have_count(0)
+
+
 @pytest.mark.long
 def test_it_follows_through_twenty_prompts_with_answers_longer_than_the_screen(site: Site) -> None:
     name = site.session({"turns": TURNS}, title="Follows")

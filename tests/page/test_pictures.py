@@ -59,7 +59,7 @@ def test_a_picture_is_small_until_it_is_opened(site: Site) -> None:
     box = small.bounding_box()
     assert box is not None
     assert (box["width"], box["height"]) == (322, 202)  # with its border
-    expect(page.locator("figcaption")).to_contain_text("image/png · 1,600 × 1,000")
+    expect(page.locator("figcaption")).to_contain_text("PNG · 1,600 × 1,000")
 
     page.locator("#transcript .thumb").click()
     window = page.locator("dialog.picture")

@@ -14,6 +14,7 @@ from rookery.render.notation import diagrams, formulas
 from rookery.tui.look import markdown
 from rookery.tui.look.palette import look_of
 from rookery.tui.look.runs import Line, strip_of
+from tests.export.sessions import png
 from tests.tui import gallery
 from tests.tui.test_clipboard import tool
 from tests.tui.test_keys import lines, showing
@@ -208,3 +209,22 @@ async def test_a_key_opens_an_answer_in_the_browser_and_a_click_a_link(
         row = next(at for at, line in enumerate(rows) if "https://a.org/x" in line)
         await pilot.click("#transcript", offset=(rows[row].index("https"), row))
         assert await opened() == "https://a.org/x"
+
+
+async def test_what_an_agent_calls_a_picture_is_opened_only_as_the_picture_that_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = tmp_path / "opened"
+    place = tool(tmp_path, "xdg-open", f'echo "$1" > {opened}')
+    monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
+    folder = tmp_path / "made"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    async with showing([gallery.prompt("Why?"), gallery.running()], (100, 30)) as (app, pilot):
+        for data in (b"[Desktop Entry]\nExec=evil", b"<svg onload='evil()'/>", b""):
+            app._show_bytes(data)
+        await pilot.pause()
+        assert list(folder.iterdir()) == []
+        app._show_bytes(png())
+        (made,) = folder.iterdir()
+        assert made.suffix == ".png"

@@ -3,9 +3,13 @@
 import json
 import os
 import subprocess
+from base64 import b64encode
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from PIL import Image, ImageDraw
 
 from rookery.client.create import create_session
 from rookery.core.json import Json
@@ -136,6 +140,32 @@ CLEAN: list[Json] = [
 ]
 
 
+def _screenshot() -> Json:
+    """Of the page that the agent made, in a browser of its own."""
+    made = Image.new("RGB", (1280, 800), "#14171a")
+    pen = ImageDraw.Draw(made)
+    pen.rectangle((0, 0, 260, 800), fill="#1a1e22")
+    for row in range(7):
+        top = 96 + 88 * row
+        pen.rounded_rectangle((40, top, 180 + 8 * (row % 3), top + 14), 7, fill="#6d737a")
+        pen.rounded_rectangle((320, top, 1220, top + 60), 8, outline="#2a2f34", width=2)
+        pen.rounded_rectangle((348, top + 22, 640 + 40 * (row % 4), top + 38), 8, fill="#a3a8ad")
+        on = row % 3 != 1
+        pen.rounded_rectangle(
+            (1136, top + 16, 1192, top + 44), 14, fill="#4fc3cb" if on else "#2a2f34"
+        )
+        pen.ellipse(
+            (1166 if on else 1140, top + 18, 1190 if on else 1164, top + 42), fill="#e6e3dc"
+        )
+    out = BytesIO()
+    made.save(out, "PNG")
+    image = {"type": "image", "mimeType": "image/png", "data": b64encode(out.getvalue()).decode()}
+    call = {"toolCallId": "shot", "title": "Screenshot of /settings", "kind": "other"}
+    content = [{"type": "content", "content": image}]
+    update = {"sessionUpdate": "tool_call", "status": "completed", **call, "content": content}
+    return {"update": update}
+
+
 def _finished(words: str, cost: float, *more: Json) -> list[Json]:
     return [*more, {"usage": 30_000, "size": 200_000, "cost": cost}, {"text": words}]
 
@@ -199,7 +229,7 @@ SCENES = (
         "shop",
         "Dark mode for settings",
         "Add dark mode to the settings.",
-        _finished(DARK, 0.64, *(_read(path) for path in READS[:4])),
+        _finished(DARK, 0.64, *(_read(path) for path in READS[:4]), _screenshot()),
     ),
     Scene("leak", "opencode", "portal", "Bisect memory leak", "Find the leak.", LEAK, "running"),
     Scene("docs", "gemini", "site", "Write API docs", "Describe every address.", DOCS, "running"),

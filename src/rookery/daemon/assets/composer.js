@@ -294,7 +294,8 @@ function begin() {
   key("i", "Write a prompt", () => field.focus(), { where: "Session" });
   coarse.addEventListener("change", hint);
   addEventListener("pagehide", keepDraft);
-  put(kept.get(DRAFT) ?? "");
+  if (field.value) changed(); // written before this script was there
+  else put(kept.get(DRAFT) ?? "");
   showPending();
   try { if (sessionStorage[`edit.${session}`]) import("./prompts.js").then(({ restore }) => restore()).catch(told); } catch { /* no storage */ }
   if (!coarse.matches && !isTyping() && !location.hash) field.focus({ preventScroll: true });

@@ -141,7 +141,17 @@ if (!wanted || !show(wanted)) {
   const place = wanted && /^b\d+\.(\d+)/.exec(wanted);
   if (place && !location.search) location.replace(`${here}?at=${place[1]}${location.hash}`);
   else if (past) scroller.scrollTop = 0;
-  else live.toEnd();
+  else begin();
+}
+
+/** At the end; at the first open ask where that is not whole in sight there: a tall one on a phone. */
+function begin() {
+  live.toEnd();
+  const ask = $(".answers", list)?.closest(".block");
+  if (!ask || ask.getBoundingClientRect().top >= scroller.getBoundingClientRect().top) return;
+  live.following = false;
+  ask.scrollIntoView({ block: "start" });
+  live.last = scroller.scrollTop;
 }
 addEventListener("hashchange", () => show(decodeURIComponent(location.hash.slice(1))));
 

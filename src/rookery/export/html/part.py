@@ -5,6 +5,7 @@ from typing import Any
 from rookery.core import units
 from rookery.core.asks import forms
 from rookery.core.blocks.parts import unshown
+from rookery.core.image_bytes import KINDS
 from rookery.core.json import lenient
 from rookery.export.html import diff, markdown
 from rookery.export.html.code import as_json, left_out, printed
@@ -78,7 +79,9 @@ def _markdown(part: Part, text: str) -> str:
 def _image(part: Part, view: View) -> str:
     name, size = lenient.text(part, "name"), lenient.number(part, "bytes")
     why, pixels = unshown(part), thumbnail(part)
-    said = [name or "picture", lenient.text(part, "mime"), *pixels[2:]]
+    mime = lenient.text(part, "mime")
+    kind = mime.removeprefix("image/").upper() if mime in KINDS else mime
+    said = [name, kind or ("" if name else "picture"), *pixels[2:]]
     said += [units.size(size) if size else "", why]
     words = esc_line(" · ".join(each for each in said if each))
     address = view.image(part)

@@ -1,7 +1,6 @@
 """Find, the palette, search in all sessions, images, the side panel, the export, and the note about
 a worker that is silent."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rookery.core.blocks import Block, Op, make_block
@@ -111,18 +110,22 @@ class TranscriptTools(Windows):
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
         for part in parts:
             if part.get("type") == "image" and part.get("blob"):
-                show = partial(self._show_bytes, str(part.get("mime")))
-                self.reader.blob(self.session, str(part["blob"]), show)
+                self.reader.blob(self.session, str(part["blob"]), self._show_bytes)
                 return
         self.notify("No saved image here.", severity="warning")
 
-    def _show_bytes(self, mime: str, data: bytes | None) -> None:
+    def _show_bytes(self, data: bytes | None) -> None:
+        """As what it is, whatever the agent calls it: the system would run some kinds of file."""
+        from rookery.core.image_bytes import look_at
         from rookery.tui.system import external_programs
 
+        picture = look_at(data or b"")
         if data is None:
             self.notify("The image is no longer in the log.", severity="warning")
+        elif picture is None:
+            self.notify("This is not a picture that can be shown.", severity="warning")
         else:
-            self.notify(external_programs.show(data, mime), markup=False)
+            self.notify(external_programs.show(data, picture.kind), markup=False)
 
     # --- the side panel ------------------------------------------------------------------------
 

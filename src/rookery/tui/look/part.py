@@ -5,6 +5,7 @@ from typing import Any
 
 from rookery.core import units
 from rookery.core.asks import forms
+from rookery.core.blocks.parts import unshown
 from rookery.core.json import lenient
 from rookery.render.links import can_follow
 from rookery.tui.look import diff, markdown
@@ -126,7 +127,8 @@ def _image(part: Part, view: View) -> Line:
     size = lenient.number(part, "bytes")
     said = [name, clean_line(lenient.text(part, "mime")), units.size(size) if size else ""]
     words = " · ".join(each for each in said if each)
-    how = "  o to open" if part.get("blob") else ""
+    why = unshown(part)
+    how = f"  {why}" if why else "  o to open" if part.get("blob") else ""
     look = view.look
     return trimmed(
         [("▣ ", look.accent), (words or "image", look.ink), (how, look.faint)], view.width
