@@ -14,7 +14,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 PROGRAMS = ("firefox-esr", "firefox")
-PATIENCE = 60.0
+PATIENCE = 120.0
 KEYS = {"Enter": "\ue007", "PageUp": "\ue00e", "Tab": "\ue004"}
 PREFERENCES = """
 user_pref("browser.shell.checkDefaultBrowser", false);

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from rookery.core import units
 from rookery.core.agent import pictures
-from rookery.core.image_bytes import KINDS, type_of
 from rookery.core.json import Json, lenient
+from rookery.core.json.image_bytes import KINDS, type_of
 from rookery.home import paths
 from rookery.log.store import Writer
 

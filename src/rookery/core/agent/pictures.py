@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rookery.core.agent.chunks import CHILD, CHUNK_KINDS
-from rookery.core.image_bytes import look_at
 from rookery.core.json import Json, lenient
+from rookery.core.json.image_bytes import look_at
 
 type Keep = Callable[[bytes], str]
 type Load = Callable[[str], bytes | None]

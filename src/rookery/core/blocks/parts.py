@@ -8,8 +8,8 @@ much.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rookery.core.image_bytes import Picture
 from rookery.core.json import Json, dumps, lenient
+from rookery.core.json.image_bytes import Picture
 from rookery.core.tools.calls import key_of
 from rookery.core.tools.edit_lines import Line, in_content, in_input, lines_of
 

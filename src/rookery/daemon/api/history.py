@@ -14,8 +14,7 @@ from rookery.client import attach, reading
 from rookery.client.daemon.remote import LOG_PLACE
 from rookery.client.rewind import turns
 from rookery.client.rewind.preview import preview
-from rookery.core import image_bytes
-from rookery.core.json import Event, Json
+from rookery.core.json import Event, Json, image_bytes
 from rookery.core.json.secrets import masked
 from rookery.core.turn import rewind_preview
 from rookery.daemon.api import shapes

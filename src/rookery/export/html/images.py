@@ -4,8 +4,8 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from rookery.core.image_bytes import look_at
 from rookery.core.json import lenient
+from rookery.core.json.image_bytes import look_at
 
 LARGEST = 5 * 1024 * 1024
 """Bytes of one image."""

@@ -5,8 +5,8 @@ from typing import Any
 from rookery.core import units
 from rookery.core.asks import forms
 from rookery.core.blocks.parts import unshown
-from rookery.core.image_bytes import KINDS
 from rookery.core.json import lenient
+from rookery.core.json.image_bytes import KINDS
 from rookery.export.html import diff, markdown
 from rookery.export.html.code import as_json, left_out, printed
 from rookery.export.html.text import esc_line, link, tag

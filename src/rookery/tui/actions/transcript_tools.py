@@ -116,7 +116,7 @@ class TranscriptTools(Windows):
 
     def _show_bytes(self, data: bytes | None) -> None:
         """As what it is, whatever the agent calls it: the system would run some kinds of file."""
-        from rookery.core.image_bytes import look_at
+        from rookery.core.json.image_bytes import look_at
         from rookery.tui.system import external_programs
 
         picture = look_at(data or b"")

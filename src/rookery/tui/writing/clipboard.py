@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rookery.client.attach import LARGEST, Attachment, mime_of
-from rookery.core import image_bytes, units
+from rookery.core import units
+from rookery.core.json import image_bytes
 
 WITHIN = 5.0
 """Seconds per program."""

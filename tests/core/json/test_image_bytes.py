@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from rookery.core.image_bytes import Picture, look_at, type_of
+from rookery.core.json.image_bytes import Picture, look_at, type_of
 
 WRITTEN = [
     ("PNG", {}),
