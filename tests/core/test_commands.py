@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rookery.core.commands import COMMANDS, NAMES, check, offline, wakes
+from rookery.core import commands
+from rookery.core.asks.asks import Refusal
+from rookery.core.commands import COMMANDS
+from rookery.operations.catalogue.execution import execution_of
+from rookery.operations.catalogue.finding import every
 from rookery.worker.agent.handover import Handover
 from rookery.worker.commands import Commands
 from rookery.worker.rewind import Rewind
@@ -14,6 +18,7 @@ from tests.core.hostile import FIELDS, foreign_json
 from tests.core.making import Json, text
 
 MOST = 100
+NAMES = (*COMMANDS, *(row.name for row in every() if not row.traits.sends))
 WAKES = {"prompt", "retry", "queue", "start", "restart", "answer", "settings", "rewind"}
 
 FINE: list[Json] = [
@@ -44,6 +49,18 @@ FINE: list[Json] = [
 ]
 
 
+def check(command: Json, most: int) -> Refusal | None:
+    return commands.check(command, most, execution_of(command))
+
+
+def offline(command: Json) -> Json | None:
+    return commands.offline(command, row=execution_of(command))
+
+
+def wakes(command: Json) -> bool:
+    return commands.wakes(command, execution_of(command))
+
+
 @pytest.mark.parametrize("command", FINE)
 def test_a_good_command_passes(command: Json) -> None:
     assert check(command, MOST) is None
@@ -68,6 +85,9 @@ def test_a_good_command_passes(command: Json) -> None:
         ({"do": "prompt", "prompt": [text("x" * 60), text("x" * 60)]}, "prompt_too_long"),
         ({"do": "rename", "title": "  "}, "no_title"),
         ({"do": "rename", "title": 7}, "no_title"),
+        ({"do": "rename", "title": "x" * 201}, "no_title"),
+        ({"do": "rename"}, "no_title"),
+        ({"do": "pin", "title": "x"}, "invalid"),
         ({"do": "snooze"}, "no_time"),
         ({"do": "snooze", "until": -1}, "no_time"),
         ({"do": "snooze", "until": "soon"}, "no_time"),
@@ -97,10 +117,9 @@ def test_a_bad_command_is_refused_with_its_reason(command: Json, reason: str) ->
     assert refusal.message.endswith(".")
 
 
-def test_an_unknown_command_is_told_the_known_ones_in_few_words() -> None:
+def test_an_unknown_command_is_refused_in_few_words() -> None:
     refusal = check({"do": "x" * 10_000}, MOST)
     assert refusal is not None
-    assert all(name in refusal.message for name in NAMES)
     assert len(refusal.message) < 320
 
 
@@ -118,17 +137,15 @@ def test_only_what_needs_an_agent_wakes_one() -> None:
 
 
 def test_every_command_has_its_handler() -> None:
-    for name, row in COMMANDS.items():
+    catalogue = {row.name: row.execution for row in every()}
+    for name, row in (COMMANDS | catalogue).items():
         owners = {"handover": Handover, "rewind": Rewind}
         owner = owners.get(row.handler.rpartition(".")[0], Commands)
         assert callable(getattr(owner, row.handler.rpartition(".")[2])), name
 
 
 def test_a_rename_without_a_worker_is_an_event() -> None:
-    assert offline({"do": "rename", "title": "x" * 300}) == {
-        "sessionUpdate": "_session",
-        "title": "x" * 200,
-    }
+    assert offline({"do": "rename", "title": "t"}) == {"sessionUpdate": "_session", "title": "t"}
 
 
 @pytest.mark.parametrize("name", ["cancel", "force_end", "stop", "answer"])

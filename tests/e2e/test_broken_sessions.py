@@ -16,7 +16,7 @@ import pytest
 
 from rookery.client.fleet import heads
 from rookery.client.offline import fault_of
-from rookery.client.transport.local import LocalRookery
+from rookery.operations.calling.local import LocalRookery
 from tests.cli.driving import PLAIN, SECONDS, Result
 from tests.conftest import temporary_home
 from tests.rigs.broken import NEEDLE, WAYS, asking, broken

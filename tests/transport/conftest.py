@@ -8,9 +8,9 @@ import pytest
 
 from rookery.client.daemon.logins import Login
 from rookery.client.daemon.remote import Door
-from rookery.client.transport.interface import Rookery
-from rookery.client.transport.local import LocalRookery
-from rookery.client.transport.remote import RemoteRookery
+from rookery.operations.calling.interface import Rookery
+from rookery.operations.calling.local import LocalRookery
+from rookery.operations.calling.remote import RemoteRookery
 from tests.daemon.conftest import daemon, module_home, serving
 from tests.daemon.served import Served, serve
 

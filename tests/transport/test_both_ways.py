@@ -14,12 +14,12 @@ from rookery.client.attach import Attachment
 from rookery.client.fleet import Ambiguous, UnknownSession
 from rookery.client.reading import excerpt
 from rookery.client.session import Rejected
-from rookery.client.transport.interface import Session
 from rookery.core.blocks import Block
 from rookery.core.json import Event, kind_of
 from rookery.core.policy.unattended import Order
 from rookery.core.view.reduce import fold
 from rookery.log.errors import NoSession
+from rookery.operations.calling.interface import Session
 from tests.transport.conftest import Way
 
 PATIENCE = 120.0

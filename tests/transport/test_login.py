@@ -17,7 +17,7 @@ from rookery.client.daemon import local, logins
 from rookery.client.daemon.errors import NotLoggedIn, OtherVersion, ReadOnly, Untrusted
 from rookery.client.daemon.logins import BadUrl, Login, normal
 from rookery.client.daemon.remote import Door
-from rookery.client.transport.remote import RemoteRookery, reach
+from rookery.operations.calling.remote import RemoteRookery, reach
 from rookery.processes.lineage import MARK, home_tag
 from tests.cli.driving import Result, rookery
 from tests.daemon.served import Served, serve

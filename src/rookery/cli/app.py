@@ -57,14 +57,8 @@ GROUPS = {
         "move": "Move a session to a git worktree of its own.",
         "merge": "Merge the work of a session's worktree.",
         "drop": "Delete worktrees without merging them.",
-        "rename": "Rename a session.",
         "stop": "Put sessions to sleep; --now ends those that hang.",
         "restart": "Restart the agents of sessions.",
-        "pin": "Keep sessions at the top of lists.",
-        "unpin": "Undo pin.",
-        "archive": "Hide sessions from lists; nothing is lost.",
-        "unarchive": "Bring archived sessions back into the lists.",
-        "snooze": "Hide sessions until a given time.",
         "import": "Import sessions begun with an agent elsewhere.",
         "prune": "Find old or large sessions and move them to the trash.",
         "remove": "Move sessions to the trash, or delete them permanently.",
@@ -98,12 +92,11 @@ GROUPS = {
         "help": "Print the help of a command; --all lists every command.",
     },
 }
-"""By heading in the help. A command is in the file that has its name, unless `TOGETHER` says
-another, in the folder that has the heading's first word."""
+"""By heading in the help, the commands with a look of their own; all others are operations. A
+command is in the file that has its name, unless `TOGETHER` says another, in the folder that has the
+heading's first word."""
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
-TOGETHER |= dict.fromkeys(("archive", "unarchive", "snooze"), "hide")
-TOGETHER |= dict.fromkeys(("pin", "unpin"), "pin")
 TOGETHER |= dict.fromkeys(("move", "merge", "drop"), "merge")
 TOGETHER |= dict.fromkeys(("restore", "trash"), "trash")
 TOGETHER["import"] = "import_sessions"
@@ -116,19 +109,36 @@ MODULES = {
 } | {"setup": "rookery.cli.setup.command"}
 
 
+def _operation(name: str) -> click.Command | None:
+    from rookery.operations.catalogue.finding import find
+
+    row = find(name)
+    if row is None:
+        return None
+    from rookery.cli.operation import command_of
+
+    return command_of(row)
+
+
+def _names() -> list[str]:
+    from rookery.operations.catalogue.finding import every
+
+    return [*MODULES, *(row.name for row in every())]
+
+
 class Table(click.Group):
     """A group whose commands are loaded when they are called."""
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Those that a shell completes."""
-        return [word for word in MODULES if word not in PLUMBING]
+        return [word for word in _names() if word not in PLUMBING]
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         cmd_name = aliases.spelled_out([cmd_name], aliases.WORDS)[0]
         if cmd_name not in MODULES:
-            return None
+            return _operation(cmd_name)
         found = vars(importlib.import_module(MODULES[cmd_name])).values()
         commands = [each for each in found if isinstance(each, click.Command)]
         command = next(each for each in commands if each.name == cmd_name)
@@ -144,7 +154,9 @@ class Table(click.Group):
         if name in aliases.ELSEWHERE:
             raise click.UsageError(aliases.ELSEWHERE[name], ctx)
         if name not in MODULES and not name.startswith("-") and not ctx.resilient_parsing:
-            raise click.NoSuchCommand(name, possibilities=list(MODULES), ctx=ctx)
+            known = _names()
+            if name not in known:
+                raise click.NoSuchCommand(name, possibilities=known, ctx=ctx)
         return super().resolve_command(ctx, args)
 
     @override
@@ -155,9 +167,12 @@ class Table(click.Group):
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from rookery.operations.catalogue.finding import every
+
         left_out = frozenset[str]() if ctx.meta.get(EVERYTHING) else PLUMBING
         for title, words in GROUPS.items():
             shown = [row for row in words.items() if row[0] not in left_out]
+            shown += [(row.name, row.sentence) for row in every() if row.traits.group == title]
             with formatter.section(title):
                 formatter.write_dl(shown)
 

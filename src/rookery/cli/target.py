@@ -8,7 +8,7 @@ from rookery.home import paths
 
 if TYPE_CHECKING:
     from rookery.client.daemon.remote import Door
-    from rookery.client.transport.interface import Rookery
+    from rookery.operations.calling.interface import Rookery
 
 VARIABLE = "ROOKERY_URL"
 AGENTS = "/api/agents"
@@ -54,11 +54,11 @@ def rookery() -> "Rookery":
     place = url()
     if place not in _reached:
         if place:
-            from rookery.client.transport.remote import reach
+            from rookery.operations.calling.remote import reach
 
             _reached[place] = reach(paths.home(), place)
         else:
-            from rookery.client.transport.local import LocalRookery
+            from rookery.operations.calling.local import LocalRookery
 
             return LocalRookery(paths.home())  # a home may change between two commands of a test
     return _reached[place]
@@ -68,7 +68,7 @@ def door() -> "Door | None":
     """For requests that the interface has no word for; None: it is this machine's."""
     if not url():
         return None
-    from rookery.client.transport.remote import RemoteRookery
+    from rookery.operations.calling.remote import RemoteRookery
 
     found = rookery()
     return found.door if isinstance(found, RemoteRookery) else None

@@ -12,8 +12,8 @@ from rookery.home import paths
 from rookery.processes import without_tls
 
 if TYPE_CHECKING:
-    from rookery.client.transport.remote import RemoteRookery
     from rookery.core.limits import Interface
+    from rookery.operations.calling.remote import RemoteRookery
 
 
 WAITS = 600.0
@@ -61,7 +61,7 @@ def _elsewhere(home: str) -> "RemoteRookery | None":
 
     if not target.url():
         return None
-    from rookery.client.transport.remote import reach
+    from rookery.operations.calling.remote import reach
 
     return reach(home, target.url(), WAITS)
 

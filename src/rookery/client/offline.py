@@ -10,6 +10,7 @@ from rookery.client import attach, guard
 from rookery.core import commands
 from rookery.core.asks import kept_asks
 from rookery.core.asks.asks import Refusal
+from rookery.core.commands import Command
 from rookery.core.json import Draft, Json, lenient, notice
 from rookery.core.json.safe_text import count
 from rookery.core.limits import Policy
@@ -50,12 +51,12 @@ def write_post_mortem(directory: str) -> None:
         pass
 
 
-def carry_out(directory: str, command: Json, by: str) -> None:
+def carry_out(directory: str, command: Json, by: str, row: Command | None = None) -> None:
     """Do a command that needs no worker, once. Raises Busy where a worker has come awake
     meanwhile."""
     with writing(directory) as writer:
         if writer.knows(command["id"]) is None:
-            _append(directory, writer, _outcome(directory, writer, command, by))
+            _append(directory, writer, _outcome(directory, writer, command, row, by))
 
 
 def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
@@ -65,10 +66,12 @@ def note(directory: str, draft: Draft, wait: float = 10.0) -> None:
         _append(directory, writer, [draft])
 
 
-def _outcome(directory: str, writer: Writer, command: Json, by: str) -> list[Draft]:
+def _outcome(
+    directory: str, writer: Writer, command: Json, row: Command | None, by: str
+) -> list[Draft]:
     """What it does; its own outcome is the last one."""
     header = writer.header
-    refusal = commands.check(command, MOST) or _from_agent(directory, command)
+    refusal = commands.check(command, MOST, row) or _from_agent(directory, command, row)
     if refusal is None and command["do"] == "switch":
         refusal = _check_successor(directory, header, command)
     if refusal is None and command["do"] in ("prompt", "queue"):
@@ -79,7 +82,7 @@ def _outcome(directory: str, writer: Writer, command: Json, by: str) -> list[Dra
     asked = kept_asks.offline(header, command, by)
     if asked is not None:
         return asked
-    update = commands.offline(command, header)
+    update = commands.offline(command, header, row)
     assert update is not None
     return [*kept_asks.forgotten(header, update), Draft(update, command["id"], by)]
 
@@ -102,10 +105,10 @@ def _queued(directory: str, writer: Writer, command: Json) -> tuple[Json, Refusa
     return {**command, "prompt": blocks}, None
 
 
-def _from_agent(directory: str, command: Json) -> Refusal | None:
+def _from_agent(directory: str, command: Json, row: Command | None) -> Refusal | None:
     """What a worker would say to an agent's process."""
     home = os.path.dirname(os.path.dirname(directory))
-    refusal = commands.agents_refusal(command)
+    refusal = commands.agents_refusal(command, row)
     return refusal if refusal is not None and guard.of_an_agent(home) else None
 
 

@@ -196,13 +196,17 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
 
     # --- sending --------------------------------------------------------------------------------
 
-    async def send(self, command: Json, *, wake: bool | None = None) -> Event:
-        """Send a command until its outcome is in the log; the outcome.
+    async def send(
+        self, command: Json, *, row: commands.Command | None = None, wake: bool | None = None
+    ) -> Event:
+        """Send a command until its outcome is in the log; the outcome. `row`: how it is carried
+        out, where the core's own table does not say.
 
         Raises Rejected, StartError, and Trouble: it waits in the worker until the disk takes it.
         """
         command = {"id": os.urandom(8).hex(), **command}
-        wake = self._is_worth_a_worker(command) if wake is None else wake
+        row = commands.row_of(command) if row is None else row
+        wake = self._is_worth_a_worker(command, row) if wake is None else wake
         outcome, starts, silent = self.log.find(command["id"]), 0, False
         if command["do"] == "restart":
             worker_starts.forget(self.home, self.session)
@@ -211,11 +215,11 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
             if command["do"] == "rewind" and is_locked(self.directory) and await self._is_older():
                 raise Rejected({"reason": "older", "message": OLDER_REWIND.format(self.session)})
         while outcome is None:
-            control = await self._known_control(command)
+            control = await self._known_control(command, row)
             link = control or await Link.open(self._socket, self._name, self.log.last_seq())
             if link is not None:
                 try:
-                    if control is None and commands.is_guarded(command):
+                    if control is None and commands.is_guarded(command, row):
                         link = await self._controlling(link)
                         outcome = self.log.find(command["id"])
                     outcome = outcome or await self._ask(link, command)
@@ -225,7 +229,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                     silent = True
                 finally:
                     await link.close()
-            elif wake and not (commands.agents_refusal(command) and guard.of_an_agent(self.home)):
+            elif wake and not self._is_an_agents(command, row):
                 try:
                     starts = await self._start(starts)
                 except StartError as error:
@@ -236,7 +240,7 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
                         raise
             else:
                 with suppress(Busy):
-                    carry_out(self.directory, command, self._name)
+                    carry_out(self.directory, command, self._name, row)
             outcome = outcome or self.log.find(command["id"])
         if waking.is_left_to_wait(self.directory, outcome.update):
             await asyncio.to_thread(waking.ring, self.home)
@@ -245,7 +249,9 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
             raise Rejected(outcome.update)
         return outcome
 
-    async def _known_control(self, command: Json) -> Link | None:
+    async def _known_control(
+        self, command: Json, row: commands.Command | None
+    ) -> Link | None:
         """At the control socket of the worker that is followed; else None, and the worker is asked
         for its name first."""
         if self._control is None or not commands.is_guarded(command):
@@ -282,12 +288,17 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
         waits = command["do"] == "prompt" and error.name in (TOO_MANY, STARTING)
         return command["do"] == "answer" or waits
 
-    def _is_worth_a_worker(self, command: Json) -> bool:
+    def _is_an_agents(self, command: Json, row: commands.Command | None) -> bool:
+        """Whether an agent sends what is refused to agents."""
+        return bool(commands.agents_refusal(command, row)) and guard.of_an_agent(self.home)
+
+    def _is_worth_a_worker(self, command: Json, row: commands.Command | None) -> bool:
         """An answer is, where its ask is still open; and so is a budget that one asks about."""
         if command["do"] == "set" and command.get("option") in commands.BUDGETS:
             return budgets.open_ask(self.log.header()) is not None
-        if not commands.wakes(command) or command["do"] != "answer":
-            return commands.wakes(command)
+        wakes = commands.wakes(command, row)
+        if not wakes or command["do"] != "answer":
+            return wakes
         return command.get("ask") in self.log.header()["asks"]
 
     async def _end_older(self) -> None:

@@ -13,8 +13,6 @@ from rookery.core.json import Json, dumps, lenient
 from rookery.core.policy import approvals, modes, unattended
 from rookery.core.turn import clearing, rate_limit, rewinding
 
-LONGEST_TITLE = 200
-
 FROM_THE_AGENT = "from_the_agent"
 
 CHANGES = ("edit", "move", "remove")
@@ -37,13 +35,6 @@ def _requires(field: str, refusal: Refusal) -> "Check":
         return None if lenient.text(command, field).strip() else refusal
 
     return check
-
-
-def _check_snooze(command: Json, _most: int) -> Refusal | None:
-    until = lenient.integer(command, "until")
-    if until is None or until < 0:
-        return Refusal("no_time", "`until` is missing: a time in milliseconds since the epoch.")
-    return None
 
 
 def _check_set(command: Json, _most: int) -> Refusal | None:
@@ -119,21 +110,6 @@ def _change_queue(_header: Json, command: Json) -> Json | None:
     return {"sessionUpdate": "_queue", **given, "id": lenient.text(command, "item")}
 
 
-def _rename(_header: Json, command: Json) -> Json:
-    return {"sessionUpdate": "_session", "title": command["title"][:LONGEST_TITLE]}
-
-
-def _put_away(_header: Json, command: Json) -> Json:
-    """Archived, or snoozed until a time, in milliseconds of the epoch; 0: no more."""
-    if command["do"] == "snooze":
-        return {"sessionUpdate": "_session", "snoozed": command["until"]}
-    return {"sessionUpdate": "_session", "archived": command["do"] == "archive"}
-
-
-def _pin(_header: Json, command: Json) -> Json:
-    return {"sessionUpdate": "_session", "pinned": command["do"] == "pin"}
-
-
 def _resume(header: Json, command: Json) -> Json:
     """Send the prompt that met a rate limit again when the limit is lifted, or no more."""
     wanted = command.get("off") is not True
@@ -204,10 +180,6 @@ def _ends(command: Json) -> bool:
     return command.get("idle") is not True
 
 
-def _hides(command: Json) -> bool:
-    return command.get("until") != 0
-
-
 # --- the table ---------------------------------------------------------------------------------
 
 type Check = Callable[[Json, int], Refusal | None]
@@ -228,10 +200,11 @@ class Command(NamedTuple):
     """Whether it may loosen what the user decides: it needs proof that a user sent it."""
     takes: Test = False
     """Whether it takes away, hides or ends what is there: an agent's process may not."""
+    deed: str = ""
+    """What an agent then cannot do; "": it is in `DEEDS`."""
 
 
 NO_ASK = Refusal("no_ask", "An answer must name its question.")
-NO_TITLE = Refusal("no_title", "A title needs at least one character.")
 NO_SETTINGS = Refusal("no_settings", "`take` is missing: the fingerprint of the settings.")
 
 COMMANDS = {
@@ -242,16 +215,10 @@ COMMANDS = {
     "force_end": Command("force_end", offline=_moot, takes=True),
     "answer": Command("answer", _requires("ask", NO_ASK), _moot, _decides, True),
     "set": Command("set_option", _check_set, _set, None, _loosens),
-    "rename": Command("record", _requires("title", NO_TITLE), _rename),
     "resume": Command(offline=_resume, takes=True),
     "start": Command("start"),
     "stop": Command("stop", offline=_moot, takes=_ends),
     "restart": Command("restart", takes=True),
-    "archive": Command("put_away", offline=_put_away, takes=True),
-    "unarchive": Command("put_away", offline=_put_away),
-    "snooze": Command("put_away", _check_snooze, _put_away, takes=_hides),
-    "pin": Command(offline=_pin),
-    "unpin": Command(offline=_pin, takes=True),
     "switch": Command("handover.switch", switching.check, switching.switched, guarded=True),
     "clear": Command("handover.clear", offline=_clear, takes=True),
     "rewind": Command("rewind.start", rewinding.check, guarded=True),
@@ -266,7 +233,6 @@ WITHDRAWS = ("cancel", "force_end", "queue", "stop")
 
 DEEDS = {
     "answer": "answer asks",
-    "archive": "hide sessions",
     "cancel": "cancel turns",
     "clear": "clear a session's conversation",
     "delete": "delete sessions",
@@ -278,58 +244,57 @@ DEEDS = {
     "rewind": "rewind a session",
     "set": "change what is asked",
     "settings": "confirm settings",
-    "snooze": "hide sessions",
     "stop": "stop sessions",
     "switch": "switch agents",
-    "unpin": "unpin sessions",
     "worktree": "merge or drop worktrees",
 }
 
 
-def _row(command: Json) -> Command | None:
+def row_of(command: Json) -> Command | None:
     name = command.get("do")
     return COMMANDS.get(name) if isinstance(name, str) else None
 
 
-def check(command: Json, prompt_bytes: int) -> Refusal | None:
-    """Why a command is refused before it reaches any machine; None when it may pass."""
-    row = _row(command)
+def check(command: Json, prompt_bytes: int, row: Command | None = None) -> Refusal | None:
+    """Why a command is refused before it reaches any machine; None when it may pass. `row`: here
+    as below, how it is carried out, where the table does not say."""
+    row = row or row_of(command)
     if row is None:
-        wrong = dumps(command.get("do"))[:100]
-        words = f"There is no command {wrong}. Known: {', '.join(NAMES)}."
-        return Refusal("unknown_command", words)
+        return Refusal("unknown_command", f"There is no command {dumps(command.get('do'))[:100]}.")
     return row.check(command, prompt_bytes) if row.check else None
 
 
-def offline(command: Json, header: Json = EMPTY) -> Json | None:
+def offline(command: Json, header: Json = EMPTY, row: Command | None = None) -> Json | None:
     """The update that does a command without a worker, under the lock; None: it needs one."""
-    row = _row(command)
+    row = row or row_of(command)
     return None if row is None or row.offline is None else row.offline(header, command)
 
 
-def wakes(command: Json) -> bool:
-    row = _row(command)
+def wakes(command: Json, row: Command | None = None) -> bool:
+    row = row or row_of(command)
     if row is None or row.wakes is None:
-        return offline(command) is None
+        return offline(command, row=row) is None
     return _holds(row.wakes, command)
 
 
-def is_guarded(command: Json) -> bool:
-    row = _row(command)
+def is_guarded(command: Json, row: Command | None = None) -> bool:
+    row = row or row_of(command)
     return row is not None and _holds(row.guarded, command)
 
 
-def agents_refusal(command: Json, *, alone: bool = False) -> Refusal | None:
+def agents_refusal(
+    command: Json, row: Command | None = None, *, alone: bool = False
+) -> Refusal | None:
     """Why a command is not taken from an agent's process; None: it is. `alone`: nothing that it
     could end is a person's."""
-    row = _row(command)
+    row = row or row_of(command)
     if row is None:
         return None
     guarded = _holds(row.guarded, command)
     if not guarded and (not _holds(row.takes, command) or (alone and command["do"] in WITHDRAWS)):
         return None
     slash = guarded and command["do"] in ("prompt", "queue")
-    deed = "send slash commands" if slash else DEEDS[command["do"]]
+    deed = "send slash commands" if slash else row.deed or DEEDS[command["do"]]
     return Refusal(FROM_THE_AGENT, f"An agent cannot {deed}; this came from an agent's process.")
 
 

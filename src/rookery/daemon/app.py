@@ -10,7 +10,7 @@ from rookery.build import build
 from rookery.daemon import acp, errors
 from rookery.daemon.access.gate import App, Gate
 from rookery.daemon.access.journal import journalled
-from rookery.daemon.api import ROUTERS
+from rookery.daemon.api import ROUTERS, operations
 from rookery.daemon.branches import api as branches
 from rookery.daemon.page import ROUTERS as SCREENS
 from rookery.daemon.setup import installs
@@ -23,6 +23,7 @@ DESCRIPTION = (
 )
 TAGS = {
     "sessions": "Listed, created, changed, deleted.",
+    "operations": "What can be done with a session, each at an address of its own.",
     "commands": "Commands to a session. Each is answered with the resulting event.",
     "history": "What happened in a session.",
     "work tree": "The directory that a session works in.",
@@ -92,6 +93,7 @@ class _Api(FastAPI):
     @override
     def openapi(self) -> dict[str, Any]:
         document = super().openapi()
+        operations.documented(document)
         schemas = document["components"]["schemas"]
         schemas["Fault"] = errors.Fault.model_json_schema()
         document["components"]["schemas"] = dict(sorted(schemas.items()))

@@ -8,7 +8,7 @@ from rookery.tui.messages import Sent
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.client.transport.interface import Rookery
+    from rookery.operations.calling.interface import Rookery
 
 type Prompt = tuple[Json, "Sequence[Attachment]"]
 """The command, and its files."""

@@ -27,7 +27,7 @@ from rookery.tui.pace import Pace
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.client.transport.interface import Rookery, Session
+    from rookery.operations.calling.interface import Rookery, Session
     from rookery.tui.new_session import Prompt
     from rookery.tui.transcript.window import Page
 
@@ -77,7 +77,9 @@ class ReaderThread:
     @property
     def rookery(self) -> "Rookery":
         if self._rookery is None:
-            from rookery.client.transport.local import LocalRookery  # the first paint does without
+            from rookery.operations.calling.local import (
+                LocalRookery,  # the first paint does without
+            )
 
             self._rookery = LocalRookery(self.home)
         return self._rookery

@@ -23,7 +23,7 @@ from rookery.tui.widgets.session_list import Fleet
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.client.transport.remote import RemoteRookery
+    from rookery.operations.calling.remote import RemoteRookery
 
 
 ONLY_HERE = frozenset({"settings", "model", "models", "servers", "agents", "confirm_mode"})

@@ -16,8 +16,8 @@ from rookery.tui.look.runs import clean_line, cut
 from rookery.tui.transcript.window import Page, Window
 
 if TYPE_CHECKING:
-    from rookery.client.transport.remote import RemoteRookery
     from rookery.home.config import Config
+    from rookery.operations.calling.remote import RemoteRookery
 
 
 NAMED = 6

@@ -10,7 +10,7 @@ from textual.message import Message
 from rookery.tui.messages import HungChanged
 
 if TYPE_CHECKING:
-    from rookery.client.transport.interface import Rookery
+    from rookery.operations.calling.interface import Rookery
 
 EVERY = 5.0
 """Seconds between two checks."""

@@ -1,5 +1,6 @@
 """Carries out commands: each leaves exactly one event that has its id as its cause. Which there are
-is in the table of `core/commands.py`, which names the method for each."""
+is in the catalogue of operations and in the table of `core/commands.py`; they name the method for
+each."""
 
 from operator import attrgetter
 
@@ -21,6 +22,7 @@ from rookery.core.vendors.errors import error_words
 from rookery.home import confirmed
 from rookery.home.config import ConfigError
 from rookery.log.errors import LogError
+from rookery.operations.catalogue.execution import execution_of
 from rookery.worker import sender as sent_by
 from rookery.worker.agent.handover import Handover
 from rookery.worker.agent.side import AgentSide
@@ -57,21 +59,28 @@ class Commands:
             return
         self._alone = self._alone and sender.agents
         confined = session.fence.confined
-        refusal = commands.check(command, session.policy.queue_bytes)
-        refusal = refusal or sent_by.refusal(command, sender, confined=confined, alone=self._alone)
-        if refusal is None:
-            carry_out = attrgetter(commands.COMMANDS[command["do"]].handler)(self)
+        row = execution_of(command)
+        refusal = commands.check(command, session.policy.queue_bytes, row)
+        refusal = refusal or sent_by.refusal(
+            command, row, sender, confined=confined, alone=self._alone
+        )
+        if refusal is None and row is not None:
+            carry_out = attrgetter(row.handler)(self)
             refusal = carry_out(command, sender.name)
         if refusal is not None:
             session.reject(command, refusal, sender.name)
 
     def record(self, command: Json, by: str) -> None:
         """What needs no agent is the same event as without a worker."""
-        update = commands.offline(command, self._session.header)
-        assert update is not None
+        update = self._update(command)
         self._session.append(Draft(update, command["id"], by))
-        if command["do"] == "rename":
+        if "title" in update:
             self._session.then(self._side.shelf.tell_title)
+
+    def _update(self, command: Json) -> Json:
+        update = commands.offline(command, self._session.header, execution_of(command))
+        assert update is not None
+        return update
 
     # --- prompts ---------------------------------------------------------------------------------
 
@@ -199,8 +208,7 @@ class Commands:
     def _set_confirm(self, command: Json, by: str) -> Refusal | None:
         """How much is asked, in the agent's own mode where it has one. The agent's word is the
         truth: what it refuses is not chosen."""
-        update = commands.offline(command)
-        assert update is not None
+        update = self._update(command)
         session, header, profile = self._session, self._session.header, self._session.profile()
         wanted = modes.for_agent(update["confirm"], update["unattended"])
         mode = options.find(header["options"], "mode")
@@ -274,13 +282,12 @@ class Commands:
 
     def put_away(self, command: Json, by: str) -> None:
         """A reversible stop, once no turn runs: the host's upkeep sees to the rest."""
-        session, update = self._session, commands.offline(command)
-        assert update is not None
+        session, update = self._session, self._update(command)
         session.append(Draft(update, command["id"], by), full=True)
-        reason = idle.REASONS.get(command["do"])
-        if reason is None or command.get("until") == 0 or session.turn.phase != "idle":
+        reason = next((field for field in idle.HIDING if update.get(field)), None)
+        if reason is None or session.turn.phase != "idle":
             return
-        if command["do"] == "archive":
+        if reason == "archived":
             self._side.shelf.archive(lambda: session.stop(reason, None, by))
         else:
             session.stop(reason, None, by)

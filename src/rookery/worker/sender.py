@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from rookery.core import commands
 from rookery.core.asks.asks import Refusal
+from rookery.core.commands import Command
 from rookery.core.json import Json
 
 WRONG_SOCKET = "wrong_socket"
@@ -22,12 +23,14 @@ class Sender(NamedTuple):
     """It came by the control socket, which no confined agent can reach."""
 
 
-def refusal(command: Json, sender: Sender, *, confined: bool, alone: bool) -> Refusal | None:
+def refusal(
+    command: Json, row: Command | None, sender: Sender, *, confined: bool, alone: bool
+) -> Refusal | None:
     """Why a command is not taken from this sender; `confined`: the agent cannot reach the control
     socket, so that what comes by the other one proves nothing; `alone`: only agents have had to do
     with the session since its worker began."""
     if sender.agents:
-        return commands.agents_refusal(command, alone=alone)
-    if confined and not sender.controls and commands.is_guarded(command):
+        return commands.agents_refusal(command, row, alone=alone)
+    if confined and not sender.controls and commands.is_guarded(command, row):
         return Refusal(WRONG_SOCKET, UPDATE)
     return None

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rookery.client.create import create_session
-from rookery.client.transport.local import LocalRookery
 from rookery.client.trash import emptying, moves, store
 from rookery.client.trash.store import KEPT, Entry
 from rookery.core.json import Draft
 from rookery.home import paths
+from rookery.operations.calling.local import LocalRookery
 from tests.client.trash.nest import Nest
 from tests.client.work_tree.trees import WHO
 

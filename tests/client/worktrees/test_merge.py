@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from rookery.client import fleet
-from rookery.client.branches.session import (
+from rookery.client.create import create_session
+from rookery.client.worktrees import merge, upkeep
+from rookery.client.worktrees.drop import Unmerged, unmerged
+from rookery.client.worktrees.repository import NoWorktree
+from rookery.operations.merging.session import (
     changes_of,
     drop_session,
     merge_session,
     plan_of,
 )
-from rookery.client.create import create_session
-from rookery.client.worktrees import merge, upkeep
-from rookery.client.worktrees.drop import Unmerged, unmerged
-from rookery.client.worktrees.repository import NoWorktree
 from tests.client.work_tree.trees import WHO, Tree
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from rookery.client.branches.session import merge_session
 from rookery.client.trash import moves, store
 from rookery.client.worktrees import own_git
 from rookery.client.worktrees.drop import tip_of, work_of
 from rookery.client.worktrees.repository import NoWorktree
+from rookery.operations.merging.session import merge_session
 from tests.client.work_tree.trees import WHO, Tree
 from tests.client.worktrees.forged import commit
 from tests.client.worktrees.sandboxed import WORK, Session

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from rookery.client.branches.session import changes_of, drop_session, merge_session, plan_of
 from rookery.client.create import create_session
 from rookery.client.fleet import head_of_session
 from rookery.client.work_tree import commit, drivers, git, undo
@@ -22,6 +21,7 @@ from rookery.client.worktrees.merge import WAYS
 from rookery.client.worktrees.programs import Untrusted
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.git import places
+from rookery.operations.merging.session import changes_of, drop_session, merge_session, plan_of
 from rookery.processes import roots
 from rookery.processes.lineage import home_tag
 from rookery.processes.tree import start_time

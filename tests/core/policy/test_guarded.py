@@ -5,6 +5,8 @@ import pytest
 from rookery.core import commands
 from rookery.core.json.events import Json
 from rookery.core.policy import confinement
+from rookery.operations.catalogue.execution import execution_of
+from rookery.operations.catalogue.finding import every
 
 GUARDED = ("answer", "retry", "set", "settings", "switch", "rewind", "worktree")
 
@@ -68,13 +70,18 @@ OPEN = ("prompt", "rename", "start", "unarchive", "pin")
 def test_an_agent_is_refused_whatever_takes_away_or_ends() -> None:
     """Each new command has to be put on one side."""
     given = {"option": "confirm", "value": "all", "until": 9, "ask": "x"}
-    taken = [name for name in commands.NAMES if commands.agents_refusal({"do": name, **given})]
-    assert set(taken) == set(commands.NAMES) - set(OPEN)
+    names = {*commands.NAMES, *(row.name for row in every() if not row.traits.sends)}
+    taken = {name for name in names if _refused({"do": name, **given})}
+    assert taken == names - set(OPEN)
 
 
 def test_what_ends_nothing_is_open_to_agents() -> None:
     for command in ({"do": "stop", "idle": True, "room": True}, {"do": "snooze", "until": 0}):
-        assert commands.agents_refusal(command) is None
+        assert not _refused(command)
+
+
+def _refused(command: Json) -> bool:
+    return commands.agents_refusal(command, execution_of(command)) is not None
 
 
 @pytest.mark.parametrize("name", commands.WITHDRAWS)

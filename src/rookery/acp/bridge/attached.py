@@ -23,7 +23,7 @@ from rookery.acp.bridge.silence import Silence
 from rookery.acp.bridge.updates import shapes
 from rookery.acp.bridge.updates.children import addressed
 from rookery.acp.bridge.updates.events import Sharing
-from rookery.client.session import UNSENT, Rejected, SessionClient
+from rookery.client.session import UNSENT, Rejected
 from rookery.core import budgets
 from rookery.core.asks import forms, kept_asks
 from rookery.core.asks.asks import answer_to
@@ -31,6 +31,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.home import paths
 from rookery.home.seen import mark
 from rookery.log.errors import LogError
+from rookery.operations.calling.local_session import LocalSession
 from rookery.wire.failures import INTERNAL_ERROR, ConnectionClosed, RpcError, TooLarge
 from rookery.wire.frames import Refused
 from rookery.wire.jsonrpc import HIGH_WATER, Incoming, Peer
@@ -67,7 +68,7 @@ class Attached:
         self._editor = editor
         wanted = [] if editor.is_remote else buffers.offered(editor.client)
         asked = partial(buffers.ask, editor.peer, session)
-        self.client = SessionClient(editor.home, session, "acp", offers=wanted, on_call=asked)
+        self.client = LocalSession(editor.home, session, "acp", offers=wanted, on_call=asked)
         self.provided = Provided(
             editor.peer, editor.group, paths.socket_path(self.client.directory)
         )

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from rookery.client import fleet
 from rookery.client.rewind.fork import fork
-from rookery.client.session import UNSENT, Rejected, SessionClient
+from rookery.client.session import UNSENT, Rejected
 from rookery.client.start import connectable
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core.json import Json, lenient
@@ -17,6 +17,7 @@ from rookery.core.view.fleet import is_hidden, state_of
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.operations.calling.local_session import LocalSession
 from rookery.render import signs
 from rookery.wire import listing
 from rookery.wire.failures import INTERNAL_ERROR, RpcError
@@ -45,7 +46,7 @@ async def command(home: str, session: str, **given: object) -> None:
     """Carry a command out, without waking the session. Raises RpcError."""
     header_of(home, session)
     try:
-        with SessionClient(home, session, "acp") as client:
+        with LocalSession(home, session, "acp") as client:
             await client.send(dict(given), wake=False)
     except Rejected as refusal:
         raise invalid(refusal.message) from None

@@ -12,12 +12,12 @@ from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.cli.output.answer import Answer
 from rookery.cli.output.transcript import Transcript
-from rookery.client.transport.interface import Session
 from rookery.core.blocks import Document
 from rookery.core.json import Event, Json, dumps
 from rookery.core.view.fleet import state_of
 from rookery.core.view.reduce import reduce
 from rookery.log.errors import NoSession
+from rookery.operations.calling.interface import Session
 from rookery.render import session_state
 
 TICK = 1.0

@@ -8,8 +8,8 @@ from rookery.cli import target
 from rookery.cli.output import Screen, clean_line
 from rookery.client.daemon.errors import RemoteError
 from rookery.client.session import UNSENT
-from rookery.client.transport.interface import Rookery
 from rookery.core.json.safe_text import count
+from rookery.operations.calling.interface import Rookery
 
 AT_ONCE = 3
 """Workers that load at a time."""

@@ -19,7 +19,7 @@ from rookery.render.local_time import clock_time
 
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
-    from rookery.client.transport.interface import Session
+    from rookery.operations.calling.interface import Session
 
 
 type Say = Callable[[str], None]

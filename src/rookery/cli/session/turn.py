@@ -18,7 +18,6 @@ from rookery.cli.session.send import say_silent
 from rookery.cli.settings import shows_durations
 from rookery.client.reading import excerpt
 from rookery.client.start import StartError
-from rookery.client.transport.interface import Session
 from rookery.core import worktree
 from rookery.core.asks import kept_asks
 from rookery.core.blocks import Document
@@ -27,6 +26,7 @@ from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.policy import go_asks, hook_asks, unattended
 from rookery.core.units import duration
 from rookery.log.errors import StoreError
+from rookery.operations.calling.interface import Session
 
 HEADLESS = "headless"
 

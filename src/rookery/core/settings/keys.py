@@ -40,8 +40,8 @@ transcript: block.up=up,k block.down=down,j block.open=enter,space block.copy=c 
     ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4 ask.option5=5 ask.option6=6
     ask.option7=7 ask.option8=8 ask.option9=9 view.start=home,g view.end=end,G
 fleet: fleet.up=up,k fleet.down=down,j fleet.open=enter,space fleet.filter=slash
-    fleet.rename=R fleet.archive=A fleet.stop=S fleet.delete=D,delete fleet.restore=U
-    fleet.compact=v
+    fleet.rename=R fleet.archive=A fleet.menu=full_stop fleet.stop=S
+    fleet.delete=D,delete fleet.restore=U fleet.compact=v
 find: find.older=up find.newer=down find.close=escape
 panel: panel.up=up,k panel.down=down,j panel.open=enter,space
 """)

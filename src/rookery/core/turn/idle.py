@@ -13,8 +13,8 @@ from rookery.core.json import Draft, Json
 from rookery.core.limits import Policy
 from rookery.core.tools import terminals
 
-REASONS = {"archive": "archived", "snooze": "snoozed"}
-"""Of a stop, by the command that wants it."""
+HIDING = ("archived", "snoozed")
+"""What hides a session from lists, and the reasons for which it then goes to sleep."""
 
 
 class Rest(NamedTuple):

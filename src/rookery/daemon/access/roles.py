@@ -54,6 +54,7 @@ TABLE: Mapping[str, tuple[str, ...]] = {
         "GET /api/sessions",
         "GET /api/trash",
         "GET /api/usage",
+        "GET /api/v1/operations",
         f"GET {_SESSION}",
         *(
             f"GET {_SESSION}/{what}"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from rookery.client import attach, fleet
-from rookery.client.session import SessionClient
 from rookery.core.json import Event, Json, lenient
 from rookery.daemon.access.devices import Device
 from rookery.daemon.access.recognition import forbidden
@@ -15,6 +14,7 @@ from rookery.daemon.api.bodies import Attached
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import State
 from rookery.home import paths
+from rookery.operations.calling.local_session import LocalSession
 
 PATIENCE = 60.0
 """Seconds for a command's outcome: a worker may have to start."""
@@ -23,7 +23,7 @@ PATIENCE = 60.0
 async def send(daemon: State, session: str, command: Json) -> Event:
     """Its outcome. Raises Rejected and its like, and Problem: the worker hangs, or the device may
     not send it."""
-    with SessionClient(daemon.home, session, "web") as client:
+    with LocalSession(daemon.home, session, "web") as client:
         if daemon.device and daemon.role != ALL:
             command = _allowed(daemon.device, command, client.log.header())
         try:

@@ -12,8 +12,6 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from rookery.client import fleet
-from rookery.client.branches import session as branch
-from rookery.client.branches.changed import changed, changed_alone
 from rookery.client.work_tree import commit, undo
 from rookery.client.work_tree.changes import Change, Hunk, NoDiff, changes
 from rookery.client.work_tree.diff import as_patch, diff
@@ -28,6 +26,8 @@ from rookery.daemon.api.bodies import Strict
 from rookery.daemon.errors import Problem
 from rookery.daemon.state import Daemon, SessionId, State
 from rookery.home import paths
+from rookery.operations.merging import session as branch
+from rookery.operations.merging.changed import changed, changed_alone
 
 router = APIRouter(tags=["work tree"])
 

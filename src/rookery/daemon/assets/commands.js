@@ -1,11 +1,11 @@
 // Rookery's own slash commands, and the agent's as they are offered.
 import { $, toast, told } from "./main.js";
-import { command, menus, readHeader, session } from "./bar.js";
+import { menus, readHeader, session } from "./bar.js";
 import { help } from "./keys.js";
+import { operate, operations } from "./operations.js";
 
-export const OURS = [
+const OURS = [
   ["agent", "switch to another agent", "name"],
-  ["archive", "hide this session from lists"],
   ["attach", "attach a file or an image"],
   ["cancel", "stop the running turn"],
   ["changes", "show what changed in the directory"],
@@ -23,18 +23,24 @@ export const OURS = [
   ["model", "choose the model", "name"],
   ["new", "start a new session"],
   ["recap", "put a recap of the session into this field"],
-  ["rename", "set the session's title", "title"],
   ["restart", "restart the agent"],
   ["rewind", "go back to a turn: files and conversation", "turn or undo"],
   ["settings", "open the settings"],
-  ["snooze", "hide this session from lists for an hour"],
   ["stop", "put the session to sleep; the next prompt wakes it"],
 ].map(([name, words, hint = ""]) => ({ name, words, hint }));
-export const isOurs = (name) => OURS.some((each) => each.name === name);
+
+/** Those above and the operations of the catalogue. */
+export async function ours() {
+  const more = (await operations()).map(({ name, sentence, arguments: { properties } }) => ({
+    name, words: `${sentence[0].toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`, hint: Object.keys(properties).join(" "), operates: true,
+  }));
+  return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
+}
+export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
 
 /** The agent's, then ours; `clear` empties the field. */
-export function rows(found, clear) {
-  const own = OURS.map((each) => ({
+export async function rows(found, clear) {
+  const own = (await ours()).map((each) => ({
     label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
     run: each.hint ? undefined : () => { clear(); carry(each.name); },
   }));
@@ -47,15 +53,27 @@ export function rows(found, clear) {
 
 const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);
 
+const operates = async (name) => (await operations()).find((each) => each.name === name);
+
+/** What follows a slash command, by argument: in their order, the last one takes all that is left. */
+function given(row, text) {
+  const names = Object.keys(row.arguments.properties), parts = text.split(/\s+/).filter(Boolean), found = {};
+  names.forEach((name, n) => {
+    const part = n < names.length - 1 ? parts[n] : parts.slice(n).join(" ");
+    if (part) found[name] = part;
+  });
+  return found;
+}
+
 /** One of Rookery's own commands. */
 export async function carryOut(name, value) {
-  const { deeds, putRecap, set, switchTo } = await menus();
+  const { deeds, putRecap, set, shown, switchTo } = await menus();
+  if (await operates(name)) return operate(name, shown(), given(await operates(name), value));
   const pick = (option) => { const chip = $(`#bar [data-do=pick][data-option="${CSS.escape(option)}"]`); return chip ? chip.click() : toast("The agent has not listed its options yet."); };
   switch (name) {
     case "agent": return value ? switchTo(value) : pick("agent");
     case "confirm": return value ? set("confirm", value) : pick("confirm");
     case "model": case "mode": case "effort": return value ? set(name, value) : pickUsual(name);
-    case "rename": return value ? command({ do: "rename", title: value }) : deeds.rename();
     case "attach": return void $("#picker").click();
     case "changes": return void $("#bar [data-do=changes]")?.click();
     case "export": return (await import("./save.js")).download(`/api/sessions/${encodeURIComponent(session)}/export?format=${encodeURIComponent(value || "md")}`);

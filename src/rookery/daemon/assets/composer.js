@@ -65,8 +65,9 @@ async function send({ steer = false } = {}) {
   const own = !editing && !files.many && /^\/(\S+)\s*([^\n]*)$/.exec(text.trim());
   if (own) {
     const { carryOut, isOurs } = await slash();
+    const ours = await isOurs(own[1]);
     if (field.value !== text) return; // pressed twice
-    if (isOurs(own[1])) {
+    if (ours) {
       put("");
       return carryOut(own[1], own[2].trim());
     }

@@ -132,21 +132,20 @@ export const deeds = {
   edit: async () => (await prompts()).editLast(),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
-for (const name of ["archive", "delete", "drop", "logs", "merge", "pin", "snooze", "stop"]) deeds[name] = () => actions(shown())[name]();
+for (const name of ["delete", "drop", "logs", "merge", "stop"]) deeds[name] = () => actions(shown())[name]();
 
 const prompts = () => import("./prompts.js");
 
 /** This session, as the menu of the list has it. */
-const shown = () => ({ ...facts(), id: session, title: $("#bar h1").textContent.trim(), hidden: facts().archived ? "archived" : facts().snoozed ? "snoozed" : "" });
+export const shown = () => ({ ...facts(), id: session, title: $("#bar h1").textContent.trim() });
 
 acts["force-end"] = deeds.force_end;
 acts.move = deeds.move;
-acts.more = (button) => {
-  const now = facts();
+acts.more = async (button) => {
+  const now = facts(), more = await rows(shown());
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
     ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), ...(isStuck() ? [row("Force end", "Stop did not help", deeds.force_end, "bad")] : [])] : []),
-    row("Rename", "", deeds.rename),
     ...(Number(now.turn) ? [
       row("Edit the last prompt", "and send it again", deeds.edit),
       row("Rewind", "to an earlier turn: files, conversation or both", deeds.rewind),
@@ -158,7 +157,7 @@ acts.more = (button) => {
     { label: "Files", does: "viewer" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),
     ...(now.worktree ? [] : [row("Move to a worktree", "its own copy of the repository, on a branch", deeds.move)]),
-    ...rows(shown()),
+    ...more,
     { heading: "Download the transcript" },
     ...[["html", "Web page"], ["md", "Markdown"], ["jsonl", "JSON lines"]].map(([form, label]) => ({ label, more: `.${form}`, href: `${path}/export?format=${form}` })),
   ]);

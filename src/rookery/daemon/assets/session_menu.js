@@ -1,24 +1,13 @@
 // What can be done with a session as a whole, from the list and from the session's own menu.
-import { $, api, element, toast } from "./main.js";
+import { $, api, toast } from "./main.js";
 import { danger, menu, sure } from "./dialogs.js";
+import { rows as operations } from "./operations.js";
 
-/** `about`: id, title, status or running and awake, hidden ("archived", "snoozed" or ""), pinned, worktree. */
+/** Those that are no operations of the catalogue. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
 export function actions(about) {
-  const { id, title, hidden, pinned } = about;
+  const { id, title } = about;
   const place = `/api/sessions/${encodeURIComponent(id)}`;
-  const change = (fields) => api("PATCH", place, fields);
-  const away = async (fields, undo, words) => {
-    await change(fields);
-    toast(words, { action: { label: "Undo", run: () => change(undo) } });
-  };
-  const snooze = (until, words) => away({ snoozed: until }, { snoozed: 0 }, words);
   return {
-    rename: () => rename(title, change),
-    pin: () => change({ pinned: !pinned }),
-    snooze: () => snooze(Date.now() + 3600e3, "Snoozed for an hour."),
-    tomorrow: () => snooze(tomorrow(), "Snoozed until tomorrow, 9:00."),
-    unsnooze: () => change({ snoozed: 0 }),
-    archive: () => (hidden === "archived" ? change({ archived: false }) : away({ archived: true }, { archived: false }, "Archived: hidden from lists.")),
     stop: async () => {
       await api("POST", `${place}/commands`, { do: "stop" });
       toast("The session is asleep; your next prompt wakes it.");
@@ -31,16 +20,13 @@ export function actions(about) {
 }
 
 /** As rows of a menu: those that apply. */
-export function rows(about) {
+export async function rows(about) {
   const run = actions(about);
-  const { hidden, worktree, awake } = about;
+  const { worktree, awake } = about;
   const row = (label, more, does, kind = "") => ({ label, more, run: does, kind });
   return [
     ...(worktree ? [row("Merge the worktree", worktree, run.merge), row("Drop the worktree", "its work is lost unless it was merged", run.drop, "bad")] : []),
-    row(about.pinned ? "Unpin" : "Pin", "", run.pin),
-    ...(hidden === "snoozed" ? [row("Unsnooze", "", run.unsnooze)] : []),
-    ...(hidden ? [] : [row("Snooze for an hour", "hidden from lists until then", run.snooze), row("Snooze until tomorrow", "9:00", run.tomorrow)]),
-    row(hidden === "archived" ? "Unarchive" : "Archive", "", run.archive),
+    ...(await operations(about)),
     ...(awake ? [row("Put to sleep", "the next prompt wakes it", run.stop)] : []),
     row("Logs", "of its agent and its worker", run.logs),
     row("Delete", "to the trash, for 14 days", run.delete, "bad"),
@@ -48,27 +34,16 @@ export function rows(about) {
 }
 
 /** Of a row of the list. */
-export function open(button) {
+export async function open(button) {
   const { id, status, hidden = "", worktree = "", ...flags } = button.closest("li[data-id]").dataset;
   const title = $(".title", button.closest("li")).textContent.trim();
-  const about = { id, title, hidden, worktree, pinned: "pinned" in flags, awake: status !== "asleep" };
-  menu(button, title, [{ label: "Rename", run: actions(about).rename }, ...rows(about)]);
+  const about = { id, title, worktree, archived: hidden === "archived", snoozed: hidden === "snoozed", pinned: "pinned" in flags, awake: status !== "asleep" };
+  menu(button, title, await rows(about));
 }
 
 export function leave(id, title) {
   try { sessionStorage.setItem("removed", JSON.stringify({ id, title })); } catch { /* no storage */ }
   location.assign("/");
-}
-
-function tomorrow() {
-  const day = new Date();
-  day.setDate(day.getDate() + 1);
-  return day.setHours(9, 0, 0, 0);
-}
-
-async function rename(title, change) {
-  const field = element("input", { value: title, maxlength: 200, required: true, "aria-label": "Title" });
-  if (await sure("Rename the session", [], "Rename", field) && field.value.trim()) await change({ title: field.value.trim() });
 }
 
 /** To the trash. Where the session is open, the list says so once it is shown. */

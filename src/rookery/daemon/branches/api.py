@@ -9,10 +9,6 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from rookery.client import fleet
-from rookery.client.branches import race as races
-from rookery.client.branches import session as branch
-from rookery.client.branches.move import move_session
-from rookery.client.transport.local import LocalRookery
 from rookery.core import worktree
 from rookery.core.json import Json
 from rookery.daemon.api.answers import WRITES
@@ -22,6 +18,11 @@ from rookery.daemon.errors import EXPECTED
 from rookery.daemon.idempotency import digest
 from rookery.daemon.state import Daemon, SessionId
 from rookery.home import paths
+from rookery.operations.calling.local import LocalRookery
+from rookery.operations.merging import entry
+from rookery.operations.merging import race as races
+from rookery.operations.merging import session as branch
+from rookery.operations.merging.move import move_session
 
 router = APIRouter(tags=["work tree"])
 
@@ -231,7 +232,7 @@ async def start_race(daemon: Daemon, given: Start, idempotency_key: Key = "") ->
             return session if is_there else created(daemon, new, session)
 
         about = rookery, agent, given.prompt, create, EXPECTED
-        return (await races.enter(*about, label=label, command=f"race.{session}"))._asdict()
+        return (await entry.enter(*about, label=label, command=f"race.{session}"))._asdict()
 
     async def enter_all(race: str) -> Json:
         pairs = zip(given.agents, races.labels(given.agents), strict=True)

@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse
 
 from rookery.agents.registry import AGENTS
 from rookery.client import fleet
-from rookery.client.branches.changed import Changed, changed_alone, content
 from rookery.client.reading import excerpt
 from rookery.client.rewind.turns import turns
 from rookery.client.work_tree import git
@@ -35,6 +34,7 @@ from rookery.daemon.state import Daemon, SessionId, State
 from rookery.export.html.text import esc_line
 from rookery.home import paths
 from rookery.log.reader import Reader
+from rookery.operations.merging.changed import Changed, changed_alone, content
 
 router = APIRouter(include_in_schema=False)
 

@@ -7,14 +7,14 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from rookery.agents.registry import AGENTS
-from rookery.client.branches import race as races
-from rookery.client.branches.race import Runner
 from rookery.core import units
 from rookery.core.json.safe_text import count
 from rookery.core.view.states import label_of
 from rookery.daemon.page import shell
 from rookery.daemon.state import Daemon
 from rookery.export.html.text import esc_line, tag
+from rookery.operations.merging import race as races
+from rookery.operations.merging.race import Runner
 
 router = APIRouter(include_in_schema=False)
 

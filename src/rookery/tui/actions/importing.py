@@ -8,8 +8,8 @@ from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 
 if TYPE_CHECKING:
-    from rookery.client.imports.anywhere import Source
     from rookery.client.imports.importing import Found
+    from rookery.operations.calling.imports import Source
 
 STATES = {"here": "already imported", "trashed": "in the trash", "no_directory": "no directory"}
 MOST = 200
@@ -47,10 +47,10 @@ def _with[Got](
         from rookery.agents import registry
         from rookery.client.daemon.errors import RemoteError
         from rookery.client.guard import FromAgent
-        from rookery.client.imports import anywhere
         from rookery.client.imports.agent_sessions import CannotImport
         from rookery.home.config import ConfigError
         from rookery.log.errors import LogError
+        from rookery.operations.calling import imports as anywhere
 
         try:
             source = anywhere.source(app.reader.rookery, agent, cwd)

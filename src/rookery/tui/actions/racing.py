@@ -12,7 +12,8 @@ from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 
 if TYPE_CHECKING:
-    from rookery.client.branches.race import Entry, Runner
+    from rookery.operations.merging.entry import Entry
+    from rookery.operations.merging.race import Runner
 
 DROP = "drop"
 WAYS = {
@@ -68,7 +69,8 @@ def _blocking[Found](
 
 
 def _start(app: Shell, names: list[str], task: str) -> None:
-    from rookery.client.branches import race as races
+    from rookery.operations.merging import race as races
+    from rookery.operations.merging.entry import enter
 
     rookery, home, cwd = app.reader.rookery, app.start.home, app.start.cwd
     confirm, name = app.start.confirms(""), races.new_name()
@@ -94,7 +96,7 @@ def _start(app: Shell, names: list[str], task: str) -> None:
     async def start() -> list["Entry"]:
         pairs = zip(names, races.labels(names), strict=True)
         return [
-            await races.enter(rookery, agent, task, create(agent, label), label=label)
+            await enter(rookery, agent, task, create(agent, label), label=label)
             for agent, label in pairs
         ]
 
@@ -117,7 +119,7 @@ def _start(app: Shell, names: list[str], task: str) -> None:
 
 
 def _compare(app: Shell, name: str) -> None:
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     rookery = app.reader.rookery
     _blocking(app, lambda: anywhere.race(rookery, name), lambda found: _show(app, *found))
@@ -149,7 +151,7 @@ def summary(runner: "Runner") -> str:
 
 
 def _chosen(app: Shell, name: str, runner: "Runner | None") -> None:
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
     from rookery.tui.windows.choice import ChoiceScreen
 
     if runner is None:
@@ -173,7 +175,7 @@ def _chosen(app: Shell, name: str, runner: "Runner | None") -> None:
 
 
 def _decided(app: Shell, session: str, way: str) -> None:
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     if way == "open":
         app.open_session(session)
@@ -196,7 +198,7 @@ def _decided(app: Shell, session: str, way: str) -> None:
 def move(app: Shell, name: str = "") -> None:
     """The shown session goes on in a worktree of its own; a turn that runs is cancelled, if the
     user agrees."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
     from rookery.tui.windows.choice import ChoiceScreen
 
     session, rookery = app.session, app.reader.rookery
@@ -221,7 +223,7 @@ def move(app: Shell, name: str = "") -> None:
 
 def merge(app: Shell, how: str) -> None:
     """The shown session's worktree."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     session, rookery = app.session, app.reader.rookery
 
@@ -239,7 +241,7 @@ def _ask_message(
     app: Shell, session: str, how: str, verb: str, then: Callable[[str], object]
 ) -> None:
     """Show the message of the commit that would be made, to be taken or written anew."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
     from rookery.tui.windows.parts.modals import LineScreen
 
     rookery = app.reader.rookery

@@ -39,6 +39,10 @@ def carry_out(app: Shell, command: Command, rest: str) -> None:
         racing.race(app, rest)
     elif not app.session:
         app.notify(f"/{name} needs a session: your first prompt starts one.", severity="warning")
+    elif command.operates:
+        from rookery.tui.actions.operating import operate
+
+        operate(app, name, app.window.header, rest)
     else:
         _tell_session(app, name, rest)
 
@@ -53,13 +57,6 @@ def _tell_session(app: Shell, name: str, rest: str) -> None:
             _act(app, "recap")
         case "export":
             _act(app, f"export({rest!r})")
-        case "rename" if not rest:
-            from rookery.tui.windows.parts.modals import LineScreen
-
-            screen = LineScreen("Rename session", app.window.header["title"])
-            app.ask(screen, lambda title: app.send({"do": "rename", "title": title}))
-        case "rename":
-            app.send({"do": "rename", "title": rest})
         case "rewind" | "fork":
             from rookery.tui.actions import going_back  # the first paint does without
 

@@ -83,7 +83,7 @@ class TranscriptTools(Windows):
         """One of ours that takes no value runs; any other is put into the composer."""
         from rookery.tui.writing import commands
 
-        known = commands.NAMES.get(name)
+        known = commands.ours().get(name)
         if known is not None and not known.hint:
             self.composer.post_message(Composer.Submitted(f"/{name}", self.session))
         else:

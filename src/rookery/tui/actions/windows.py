@@ -165,17 +165,16 @@ class Windows(Parts):
     # --- keys of the session list --------------------------------------------------------------
 
     def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
-        from rookery.tui.windows.parts.modals import LineScreen, SureScreen
+        from rookery.tui.actions import operating
+        from rookery.tui.windows.parts.modals import SureScreen
 
         block = message.block
         session, title = str(block["id"]), clean_line(block["title"], 60)
         match message.what:
-            case "rename":
-                line = LineScreen("Rename session", str(block["title"]))
-                self.ask(line, lambda title: self.send({"do": "rename", "title": title}, session))
-            case "archive":
-                self.send({"do": "archive"}, session)
-                self.reader.glance()
+            case "menu":
+                operating.menu(self, block)
+            case "rename" | "archive":
+                operating.operate(self, message.what, block)
             case "stop" if block["status"] in ("running", "needs-you"):
                 screen = SureScreen(f"Stop “{title}”?", STOPPED)
                 self.ask(screen, lambda _: self.send({"do": "stop"}, session))
@@ -248,6 +247,10 @@ class Windows(Parts):
         if not message.problem:
             if message.command["do"] == "set":
                 self.tell_set(message)
+            else:
+                from rookery.tui.actions import operating
+
+                operating.told(self, message.command, message.session)
             return True
         if message.command["do"] != "rewind" or message.session != self.session:
             return False

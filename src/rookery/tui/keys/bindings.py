@@ -131,6 +131,7 @@ FLEET: list[BindingType] = [
     key("fleet.rename", "want('rename')", "rename"),
     key("fleet.archive", "want('archive')", "archive", "hide it; a prompt brings it back"),
     key("fleet.stop", "want('stop')", "stop", "put it to sleep; the next prompt wakes it"),
+    key("fleet.menu", "want('menu')", "more", "what else can be done with it"),
     key("fleet.delete", "want('delete')", "delete", "move it to the trash"),
     quiet("fleet.restore", "app.restore", "bring a session back from the trash"),
     quiet("fleet.compact", "compact", "one line per session, or two"),

@@ -18,7 +18,7 @@ from rookery.tui.look.themes import look_for
 from rookery.tui.windows.parts.modals import Modal
 
 if TYPE_CHECKING:
-    from rookery.client.transport.interface import Rookery
+    from rookery.operations.calling.interface import Rookery
 
 QR_COLOURS = Style(color="#ffffff", bgcolor="#000000")
 """Whatever the theme: readers want dark squares on light ground."""

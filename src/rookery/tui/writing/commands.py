@@ -1,5 +1,6 @@
 """Our slash commands, and the agent's."""
 
+from functools import cache
 from typing import NamedTuple
 
 from rookery.core.fuzzy import ranked
@@ -15,6 +16,8 @@ class Command(NamedTuple):
     action: str = ""
     """What it does without a value, as a key would."""
     ours: bool = True
+    operates: bool = False
+    """It is an operation of the catalogue."""
 
 
 OURS = (
@@ -41,7 +44,6 @@ OURS = (
     Command("quit", "leave; stops nothing", action="quit"),
     Command("race", "race agents in worktrees, or compare and pick", "agents task"),
     Command("recap", "put a recap of the session into the composer"),
-    Command("rename", "set the session's title", "title"),
     Command("restore", "bring a deleted session back from the trash", "session", "restore"),
     Command("rewind", "go back to a turn: files and conversation", "turn or undo", "rewind"),
     Command("sandbox", "start a session in a sandbox", "none, bwrap or container"),
@@ -53,14 +55,31 @@ OURS = (
 ONLY_HERE = frozenset({"agents", "export", "mcp", "settings"})
 """Those that another machine's Rookery does not have here."""
 NAMES = {command.name: command for command in OURS}
+"""Those that are no operations."""
 _LIST = Command("sessions", "go to the session list", action="sessions")
 ALSO = {"exit": NAMES["quit"], "history": _LIST, "sessions": _LIST}
 """Other programs' words: they work, and are not listed."""
 
 
+def ours() -> dict[str, Command]:
+    """Those above, and the operations of the catalogue, by their names."""
+    found = NAMES | {each.name: each for each in _operations()}
+    return dict(sorted(found.items()))
+
+
+@cache
+def _operations() -> tuple[Command, ...]:
+    from rookery.operations.catalogue.finding import every  # the first paint does without
+
+    return tuple(
+        Command(row.name, row.word, " ".join(each.word for each in row.arguments), operates=True)
+        for row in every()
+    )
+
+
 def known(header: Json | None, *, here: bool = True) -> dict[str, Command]:
     """Ours, and the agent's with other names. `here`: the sessions are this machine's."""
-    found = {name: each for name, each in NAMES.items() if here or name not in ONLY_HERE}
+    found = {name: each for name, each in ours().items() if here or name not in ONLY_HERE}
     for each in lenient.mappings(header, "commands") if header else ():
         name = clean_line(lenient.text(each, "name").lstrip("/"), 80)
         if name and " " not in name and name not in found:
@@ -83,5 +102,5 @@ def parsed(text: str) -> tuple[Command, str] | None:
         return None
     word, _, rest = text[1:].partition(" ")
     word = word.strip()
-    command = NAMES.get(word) or ALSO.get(word)
+    command = ours().get(word) or ALSO.get(word)
     return (command, rest.strip()) if command and "\n" not in word else None

@@ -85,9 +85,9 @@ def _read(session: str, head: Json, *, everything: bool, turn: int | None) -> Fo
         said = door.json("GET", f"/api/sessions/{session}/diff?of={of}{more}")
         older = {"of": "directory", "note": "" if everything else OLDER}
         return Found(**{key: (older | said)[key] for key in Found._fields})
-    from rookery.client.branches.changed import Changed, changed, changed_alone
     from rookery.client.work_tree.changes import changes
     from rookery.client.work_tree.diff import as_patch
+    from rookery.operations.merging.changed import Changed, changed, changed_alone
 
     cwd = str(head["cwd"])
     if turn:

@@ -13,14 +13,14 @@ from rookery.cli import exits, flags, settings, target
 from rookery.cli.output import Screen, clean_line, cut, standard, table
 from rookery.cli.session import loading
 from rookery.client.daemon.errors import RemoteError
-from rookery.client.imports import anywhere
 from rookery.client.imports.agent_sessions import CannotImport
-from rookery.client.imports.anywhere import Source
 from rookery.client.imports.importing import HERE, HOMELESS, NEW, REMOVED, TRASHED, Found
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.home import paths
+from rookery.operations.calling import imports as anywhere
+from rookery.operations.calling.imports import Source
 from rookery.render.local_time import age
 
 SHAPE = (

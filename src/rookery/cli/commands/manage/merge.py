@@ -71,7 +71,7 @@ def resolving(screen: Screen, session: str, how: str, *, asked: bool) -> bool:
     import asyncio
 
     from rookery.cli.session.git_programs import with_trust
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     rookery = target.rookery()
     plan = with_trust(screen, lambda: anywhere.plan(rookery, session, how))
@@ -96,7 +96,7 @@ def resolving(screen: Screen, session: str, how: str, *, asked: bool) -> bool:
 def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) -> None:
     """Merge, and say what came of it."""
     from rookery.cli.session.git_programs import with_trust
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     def act() -> Json:
         given = asked_message(screen, session, how, message)
@@ -108,7 +108,7 @@ def merged(screen: Screen, session: str, how: str, message: str, *, kept: bool) 
 def asked_message(screen: Screen, session: str, how: str, message: str) -> str:
     """The one that was given, or typed in place of the draft that is shown; "": the draft. Raises
     NoWorktree: it cannot be merged."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     if message:
         return message
@@ -166,7 +166,7 @@ def move(session: str, name: str, cancel: bool) -> int:
     rookery move 3f2a --cancel --name parser
     """
     from rookery.cli.session.git_programs import with_trust
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     screen, rookery = standard(), target.rookery()
     found = rookery.find(session)
@@ -196,8 +196,8 @@ def drop(sessions: tuple[str, ...], force: bool) -> int:
     rookery drop 3f2a
     rookery drop --force 3f2a 91bc
     """
-    from rookery.client.branches import session as branch
     from rookery.client.fleet import UnknownSession
+    from rookery.operations.merging import session as branch
 
     screen = standard()
     for given in sessions:
@@ -217,7 +217,7 @@ def drop(sessions: tuple[str, ...], force: bool) -> int:
 
 def dropped(screen: Screen, session: str, *, force: bool) -> None:
     """Raises Abort: the user does not want it."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     asked = False if target.url() else _confirm(screen, session, force)
     anywhere.drop(target.rookery(), session, force=force or asked)

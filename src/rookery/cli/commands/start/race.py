@@ -13,13 +13,14 @@ from rookery.cli.aliases import Verbs
 from rookery.cli.commands.manage import merge as merging
 from rookery.cli.output import Screen, clean_line, standard, table
 from rookery.cli.session import new_session
-from rookery.client.branches import race as races
-from rookery.client.branches.race import Runner
 from rookery.core import units
 from rookery.core.json import Json, dumps
 from rookery.core.json.safe_text import count
 from rookery.core.view.fleet import state_of
 from rookery.core.view.states import label_of
+from rookery.operations.merging import race as races
+from rookery.operations.merging.entry import enter
+from rookery.operations.merging.race import Runner
 
 LOOKS = 0.5
 """Seconds between two looks at the sessions."""
@@ -136,7 +137,7 @@ class _Running:
 
         more = (*faults(), click.ClickException)
         about = target.rookery(), name, self._text, create, more
-        entry = await races.enter(*about, label=label)
+        entry = await enter(*about, label=label)
         if entry.why:
             self.screen.note(clean_line(f"Skipping {name}: {entry.why}"))
             return
@@ -183,7 +184,7 @@ def show(name: str, as_json: bool) -> int:
 
 def show_race(screen: Screen, name: str, *, as_json: bool) -> int:
     """The exit code: whether one of them got to its end, or waits for the user."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     race, rows = anywhere.race(target.rookery(), name)
     if as_json:
@@ -244,7 +245,7 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
     head = target.rookery().head(session)
     if not head or not head.get("race"):
         raise click.UsageError(f"Session {session} is in no race.")
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     _, rows = anywhere.race(target.rookery(), head["race"])
     rest = [row for row in rows if row.session != session and row.files is not None]
@@ -262,7 +263,7 @@ def pick(session: str, how: str | None, message: str, yes: bool) -> int:
 @flags.yes
 def drop(name: str, yes: bool) -> int:
     """Drop the worktrees of all sessions of a race, and archive the sessions."""
-    from rookery.client.branches import anywhere
+    from rookery.operations.merging import anywhere
 
     screen = standard()
     name, rows = anywhere.race(target.rookery(), name)

@@ -1,21 +1,11 @@
 """A race: the same prompt to several agents, each in a worktree of its own; and what each made of
 it. The sessions of a race have its id in their headers; there is no other record."""
 
-import asyncio
 import os
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rookery.client import fleet
-from rookery.client.branches.session import (
-    archive,
-    changes_of,
-    drop_session,
-    merge_session,
-    told,
-    told_before,
-)
 from rookery.client.work_tree.changes import NoDiff
 from rookery.client.worktrees.repository import NoWorktree
 from rookery.core import worktree
@@ -25,9 +15,14 @@ from rookery.core.view.fleet import is_judged, state_of
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
-
-if TYPE_CHECKING:
-    from rookery.client.transport.interface import Rookery
+from rookery.operations.merging.session import (
+    archive,
+    changes_of,
+    drop_session,
+    merge_session,
+    told,
+    told_before,
+)
 
 LATEST = "latest"
 PASSED, FAILED, RUNNING = "passed", "failed", "running"
@@ -56,15 +51,6 @@ class Runner(NamedTuple):
     seconds: float
 
 
-class Entry(NamedTuple):
-    """An agent at the start of a race."""
-
-    agent: str
-    session: str = ""
-    why: str = ""
-    """It is skipped."""
-
-
 def new_name() -> str:
     return os.urandom(3).hex()
 
@@ -77,53 +63,6 @@ def labels(agents: list[str]) -> list[str]:
         number = sum(each == plain or each.startswith(f"{plain}-") for each in found)
         found.append(f"{plain}-{number + 1}" if number else plain)
     return found
-
-
-async def enter(
-    rookery: "Rookery",
-    agent: str,
-    prompt: str,
-    create: Callable[[], str],
-    faults: Sequence[type[Exception]] = (),
-    *,
-    label: str = "",
-    command: str = "",
-) -> Entry:
-    """Create its session and send it the prompt; one that cannot start does not hold up the others.
-    `faults`: what else `create` may raise. `label`: what its title begins with, since the prompt is
-    the same for all. `command`: the prompt's id, with which it is sent once."""
-    from rookery.agents.registry import NotInstalled, UnknownAgent
-    from rookery.client.daemon.errors import RemoteError
-    from rookery.client.guard import FromAgent
-    from rookery.client.session import UNSENT
-    from rookery.home.config import ConfigError
-
-    known: tuple[type[Exception], ...] = (
-        *UNSENT,
-        NotInstalled,
-        UnknownAgent,
-        NoWorktree,
-        FromAgent,
-        RemoteError,
-        ConfigError,
-    )
-    try:
-        session = await asyncio.to_thread(create)
-        with rookery.open(session) as client:
-            try:
-                sent = [{"type": "text", "text": prompt}]
-                named = {"id": command} if command else {}
-                title = f"{label or agent}: {lenient.first_line(prompt, 150)}"
-                await client.send({"do": "rename", "title": title})
-                await client.send({"do": "prompt", "prompt": sent, **named})
-            except known:
-                client.discard_unbegun()
-                raise
-    except (*known, *faults) as error:
-        words = f"{error} {error.remedy}" if isinstance(error, NoWorktree) else str(error)
-        words = "no such agent" if isinstance(error, UnknownAgent) else words
-        return Entry(agent, why=words.strip())
-    return Entry(agent, session)
 
 
 def heads_of(home: str, race: str = "") -> tuple[str, list[Json]]:

@@ -19,12 +19,14 @@ from rookery.client.daemon.local import Answer
 from rookery.client.daemon.remote import Door, attached, of_session, refusal
 from rookery.client.session import Rejected, Trouble
 from rookery.client.start import StartError
-from rookery.client.transport.interface import Session
-from rookery.client.transport.remote_history import RemoteHistory
-from rookery.client.transport.stream import news
 from rookery.core.json import Event, Json, lenient
 from rookery.core.json.events import event_from_json
 from rookery.log.errors import Full, LogError, NoSession
+from rookery.operations.calling.interface import Session
+from rookery.operations.calling.remote_history import RemoteHistory
+from rookery.operations.calling.stream import news
+from rookery.operations.catalogue.finding import find
+from rookery.operations.catalogue.row import ENVELOPE
 from rookery.wire.frames import Refused
 
 if TYPE_CHECKING:
@@ -74,11 +76,11 @@ class RemoteSession(Session):
         body = {"id": os.urandom(8).hex(), **command}
         if files:
             body["attachments"] = [attached(each.path, each.data) for each in files]
-        path = of_session(self.session, "/commands")
+        path, given, headers = self._address(body)
         until, arrived, silent = time.monotonic() + self._patience, False, False
         while True:
             try:
-                answer = await asyncio.to_thread(self._door.ask, "POST", path, body)
+                answer = await asyncio.to_thread(self._door.ask, "POST", path, given, **headers)
             except Unreachable as error:
                 arrived = arrived or error.sent
                 if time.monotonic() > until or not (arrived or self._door.stood):
@@ -88,11 +90,23 @@ class RemoteSession(Session):
             if answer.status < 400:
                 return _outcome(self._door.url, answer)
             problem = self._refusal(path, answer)
+            if headers and isinstance(problem, OtherVersion):  # from before the catalogue
+                path, given, headers = of_session(self.session, "/commands"), body, {}
+                continue
             if not isinstance(problem, _Silent):
                 raise problem
             if not silent:
                 self.on_silence()
             silent = True
+
+    def _address(self, command: Json) -> tuple[str, Json, dict[str, str]]:
+        """Where a command is sent to, with what body and which headers."""
+        row = find(command["do"])
+        if row is None:
+            return of_session(self.session, "/commands"), command, {}
+        given = {name: value for name, value in command.items() if name not in ENVELOPE}
+        path = f"/api/v1/sessions/{self.session}/{row.name}"
+        return path, given, {"Idempotency_Key": str(command["id"])}
 
     @override
     async def renew(self, command: Json) -> str:

@@ -4,15 +4,15 @@ daemon. What is changed there is changed once, however often the request has to 
 import os
 import time
 
-from rookery.client.branches import race as races
-from rookery.client.branches import session as branch
-from rookery.client.branches.race import Runner
 from rookery.client.daemon.errors import Unreachable
 from rookery.client.daemon.remote import Door, of_session
-from rookery.client.transport.interface import Rookery
-from rookery.client.transport.local import LocalRookery
-from rookery.client.transport.remote import RemoteRookery
 from rookery.core.json import Json
+from rookery.operations.calling.interface import Rookery
+from rookery.operations.calling.local import LocalRookery
+from rookery.operations.calling.remote import RemoteRookery
+from rookery.operations.merging import race as races
+from rookery.operations.merging import session as branch
+from rookery.operations.merging.race import Runner
 
 AGAIN, PATIENCE = 0.5, 60.0
 """Seconds between two tries to reach a daemon that was there before, and for all of them."""
@@ -40,7 +40,7 @@ def move(rookery: Rookery, session: str, name: str = "", *, cancel: bool = False
     if isinstance(rookery, RemoteRookery):
         body = {"name": name, "cancel": cancel}
         return _once(rookery.door, of_session(session, "/move"), body)
-    from rookery.client.branches.move import move_session
+    from rookery.operations.merging.move import move_session
 
     return move_session(_home(rookery), session, name, cancel=cancel)
 

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 
 from rookery.client import fleet, guard, offline
-from rookery.client.branches.changed import changed
-from rookery.client.branches.session import STOPS, check_idle, put_to_sleep, tell
 from rookery.client.create import own_worktree
 from rookery.client.work_tree.changes import NoDiff
 from rookery.client.worktrees.repository import NoWorktree
@@ -15,6 +13,8 @@ from rookery.core import worktree
 from rookery.core.json import Draft, Json, lenient
 from rookery.core.view.fleet import state_of
 from rookery.home import paths
+from rookery.operations.merging.changed import changed
+from rookery.operations.merging.session import STOPS, check_idle, put_to_sleep, tell
 from rookery.snapshots import place
 
 POLL = 0.1

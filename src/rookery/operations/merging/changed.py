@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from rookery.client.branches.session import changes_of
 from rookery.client.environment import kept_of
 from rookery.client.rewind import origins
 from rookery.client.rewind.acts import Act, acts, steps
@@ -21,6 +20,7 @@ from rookery.core.turn import rewinding
 from rookery.home import paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.operations.merging.session import changes_of
 from rookery.snapshots import between, job
 from rookery.snapshots.job import NOW
 from rookery.snapshots.scope import Unfit

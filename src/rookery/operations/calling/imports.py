@@ -13,11 +13,11 @@ from rookery.client.config import in_force
 from rookery.client.daemon.remote import Door
 from rookery.client.guard import require_person
 from rookery.client.imports.importing import HERE, NEW, Found, Importer, gathered
-from rookery.client.transport.interface import Rookery
-from rookery.client.transport.local import LocalRookery
-from rookery.client.transport.remote import RemoteRookery
 from rookery.core.agent.imported import Listed
 from rookery.core.json import Json
+from rookery.operations.calling.interface import Rookery
+from rookery.operations.calling.local import LocalRookery
+from rookery.operations.calling.remote import RemoteRookery
 
 OURS = (registry.OWN, registry.DEMO)
 """Their sessions are here, or are none."""

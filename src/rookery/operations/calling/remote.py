@@ -13,10 +13,6 @@ from rookery.client.daemon.errors import Denied, OnlyThere, Unreachable
 from rookery.client.daemon.logins import load
 from rookery.client.daemon.remote import Door, of_session
 from rookery.client.fleet import named
-from rookery.client.transport.interface import Rookery, Told
-from rookery.client.transport.remote_history import RemoteHistory
-from rookery.client.transport.remote_session import AGAIN, PATIENCE, RemoteSession
-from rookery.client.transport.stream import news
 from rookery.client.trash.moves import Restored
 from rookery.core.blocks import Block
 from rookery.core.blocks.document import Document
@@ -24,6 +20,10 @@ from rookery.core.json import Json, lenient
 from rookery.core.turn import rewind_preview
 from rookery.core.turn.rewind_preview import Preview
 from rookery.core.view.states import in_order, standing
+from rookery.operations.calling.interface import Rookery, Told
+from rookery.operations.calling.remote_history import RemoteHistory
+from rookery.operations.calling.remote_session import AGAIN, PATIENCE, RemoteSession
+from rookery.operations.calling.stream import news
 
 if TYPE_CHECKING:
     from rookery.core.policy.unattended import Order

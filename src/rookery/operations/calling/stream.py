@@ -8,9 +8,9 @@ from contextlib import aclosing
 
 from rookery.client.daemon.errors import Denied, NotLoggedIn, RemoteError, Unreachable, Untrusted
 from rookery.client.daemon.remote import Door
-from rookery.client.transport.interface import Told
 from rookery.core.json import Json, dumps, lenient, loads
 from rookery.log.errors import LogError, NoSession
+from rookery.operations.calling.interface import Told
 from rookery.wire import frames
 from rookery.wire.lines import TooLong
 from rookery.wire.websocket.client import UNAUTHORIZED, ConnectError, Target, WebSocket, connect

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, override
 
 from rookery.client import fleet, waking
-from rookery.client.transport.interface import Rookery, Told
 from rookery.core.blocks import Block
 from rookery.core.json import Json
 from rookery.core.view.fleet import fleet_block, is_hidden
@@ -15,13 +14,14 @@ from rookery.core.view.states import in_order
 from rookery.home import paths, seen
 from rookery.log.lock import becomes_free
 from rookery.log.reader import Reader
+from rookery.operations.calling.interface import Rookery, Told
 
 if TYPE_CHECKING:
     import asyncio
 
-    from rookery.client.transport.local_session import LocalSession
     from rookery.client.trash.moves import Restored
     from rookery.core.turn.rewind_preview import Preview
+    from rookery.operations.calling.local_session import LocalSession
 
 GLANCE, SHARE = 1.0, 20
 """Least seconds between two looks at the sessions, and times as long as one takes."""
@@ -79,7 +79,7 @@ class LocalRookery(Rookery):
 
     @override
     def open(self, session: str, client: str = "cli") -> "LocalSession":
-        from rookery.client.transport.local_session import LocalSession  # a list does without
+        from rookery.operations.calling.local_session import LocalSession  # a list does without
 
         return LocalSession(self.home, session, client)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rookery.client import fleet, guard
 from rookery.client.daemon.origin import run
-from rookery.client.session import SessionClient, Trouble
+from rookery.client.session import Trouble
 from rookery.client.work_tree.changes import Changes, changes
 from rookery.client.worktrees import merge, own_git, place
 from rookery.client.worktrees.drop import clear, drop, refuse_loss
@@ -19,6 +19,7 @@ from rookery.core.view.fleet import state_of
 from rookery.home import paths
 from rookery.log.errors import FAULTS, StoreError, fault_of
 from rookery.log.lock import becomes_free
+from rookery.operations.calling.local_session import LocalSession
 
 AGAIN = "Then merge again."
 STOPS = 20.0
@@ -194,7 +195,7 @@ def put_to_sleep(home: str, session: str) -> None:
         return
 
     async def stop() -> None:
-        with SessionClient(home, session) as client:
+        with LocalSession(home, session) as client:
             async with asyncio.timeout(STOPS):
                 await client.send({"do": "stop"})
 
@@ -216,7 +217,7 @@ def archive(home: str, session: str) -> None:
 
 def tell(home: str, session: str, command: Json) -> None:
     async def say() -> None:
-        with SessionClient(home, session) as client:
+        with LocalSession(home, session) as client:
             async with asyncio.timeout(STOPS):
                 await client.send(command)
 

@@ -1,0 +1,150 @@
+"""Commands made of the catalogue: an operation's name, arguments and words are the command's."""
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, override
+
+import click
+
+from rookery.cli import target
+from rookery.cli.flags import as_json, flag, session_argument
+from rookery.cli.output import standard
+from rookery.cli.session.send import Say, for_each, send
+from rookery.core.json import Event, Json, dumps
+from rookery.operations.catalogue import conditions, filling, moments
+from rookery.operations.catalogue.arguments import Argument
+from rookery.operations.catalogue.finding import find
+from rookery.operations.catalogue.row import Row
+
+SPAN = "for"
+"""How long instead of until when: what a moment's option has beside it."""
+
+
+def command_of(row: Row) -> click.Command:
+    """The command line of an operation."""
+
+    def body(session: str, say: Say | None = None, **given: Any) -> None:
+        _carry_out(row, session, say or standard().note, given)
+
+    made: Any = as_json("Print each outcome as JSON.")(body)
+    if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
+        made = flag("--off", hidden=True)(made)  # an earlier word for the operation that undoes it
+    for argument in reversed(row.arguments):
+        for parameter in reversed(parameters_of(argument)):
+            made = parameter(made)
+    made = for_each(made) if row.traits.on == "sessions" else session_argument(made)
+    return click.command(row.name, help=_help(row))(made)
+
+
+def _help(row: Row) -> str:
+    lines = "\n".join(f"rookery {row.name} {example}" for example in row.traits.examples)
+    return "\n\n".join([*row.paragraphs, *([f"\b\n{lines}"] if lines else [])])
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+def parameters_of(argument: Argument) -> list[Any]:
+    """The decorators for an argument: one, but for a moment, which can also be a span from now."""
+    about, name = argument.about, argument.word
+    if about.how == "moment":
+        clock = f"{about.help} 09:00 (the next one), 2030-01-31, 2030-01-31T09:00."
+        rows = [
+            (SPAN, f"{argument.name}_{SPAN}", "TIME", "For this long: 30m, 2h, 3d."),
+            (name, argument.name, "WHEN", clock),
+        ]
+        return [
+            click.option(f"--{word}", parameter, type=Moment(), metavar=like, help=words)
+            for word, parameter, like, words in rows
+        ]
+    if about.positional:
+        return [click.argument(argument.name, metavar=name.upper(), required=argument.required)]
+    return [
+        click.option(
+            f"--{name}",
+            argument.name,
+            type=_type(argument),
+            required=argument.required,
+            default=argument.default,
+            is_flag=argument.kind == "boolean",
+            multiple=argument.kind == "array",
+            help=about.help,
+        )
+    ]
+
+
+def _type(argument: Argument) -> Any:
+    if argument.choices:
+        return click.Choice(argument.choices)
+    about = argument.about
+    match argument.kind:
+        case "integer":
+            return click.IntRange(about.minimum, about.maximum)
+        case "number":
+            return click.FloatRange(about.minimum, about.maximum)
+        case "boolean":
+            return None
+    return str
+
+
+def _values(row: Row, given: Mapping[str, Any]) -> Json:
+    """What was given, as it is sent. Raises UsageError, BadParameter."""
+    found: Json = {}
+    for argument in row.arguments:
+        value = given.get(argument.name)
+        if argument.about.how == "moment":
+            value = _moment(argument, value, given.get(f"{argument.name}_{SPAN}"))
+        if value not in (None, (), argument.default):
+            found[argument.name] = list(value) if isinstance(value, tuple) else value
+    if (refusal := row.check(found)) is not None:
+        raise click.UsageError(refusal.message)
+    return found
+
+
+def _moment(argument: Argument, until: int | None, span: int | None) -> int:
+    if (until is None) is (span is None):
+        raise click.UsageError(f"Pass --{SPAN} 2h or --{argument.word} 09:00.")
+    return until or span or 0
+
+
+class Moment(click.ParamType[int]):
+    """A time to come, in milliseconds of the epoch."""
+
+    name = "time"
+
+    @override
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            return moments.read(str(value), datetime.now().astimezone())
+        except ValueError as error:
+            self.fail(f"{value!r} {error}.", param, ctx)
+
+
+# --- carrying out ------------------------------------------------------------------------------
+
+
+def _carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> None:
+    prints, back = given.pop("as_json"), find(row.traits.undo) if given.pop("off", False) else None
+    if back is not None:
+        row, given = back, {}
+    values = _values(row, given)
+    head = target.rookery().head(session) or {}
+    known = conditions.facts(head, time.time() * 1000)
+    if row.traits.needless and not conditions.holds(row, known):
+        say(f"{session} {row.traits.needless}.")
+        return
+    outcome = send(session, row.command(values))
+    if prints:
+        standard().line(dumps(_json(outcome)))
+        return
+    if words := filling.told(row, values, session, datetime.now().astimezone()):
+        say(words)
+    if row.traits.while_running and known["awake"] and head.get("state") != "idle":
+        say(row.traits.while_running)
+
+
+def _json(outcome: Event) -> Json:
+    return outcome._asdict()

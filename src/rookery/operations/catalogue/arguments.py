@@ -1,0 +1,99 @@
+"""The arguments of operations: declared once for the command line, forms, the API and the check."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
+
+if TYPE_CHECKING:
+    from rookery.core.json import Json
+
+type How = Literal["", "moment"]
+"""How faces read a value and complete it. moment: milliseconds of the epoch; users write 2h, 09:00
+or a date."""
+
+
+class Arg(NamedTuple):
+    """What its annotation says of an argument."""
+
+    help: str
+    """A sentence."""
+    minimum: int | None = None
+    maximum: int | None = None
+    max_length: int | None = None
+    pattern: str = ""
+    how: How = ""
+    positional: bool = False
+    reason: str = "invalid"
+    """The refusal's word, for programs."""
+    wrong: str = ""
+    """The refusal's sentence; "": the check's."""
+
+
+class Argument(NamedTuple):
+    name: str
+    """On the wire."""
+    parameter: str
+    """The function's: with a last `_` where Python keeps the name for itself (`in_`)."""
+    kind: str
+    """The schema's type: string, integer, number, boolean or array."""
+    choices: tuple[str, ...]
+    required: bool
+    default: Any
+    about: Arg
+
+    @property
+    def word(self) -> str:
+        """As users write it."""
+        return self.name.replace("_", "-")
+
+
+KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array"}
+
+
+def arguments_of(body: Callable[..., Any]) -> tuple[Argument, ...]:
+    """Of the parameters that have an `Arg`: others are given by whoever carries it out."""
+    code = body.__code__
+    plain = code.co_varnames[: code.co_argcount]
+    some = body.__defaults__ or ()
+    defaults = dict(zip(plain[len(plain) - len(some) :], some, strict=True))
+    defaults |= body.__kwdefaults__ or {}
+    found = ((name, _about(each)) for name, each in body.__annotations__.items())
+    return tuple(
+        _argument(name, body.__annotations__[name].__origin__, about, defaults)
+        for name, about in found
+        if about is not None
+    )
+
+
+def _about(annotation: Any) -> Arg | None:
+    known = getattr(annotation, "__metadata__", ())
+    return next((each for each in known if isinstance(each, Arg)), None)
+
+
+def _argument(name: str, of: Any, about: Arg, defaults: Mapping[str, Any]) -> Argument:
+    choices = get_args(of) if get_origin(of) is Literal else ()
+    kind = "string" if choices else KINDS[get_origin(of) or of]
+    required, default = name not in defaults, defaults.get(name)
+    return Argument(name.rstrip("_"), name, kind, choices, required, default, about)
+
+
+def schema_of(arguments: tuple[Argument, ...]) -> "Json":
+    """As ACP's restricted JSON schema."""
+    return {
+        "type": "object",
+        "properties": {each.name: _property(each) for each in arguments},
+        "required": [each.name for each in arguments if each.required],
+    }
+
+
+def _property(argument: Argument) -> "Json":
+    about = argument.about
+    title = argument.word.replace("-", " ")
+    found: Json = {"type": argument.kind, "title": f"{title[:1].upper()}{title[1:]}"}
+    found["description"] = about.help
+    limits = {"minimum": about.minimum, "maximum": about.maximum, "maxLength": about.max_length}
+    found |= {name: value for name, value in limits.items() if value is not None}
+    found |= {"pattern": about.pattern} if about.pattern else {}
+    found |= {"how": about.how} if about.how else {}
+    found |= {"enum": list(argument.choices)} if argument.choices else {}
+    found |= {} if argument.default is None else {"default": argument.default}
+    return found

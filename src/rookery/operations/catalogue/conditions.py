@@ -1,0 +1,22 @@
+"""When an operation is offered for a session: facts that every face has of it, so that the same
+condition holds in the terminal, on the page and on the command line."""
+
+from collections.abc import Mapping
+
+from rookery.core.clock_slip import is_snoozed
+from rookery.core.json import Json
+from rookery.operations.catalogue.row import Row
+
+
+def facts(head: Json, now: float) -> dict[str, bool]:
+    """What rows may ask of a session, from what a list knows of it. `now`: milliseconds."""
+    return {
+        "archived": bool(head.get("archived")),
+        "snoozed": is_snoozed(head, now),
+        "pinned": bool(head.get("pinned")),
+        "awake": bool(head.get("awake")),
+    }
+
+
+def holds(row: Row, known: Mapping[str, bool]) -> bool:
+    return all(known.get(name, False) is wanted for name, wanted in row.traits.when.items())

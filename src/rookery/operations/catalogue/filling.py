@@ -1,0 +1,72 @@
+"""Arguments as users write them: the form that asks for them, what a slash command says of them,
+and what is sent."""
+
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from rookery.core.json import Json
+from rookery.operations.catalogue import moments
+from rookery.operations.catalogue.arguments import Argument
+from rookery.operations.catalogue.row import Row
+
+
+class Filled(NamedTuple):
+    arguments: Json
+    wrong: Mapping[str, str] = {}
+    """By argument: what completes the sentence that begins with its name."""
+
+
+def form_of(row: Row) -> Json:
+    """Its arguments as a form's schema: moments are text."""
+    schema = row.schema
+    fields = {each.name: _field(each, schema["properties"][each.name]) for each in row.arguments}
+    return schema | {"properties": fields}
+
+
+def _field(argument: Argument, field: Json) -> Json:
+    if argument.about.how != "moment":
+        return field
+    return {"type": "string", "title": field["title"], "description": "2h, 09:00 or 2030-01-31"}
+
+
+def filled(row: Row, answers: Mapping[str, Any], now: datetime) -> Filled:
+    """What a form's answers are as arguments. `now`: local, with its time zone."""
+    found, wrong = dict[str, Any](), dict[str, str]()
+    for argument in row.arguments:
+        value = answers.get(argument.name)
+        if value is None or value == "":
+            continue
+        if argument.about.how == "moment":
+            try:
+                value = moments.read(str(value), now)
+            except ValueError as error:
+                wrong[argument.name] = str(error)
+                continue
+        found[argument.name] = value
+    return Filled(found, wrong)
+
+
+def words_in(row: Row, text: str) -> dict[str, str]:
+    """What follows a slash command, by argument: in their order, the last one takes all that is
+    left."""
+    names = [each.name for each in row.arguments]
+    if len(names) < 2:
+        return {names[0]: text} if names and text else {}
+    try:
+        parts = shlex.split(text)
+    except ValueError:
+        parts = text.split()
+    *first, last = parts[: len(names)] or [""]
+    rest = " ".join([last, *parts[len(names) :]])
+    return {name: part for name, part in zip(names, [*first, rest], strict=False) if part}
+
+
+def told(row: Row, arguments: Json, session: str, now: datetime) -> str:
+    """What is said once it is done; "": nothing."""
+    shown = dict(arguments)
+    for each in row.arguments:
+        if each.about.how == "moment" and each.name in shown:
+            shown[each.name] = moments.spelled(shown[each.name], now)
+    return row.traits.done.format(session, **shown)

@@ -1,0 +1,37 @@
+"""Which operations there are: the rows of the files of this package, a file per noun, each loaded
+only when a name is looked for that no other has."""
+
+import importlib
+import os
+from collections.abc import Iterator
+from functools import cache
+
+from rookery.operations.catalogue.row import Row
+
+PACKAGE = "rookery.operations"
+_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@cache
+def _nouns() -> tuple[str, ...]:
+    names = sorted(os.listdir(_FOLDER))
+    return tuple(name[:-3] for name in names if name.endswith(".py") and name != "__init__.py")
+
+
+@cache
+def _rows(noun: str) -> dict[str, Row]:
+    module = importlib.import_module(f"{PACKAGE}.{noun}")
+    return {row.name: row for row in vars(module).values() if isinstance(row, Row)}
+
+
+def find(name: object) -> Row | None:
+    """The operation with that name."""
+    if not isinstance(name, str):
+        return None
+    return next((_rows(noun)[name] for noun in _nouns() if name in _rows(noun)), None)
+
+
+def every() -> Iterator[Row]:
+    """All operations, by noun, in the order in which they stand there."""
+    for noun in _nouns():
+        yield from _rows(noun).values()

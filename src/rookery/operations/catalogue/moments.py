@@ -1,0 +1,58 @@
+"""Points in time as users write them: 2h, 09:00, tomorrow 09:00, 2030-01-31 or 2030-01-31T09:00."""
+
+import re
+from datetime import datetime, timedelta
+
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DAYS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
+
+LIKE = "a time like 2h, 09:00, tomorrow 09:00 or 2030-01-31"
+
+
+def read(text: str, now: datetime) -> int:
+    """In milliseconds of the epoch. A time without a day is the next one. Raises ValueError: it
+    cannot be read, or has passed; its words complete a sentence that begins with a name."""
+    found = _read(" ".join(text.split()), now)
+    if found is None:
+        raise ValueError(f"must be {LIKE}")
+    if found <= now:
+        raise ValueError("must be a time to come")
+    return int(found.timestamp() * 1000)
+
+
+def _read(text: str, now: datetime) -> datetime | None:
+    if (span := _SPAN.fullmatch(text)) is not None:
+        return _later(now, float(span[1]) * _SECONDS[span[2].lower()])
+    day, tomorrow, clock = text.partition("tomorrow ")
+    if tomorrow and not day:
+        found = _parsed(clock, "%H:%M")
+        return found and _at(now, found) + timedelta(days=1)
+    if (found := _parsed(text, "%H:%M")) is not None:
+        due = _at(now, found)
+        return due if due > now else due + timedelta(days=1)
+    known = [found for form in _DAYS if (found := _parsed(text, form)) is not None]
+    return known[0].astimezone(now.tzinfo) if known else None
+
+
+def _at(day: datetime, clock: datetime) -> datetime:
+    return day.replace(hour=clock.hour, minute=clock.minute, second=0, microsecond=0)
+
+
+def _later(now: datetime, seconds: float) -> datetime | None:
+    try:
+        return now + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def _parsed(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, form)  # noqa: DTZ007 - local, as users mean it
+    except ValueError:
+        return None
+
+
+def spelled(moment: int, now: datetime) -> str:
+    """As users read it."""
+    return f"{datetime.fromtimestamp(moment / 1000, now.tzinfo):%Y-%m-%d %H:%M}"

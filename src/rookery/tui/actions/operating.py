@@ -1,0 +1,81 @@
+"""Operations of the catalogue: from a slash command, the palette, a key of the session list or the
+menu of a session."""
+
+from datetime import datetime
+
+from rookery.core.asks import forms
+from rookery.core.json import Json
+from rookery.forms.form import complaint, typed
+from rookery.operations.catalogue import conditions, filling
+from rookery.operations.catalogue.finding import every, find
+from rookery.operations.catalogue.row import Row
+from rookery.tui.look.runs import clean_line
+from rookery.tui.shell import Shell
+from rookery.tui.system.clock import now
+
+
+def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
+    """Carry one out on a session, from what a list or its header knows of it. `text`: arguments as
+    they were typed; what is missing is asked in a form."""
+    row = find(name)
+    assert row is not None
+    fields = filling.form_of(row)["properties"]
+    words = filling.words_in(row, text)
+    answers = {each: typed(fields[each], words[each]) for each in words}
+    _take(app, row, about, answers)
+
+
+def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
+    given = filling.filled(row, answers, datetime.now().astimezone())
+    wrong = {**forms.check(row.schema, given.arguments), **given.wrong}
+    missing = [each for each in row.schema["required"] if each not in answers]
+    if missing:
+        _ask(app, row, about, answers)
+    elif wrong:
+        name, why = next(iter(wrong.items()))
+        words = complaint(name, row.schema["properties"].get(name), why)
+        app.notify(f"{words}.", severity="warning", markup=False)
+    else:
+        app.send(row.command(given.arguments), str(about["id"]))
+
+
+def _ask(app: Shell, row: Row, about: Json, answers: Json) -> None:
+    from rookery.tui.windows.parts.form import FormScreen
+
+    title = f"{row.traits.title}: {clean_line(str(about['title']), 60)}"
+    known = {"title": about["title"], **answers} if "title" in row.schema["properties"] else answers
+    screen = FormScreen(title, filling.form_of(row), known)
+    app.ask(screen, lambda given: _take(app, row, about, given))
+
+
+def told(app: Shell, command: Json, session: str) -> None:
+    """Say what was done, where the screen does not show it."""
+    row = find(command["do"])
+    if row is None:
+        return
+    app.reader.glance()
+    if not row.traits.done:
+        return
+    listed = [each["title"] for each in app.fleet.sessions if each["id"] == session]
+    title = f"“{clean_line(listed[0], 60)}”" if listed else session
+    given = {key: value for key, value in command.items() if key not in ("do", "id")}
+    words = filling.told(row, given, title, datetime.now().astimezone())
+    app.notify(words, markup=False)
+
+
+def menu(app: Shell, about: Json) -> None:
+    """What can be done with a session, in a window."""
+    from rookery.forms.lists import Row as Line
+    from rookery.tui.windows.choice import ChoiceScreen
+
+    known = conditions.facts({"awake": about.get("status") != "asleep", **about}, now())
+    choices, acts = list[Line](), dict[str, tuple[Row, Json]]()
+    for row in every():
+        if not conditions.holds(row, known):
+            continue
+        entries = [(each.title, each.more, dict(each.given)) for each in row.traits.presets]
+        for title, more, given in [*entries, (row.traits.title, row.sentence, {})]:
+            acts[title] = (row, given)
+            choices.append(Line(title, title, more))
+    screen = ChoiceScreen(clean_line(str(about["title"]), 60), choices)
+    app.ask(screen, lambda title: _take(app, acts[title][0], about, acts[title][1]))
