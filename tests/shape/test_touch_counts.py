@@ -2,47 +2,12 @@
 sources, counted, and used."""
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-SOURCES = Path(__file__).resolve().parents[2] / "src" / "rookery"
-
-
-class Scratch:
-    """A copy of the sources that can be changed and run."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.home = root / "home"
-        self.touched: set[str] = set()
-        shutil.copytree(SOURCES, root / "src" / "rookery")  # with its bytecode
-
-    def write(self, name: str, text: str) -> None:
-        self.touched.add(name)
-        (self.root / "src" / "rookery" / name).write_text(text)
-
-    def insert(self, name: str, before: str, text: str) -> None:
-        path = self.root / "src" / "rookery" / name
-        old = path.read_text()
-        assert old.count(before) == 1, f"{name}: {before!r} is there {old.count(before)} times"
-        self.write(name, old.replace(before, text + before))
-
-    def run(self, *words: str, code: str = "", status: int = 0) -> str:
-        line = [sys.executable, "-P", *(["-c", code] if code else ["-m", "rookery", *words])]
-        environment = os.environ | {
-            "PYTHONPATH": str(self.root / "src"),
-            "ROOKERY_HOME": str(self.home),
-        }
-        done = subprocess.run(
-            line, env=environment, capture_output=True, text=True, check=False, cwd=self.root
-        )
-        assert done.returncode == status, done.stderr
-        return done.stderr if status else done.stdout
+from tests.rigs.scratch import Scratch
 
 
 @pytest.fixture
@@ -170,15 +135,6 @@ HANDLER = """    def greet(self, command: Json, by: str) -> None:
 
 """
 
-UPDATE = """def _greet(_header: Json, _command: Json) -> Json:
-    return {"sessionUpdate": "_notice", "level": "info", "text": "Hello."}
-
-
-"""
-
-RECORDED = """    "greet": Command(offline=_greet, wakes=True),
-"""
-
 
 def greets(scratch: Scratch) -> bool:
     scratch.write("cli/commands/start/greet.py", GREET)
@@ -198,11 +154,3 @@ def test_a_worker_command_takes_four_files(scratch: Scratch) -> None:
     scratch.insert("worker/commands.py", "    def restart(", HANDLER)
     assert greets(scratch)
     assert len(scratch.touched) <= 4
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the worker is ended by its home")
-def test_a_worker_command_that_only_leaves_an_event_takes_three_files(scratch: Scratch) -> None:
-    scratch.insert("core/commands.py", "class Command(", UPDATE)
-    scratch.insert("core/commands.py", '    "restart": Command(', RECORDED)
-    assert greets(scratch)
-    assert len(scratch.touched) <= 3

@@ -1,0 +1,264 @@
+"""An operation is one file: written in a scratch copy of the sources, it is on every face, with its
+arguments, its guard and its undo; without its row, it is on none, and nothing else breaks."""
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.daemon.served import Served
+from tests.page.conftest import browser  # noqa: F401 - a fixture
+from tests.rigs.scratch import Scratch
+from tests.tui.tmux import Tmux
+
+GREET = '''"""Greetings: an operation of a test."""
+
+from typing import Annotated, Literal
+
+from rookery.operations.catalogue.arguments import Arg
+from rookery.operations.catalogue.row import SessionChange, change
+
+Times = Annotated[int, Arg("How many greetings there are.", minimum=1, maximum=5)]
+Tone = Annotated[Literal["warm", "cool"], Arg("The tone in which they are said.")]
+Place = Annotated[str, Arg("Where they are said.", max_length=40)]
+
+
+@change("Greet", guarded=True, undo="forget", done="Greeted {}.", examples=("3f2a --times 2",))
+def greet(times: Times, tone: Tone = "warm", in_: Place = "town") -> SessionChange:
+    """Write greetings into a session's title."""
+    return SessionChange(title=f"{tone} greetings x{times} in {in_}")
+
+
+@change("Forget the greetings", done="Forgot them in {}.")
+def forget() -> SessionChange:
+    """Take greetings out of a session's title."""
+    return SessionChange(title="No greetings")
+'''
+SENTENCE = "Write greetings into a session's title."
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Scratch:
+    made = Scratch(tmp_path)
+    made.write("operations/greetings.py", GREET)
+    return made
+
+
+@pytest.fixture
+def session(scratch: Scratch) -> Iterator[str]:
+    made = scratch.run("new", "--agent", "demo", "--title", "Quiet").strip()
+    yield made
+    scratch.run("stop", made)
+
+
+def title(scratch: Scratch, session: str) -> str:
+    rows = map(json.loads, scratch.run("ps", "--all", "--json").splitlines())
+    return next(str(row["title"]) for row in rows if row["id"] == session)
+
+
+def test_an_operation_is_on_the_command_line_with_all_that_its_row_says(
+    scratch: Scratch, session: str
+) -> None:
+    assert SENTENCE in scratch.run("--help")
+    said = scratch.run("greet", "--help")
+    for words in (SENTENCE, "How many greetings there are.", "1<=x<=5", "[warm|cool]", "--in "):
+        assert words in said
+    assert "rookery greet 3f2a --times 2" in said
+    scratch.run("greet", session, "--times", "2")
+    assert title(scratch, session) == "warm greetings x2 in town"
+    line = ("greet", session, "--times", "3", "--tone", "cool", "--in", "the old mill", "--json")
+    assert json.loads(scratch.run(*line))["update"]["title"] == title(scratch, session)
+    assert title(scratch, session) == "cool greetings x3 in the old mill"
+    assert "6 is not in the range" in scratch.run("greet", session, "--times", "6", status=2)
+    assert "'--times'" in scratch.run("greet", session, status=2)
+    scratch.run("forget", session)
+    assert title(scratch, session) == "No greetings"
+
+
+def completed(scratch: Scratch, line: str) -> list[str]:
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    code = "from rookery.cli import main; main()"
+    return scratch.run(code=code, _ROOKERY_COMPLETE="bash_complete", **words).split()
+
+
+def test_a_shell_completes_its_name_and_its_values(scratch: Scratch, session: str) -> None:
+    assert completed(scratch, "rookery gree") == ["plain,greet"]
+    assert completed(scratch, f"rookery greet {session[:4]}") == [f"plain,{session}"]
+    assert completed(scratch, f"rookery greet {session} --tone w") == ["plain,warm"]
+    assert "plain,--times" in completed(scratch, f"rookery greet {session} --t")
+
+
+# --- the daemon --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def served(scratch: Scratch) -> Iterator[Served]:
+    scratch.run("serve", "--port", "0", "--background")
+    record = json.loads((scratch.home / "run" / "daemon.json").read_text())
+    made = Served(scratch.home, record)
+    yield made
+    scratch.run("serve", "--stop")
+
+
+def link(served: Served, role: str = "all") -> str:
+    return str(served.own("POST", "/api/devices/link", {"role": role}).json()["link"])
+
+
+def test_an_operation_has_an_address_with_a_schema_and_is_refused_to_a_device_that_looks(
+    scratch: Scratch, session: str, served: Served
+) -> None:
+    document = served.ask("GET", "/api/openapi.json").json()
+    said = document["paths"]["/api/v1/sessions/{session}/greet"]["post"]
+    schema = said["requestBody"]["content"]["application/json"]["schema"]
+    assert said["description"] == SENTENCE
+    assert schema["properties"]["times"] == {
+        "type": "integer",
+        "title": "Times",
+        "description": "How many greetings there are.",
+        "minimum": 1,
+        "maximum": 5,
+    }
+    assert schema["properties"]["tone"]["enum"] == ["warm", "cool"]
+    assert list(schema["properties"]) == ["times", "tone", "in"]
+    place = f"/api/v1/sessions/{session}/greet"
+    for wrong in ({"times": 6}, {}, {"times": 1, "tone": "hot"}, {"times": 1, "loud": True}):
+        answer = served.ask("POST", place, wrong)
+        assert answer.status == 422
+        assert set(answer.json()) >= {"error", "message", "remedy"}
+    done = served.ask("POST", place, {"times": 4, "in": "Rome"})
+    assert done.status == 200, done.body
+    assert done.json()["update"]["title"] == title(scratch, session)
+    looks = Served(scratch.home, served.record)
+    looks._token = looks.log_in(code=link(served, "look").partition("code=")[2]).json()["token"]
+    assert looks.ask("POST", place, {"times": 2}).status == 403
+    assert title(scratch, session) == "warm greetings x4 in Rome"
+
+
+def test_it_is_the_same_on_another_machine(
+    scratch: Scratch, session: str, served: Served, tmp_path: Path
+) -> None:
+    other = {"ROOKERY_HOME": str(tmp_path / "other"), "ROOKERY_URL": served.address}
+    scratch.run("login", served.address, text=link(served), **other)
+    scratch.run("greet", session, "--times", "1", "--in", "far away", **other)
+    assert title(scratch, session) == "warm greetings x1 in far away"
+    assert "not in the range" in scratch.run("greet", session, "--times", "9", status=2, **other)
+
+
+@pytest.mark.long
+def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_page(
+    scratch: Scratch,
+    session: str,
+    served: Served,
+    browser: Browser,  # noqa: F811 - the fixture
+) -> None:
+    with closing(browser.new_context(viewport={"width": 1440, "height": 900})) as context:
+        page = context.new_page()
+        page.goto(link(served))
+        with page.expect_navigation():
+            page.get_by_role("button", name="Log in on this device").click()
+        page.goto(f"{served.address}/sessions/{session}")
+        page.locator("#bar .acts").get_by_role("button", name="More actions").click()
+        page.locator("dialog .row", has_text="Greet…").click()
+        fill(page, "Greet")
+        heading = page.locator("#bar h1")
+        expect(heading).to_contain_text("cool greetings x2 in a browser")
+        page.locator(".toast").get_by_role("button", name="Undo").click()
+        expect(heading).to_contain_text("No greetings")
+        page.get_by_label("Prompt", exact=True).click()
+        page.keyboard.type("/greet 3 cool the prompt box")
+        page.keyboard.press("Enter")
+        expect(heading).to_contain_text("cool greetings x3 in the prompt box")
+        page.keyboard.press("Control+k")
+        page.keyboard.type("write greetings")
+        expect(page.get_by_role("option").first).to_contain_text("/greet")
+        page.keyboard.press("Escape")
+        page.goto(f"{served.address}/")
+        row = page.locator(f"#s-{session}")
+        row.hover()
+        row.get_by_role("button", name="Actions").click()
+        expect(page.locator("dialog .row", has_text="Greet…")).to_be_visible()
+
+
+def fill(page: Page, verb: str) -> None:
+    form = page.locator("dialog.sure form")
+    form.get_by_label("Times").fill("2")
+    form.get_by_label("Tone").select_option("cool")
+    form.get_by_label("In", exact=True).fill("a browser")
+    form.get_by_role("button", name=verb, exact=True).click()
+
+
+# --- the terminal ------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_terminal(
+    scratch: Scratch, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in scratch.environment.items():
+        monkeypatch.setenv(name, value)
+    with Tmux(scratch.home, *scratch.line("open", session), size=(110, 40)) as screen:
+        screen.wait_for("Quiet")
+        screen.say("/greet 2 cool a terminal")
+        screen.wait_for("cool greetings x2")
+        screen.say("/greet 9")
+        screen.wait_for("Times must be at most 5")
+        screen.say("/greet")
+        screen.wait_for("How many greetings there are.")
+        screen.say("4")
+        screen.wait_for("warm greetings x4")
+        screen.press("C-p")
+        screen.type("greetings into")
+        screen.wait_for("/greet")
+        screen.press("Escape")
+        screen.wait_without("Commands and sessions")
+        screen.press("C-b")
+        screen.press_until(".", "Forget the greetings")
+        screen.wait_for(SENTENCE[:20])
+
+
+# --- an agent ----------------------------------------------------------------------------------
+
+
+def test_what_is_guarded_is_refused_to_an_agent(scratch: Scratch, session: str) -> None:
+    line = shlex.join(scratch.line("greet", session, "--times", "2"))
+    script = scratch.root / "script.json"
+    script.write_text(json.dumps({"turns": [[{"command": f"{line} 2>&1"}]]}))
+    agent = shlex.join(scratch.line("play", str(script)))
+    said = subprocess.run(
+        scratch.line("run", "--cmd", agent, "--approve", "all", "--verbose", "greet"),
+        env=scratch.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=scratch.root,
+    )
+    assert "An agent cannot greet" in " ".join((said.stdout + said.stderr).split())
+    assert title(scratch, session) == "Quiet"
+
+
+# --- without its row ---------------------------------------------------------------------------
+
+
+def test_an_operation_whose_row_is_deleted_is_gone_and_nothing_else_breaks(
+    scratch: Scratch, session: str
+) -> None:
+    path = scratch.root / "src" / "rookery" / "operations" / "sessions.py"
+    text = path.read_text()
+    start = text.index('@change(\n    "Snooze"')
+    path.write_text(text[:start] + text[text.index('@change(\n    "Unsnooze"') :])
+    assert "snooze " not in scratch.run("--help").replace("unsnooze ", "")
+    refused = scratch.run("snooze", session, "--for", "2h", status=2)
+    assert "No such command 'snooze'" in refused
+    listed = "from rookery.tui.writing.commands import known; print(*known(None))"
+    words = scratch.run(code=listed).split()
+    assert "snooze" not in words
+    assert "archive" in words
+    scratch.run("pin", session)
+    scratch.run("archive", session)
+    rows = map(json.loads, scratch.run("ps", "--all", "--json").splitlines())
+    assert next(row["archived"] for row in rows if row["id"] == session)
