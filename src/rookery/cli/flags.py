@@ -105,7 +105,8 @@ def approval(given: Mapping[str, Any]) -> tuple[str, str]:
     """The id and the flag among parsed options; empty: none. Raises UsageError for two."""
     found = {name: value for name, value in APPROVING.items() if given.get(name.replace("-", "_"))}
     if len(set(found.values())) > 1:
-        one, other = [f"--{approvals.BY_ID[value].flag}" for value in {*found.values()}][:2]
+        words = dict.fromkeys(found.values())
+        one, other = [f"--{approvals.BY_ID[value].flag}" for value in words][:2]
         raise click.UsageError(f"{one} and {other} cannot be combined.")
     return next(((value, f"--{name}") for name, value in found.items()), ("", ""))
 

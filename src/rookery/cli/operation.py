@@ -126,21 +126,23 @@ class Moment(click.ParamType[int]):
 
 
 def _carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> None:
-    prints, back = given.pop("as_json"), find(row.traits.undo) if given.pop("off", False) else None
-    if back is not None:
+    prints = given.pop("as_json")
+    if given.pop("off", False) and (back := find(row.traits.undo)) is not None:
+        if any(given.values()):
+            raise click.UsageError("--off takes no time.")
         row, given = back, {}
     values = _values(row, given)
     head = target.rookery().head(session) or {}
     known = conditions.facts(head, time.time() * 1000)
     if row.traits.needless and not conditions.holds(row, known):
-        say(f"{session} {row.traits.needless}.")
+        standard().note(f"{session} {row.traits.needless}.")
         return
     outcome = send(session, row.command(values))
     if prints:
         standard().line(dumps(_json(outcome)))
         return
     if words := filling.told(row, values, session, datetime.now().astimezone()):
-        say(words)
+        standard().note(words)
     if row.traits.while_running and known["awake"] and head.get("state") != "idle":
         say(row.traits.while_running)
 

@@ -17,7 +17,7 @@ def read(text: str, now: datetime) -> int:
     if found is None:
         raise ValueError(f"must be {LIKE}")
     if found <= now:
-        raise ValueError("must be a time to come")
+        raise ValueError("must be in the future")
     return int(found.timestamp() * 1000)
 
 
