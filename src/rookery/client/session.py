@@ -249,12 +249,10 @@ class SessionClient(AbstractContextManager["SessionClient", None]):
             raise Rejected(outcome.update)
         return outcome
 
-    async def _known_control(
-        self, command: Json, row: commands.Command | None
-    ) -> Link | None:
+    async def _known_control(self, command: Json, row: commands.Command | None) -> Link | None:
         """At the control socket of the worker that is followed; else None, and the worker is asked
         for its name first."""
-        if self._control is None or not commands.is_guarded(command):
+        if self._control is None or not commands.is_guarded(command, row):
             return None
         name, peer = self._control
         control = await Link.open(f"\0{name}", self._name, self.log.last_seq())
