@@ -114,10 +114,11 @@ def _is_no(update: Json) -> bool:
 
 def asleep(order: Json) -> str:
     """A command to a session without a worker: by the client, under the lock."""
-    from rookery.client.session import Rejected, SessionClient
+    from rookery.client.session import Rejected
+    from rookery.operations.calling.local_session import LocalSession
 
     async def send() -> str:
-        client = SessionClient(os.environ["ROOKERY_HOME"], order["session"], "cli:1")
+        client = LocalSession(os.environ["ROOKERY_HOME"], order["session"], "cli:1")
         try:
             await client.send(order["command"], wake=False)
         except Rejected as error:
@@ -163,15 +164,15 @@ def files(order: Json) -> str:
 def begin(order: Json) -> str:
     """A session of the agent's own: a turn that waits, and two prompts behind it."""
     from rookery.client.create import create_session
-    from rookery.client.session import SessionClient
     from rookery.home import paths
+    from rookery.operations.calling.local_session import LocalSession
 
     home = os.environ["ROOKERY_HOME"]
 
     async def act() -> str:
         about = {"agent": "player", "argv": order["argv"], "cwd": order["cwd"]}
         session = create_session(home, environment=os.environ, **about)
-        with SessionClient(home, session, "cli:1") as client:
+        with LocalSession(home, session, "cli:1") as client:
             for words in order["prompts"]:
                 await client.send({"do": "prompt", "prompt": [{"type": "text", "text": words}]})
             header = client.log.header()

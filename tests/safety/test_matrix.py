@@ -14,6 +14,7 @@ from rookery.cli.app import MODULES, rookery
 from rookery.core.commands import COMMANDS
 from rookery.daemon.app import build_api
 from rookery.home import paths
+from rookery.operations.catalogue.finding import every
 from tests.daemon.test_routes import Address, found
 from tests.e2e.house import GUARDS
 from tests.safety import probe
@@ -130,8 +131,8 @@ def test_every_row_says_how_it_is_done() -> None:
 
 def test_every_command_to_a_worker_has_a_row() -> None:
     done = {way.command["do"] for ways in WAYS.values() for way in ways if isinstance(way, Frame)}
-    for name in COMMANDS:
-        assert name in done, f"The command {name!r} of core/commands.py has no row. {ADD}"
+    for name in (*COMMANDS, *(row.name for row in every() if not row.traits.sends)):
+        assert name in done, f"The command {name!r} has no row. {ADD}"
 
 
 def test_every_route_of_the_daemon_has_a_row() -> None:

@@ -71,6 +71,12 @@ def answer(**fields: Any) -> tuple[Way, ...]:
     )
 
 
+def operated(name: str, /, **given: Any) -> Http:
+    """An operation of the catalogue, at its own address."""
+    route = "/api/v1/sessions/{session}/{operation}"
+    return Http("POST", route, given, {"operation": name})
+
+
 def patch(**fields: Any) -> Http:
     return Http("PATCH", SESSION, fields)
 
@@ -194,6 +200,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "rename": (
         *does("rename", title="by another"),
         patch(title="x"),
+        operated("rename", title="y"),
         *cli("rename {asleep} other"),
     ),
     "resume: when the limit is lifted": (*command("resume"), *cli("retry --at-reset {limited}")),
@@ -202,16 +209,32 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "stop": (*command("stop"), *cli("stop {other}")),
     "stop: an idle one, for room": (Frame({"do": "stop", "idle": True, "room": True}, ("other",)),),
     "restart": (*command("restart"), *cli("restart {other}")),
-    "archive": (*command("archive"), patch(archived=True), *cli("archive {other} {asleep}")),
-    "unarchive": (*does("unarchive"), patch(archived=False), *cli("unarchive {hidden}")),
+    "archive": (
+        *command("archive"),
+        patch(archived=True),
+        operated("archive"),
+        *cli("archive {other} {asleep}"),
+    ),
+    "unarchive": (
+        *does("unarchive"),
+        patch(archived=False),
+        operated("unarchive"),
+        *cli("unarchive {hidden}"),
+    ),
     "snooze: until a time": (
         *command("snooze", until=LATER),
         patch(snoozed=LATER),
+        operated("snooze", until=LATER),
         *cli("snooze {other} --for 3d", "snooze {asleep} --until 23:59"),
     ),
-    "snooze: no more": (*does("snooze", until=0), patch(snoozed=0), *cli("snooze {asleep} --off")),
-    "pin": (*does("pin", to="other"), patch(pinned=True), *cli("pin {asleep}")),
-    "unpin": (*command("unpin"), patch(pinned=False), *cli("unpin {other}")),
+    "snooze: no more": (
+        *does("snooze", until=0),
+        patch(snoozed=0),
+        operated("unsnooze"),
+        *cli("snooze {asleep} --off", "unsnooze {asleep}"),
+    ),
+    "pin": (*does("pin", to="other"), patch(pinned=True), operated("pin"), *cli("pin {asleep}")),
+    "unpin": (*command("unpin"), patch(pinned=False), operated("unpin"), *cli("unpin {other}")),
     "switch": (
         Frame({"do": "switch", "agent": "x", "argv": ["true"]}),
         Http("POST", f"{SESSION}/commands", {"do": "switch", "agent": "demo"}),
@@ -439,7 +462,7 @@ WAYS: dict[str, tuple[Way, ...]] = {
     "uninstall": cli("uninstall --yes", "uninstall --json"),
     # --- reading
     "read: sessions": (
-        *get("/", "/api/sessions", "/pieces/fleet", "/pieces/palette"),
+        *get("/", "/api/sessions", "/api/v1/operations", "/pieces/fleet", "/pieces/palette"),
         *cli("ps", "ps --all --json"),
     ),
     "read: a session": (
@@ -556,6 +579,7 @@ NO_OPERATION = {
     "completions": "a text",
     "doctor": "reads, and tests an agent as `run` would",
     "help": "a text",
+    "GET /pieces/operations/{name}": "a form: what it sends are the operations above",
     "model": "a model for tests",
     "open": "a screen: what is done there are the rows above",
     "play": "an agent for tests",

@@ -11,11 +11,11 @@ from typing import Any
 
 from rookery.client import fleet
 from rookery.client.create import create_session
-from rookery.client.session import SessionClient
 from rookery.core.json.events import Event, kind_of
 from rookery.home import config, confirmed, paths
 from rookery.log.errors import LogError
 from rookery.log.reader import Reader
+from rookery.operations.calling.local_session import LocalSession
 from rookery.processes import tree
 from rookery.processes.tree import Process
 from tests.rigs.player import player
@@ -86,8 +86,8 @@ class Bird:
         self.directory = Path(paths.session_dir(home, id))
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[SessionClient]:
-        client = SessionClient(self.home, self.id, "test")
+    async def client(self) -> AsyncIterator[LocalSession]:
+        client = LocalSession(self.home, self.id, "test")
         try:
             yield client
         finally:

@@ -67,7 +67,7 @@ class Overview(BaseModel):
     held: Held
 
 
-class Outcome(BaseModel):
+class SetupOutcome(BaseModel):
     done: bool
     words: str = Field(description="What to show.")
     wrong: dict[str, str] = Field(description="By field: a sentence for the user.")
@@ -110,7 +110,7 @@ async def read_setup(daemon: Daemon) -> Overview:
 
 
 @router.post("/api/setup/held", responses=WRITES)
-async def confirm_settings(daemon: Daemon, taken: Taken) -> Outcome:
+async def confirm_settings(daemon: Daemon, taken: Taken) -> SetupOutcome:
     """Apply settings that were loosened while an agent was running."""
     try:
         await asyncio.to_thread(in_force.confirm, daemon.home, taken.fingerprint)
@@ -127,10 +127,12 @@ async def read_form(daemon: Daemon, form: FormName, name: Which = "") -> Drawn:
 
 
 @router.patch("/api/setup/forms/{form}", responses=WRITES)
-async def save_form(daemon: Daemon, form: FormName, filled: Filled, name: Which = "") -> Outcome:
+async def save_form(
+    daemon: Daemon, form: FormName, filled: Filled, name: Which = ""
+) -> SetupOutcome:
     """Save what was changed. An answer that is not `done` says what is wrong with which field."""
 
-    def work() -> Outcome:
+    def work() -> SetupOutcome:
         found = catalog.form_of(daemon.home, form, name)
         answers = catalog.answers_of(found, filled.values)
         if wrong := found.check(answers):
@@ -145,10 +147,10 @@ async def save_form(daemon: Daemon, form: FormName, filled: Filled, name: Which 
 
 
 @router.post("/api/setup/forms/{form}/test", responses=WRITES)
-async def try_form(daemon: Daemon, form: FormName, filled: Tried, name: Which = "") -> Outcome:
+async def try_form(daemon: Daemon, form: FormName, filled: Tried, name: Which = "") -> SetupOutcome:
     """Test a model as it is filled in, without saving it."""
 
-    def work() -> Outcome:
+    def work() -> SetupOutcome:
         found = catalog.form_of(daemon.home, form, name)
         if not found.tests:
             raise Problem(409, "not_here", "This cannot be tested before it is saved.")
@@ -173,10 +175,10 @@ async def change_list(
     listed: ListName,
     wanted: Done,
     name: Annotated[str, Query(min_length=1, max_length=200)],
-) -> Outcome:
+) -> SetupOutcome:
     """Test, remove or turn off something that is saved, or make it the default."""
 
-    def work() -> Outcome:
+    def work() -> SetupOutcome:
         if not wanted.confirm and (
             loosens := catalog.loosens(daemon.home, listed, name, wanted.do)
         ):
@@ -186,20 +188,20 @@ async def change_list(
     return await _tried(work)
 
 
-async def _tried(work: Callable[[], Outcome]) -> Outcome:
+async def _tried(work: Callable[[], SetupOutcome]) -> SetupOutcome:
     return await asyncio.to_thread(work)
 
 
 def _outcome(
     saved: Saved, fields: dict[str, Any] | None = None, loosens: list[str] | None = None
-) -> Outcome:
+) -> SetupOutcome:
     wrong = {
         name: complaint(name, (fields or {}).get(name), why) for name, why in saved.wrong.items()
     }
-    return Outcome(
+    return SetupOutcome(
         done=saved.ok, words=saved.words, wrong=wrong, name=saved.name, loosens=loosens or []
     )
 
 
-def _wrong(fields: dict[str, Any], wrong: dict[str, str]) -> Outcome:
+def _wrong(fields: dict[str, Any], wrong: dict[str, str]) -> SetupOutcome:
     return _outcome(Saved(False, "Some fields are not valid.", wrong), fields)
