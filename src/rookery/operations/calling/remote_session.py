@@ -26,7 +26,6 @@ from rookery.operations.calling.interface import Session
 from rookery.operations.calling.remote_history import RemoteHistory
 from rookery.operations.calling.stream import news
 from rookery.operations.catalogue.finding import find
-from rookery.operations.catalogue.row import ENVELOPE
 from rookery.wire.frames import Refused
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class RemoteSession(Session):
         row = find(command["do"])
         if row is None:
             return of_session(self.session, "/commands"), command, {}
-        given = {name: value for name, value in command.items() if name not in ENVELOPE}
+        given = row.given(command)
         path = f"/api/v1/sessions/{self.session}/{row.name}"
         return path, given, {"Idempotency_Key": str(command["id"])}
 

@@ -117,8 +117,8 @@ class Row:
 
     def update(self, given: "Json") -> "Json":
         """Of a change: the event that it is."""
-        known = [each for each in self.arguments if each.name in given]
-        values = {each.parameter: given[each.name] for each in known}
+        known = self.given(given)
+        values = {each.parameter: known[each.name] for each in self.arguments if each.name in known}
         return {"sessionUpdate": "_session", **self.body(**values)}
 
     def command(self, given: "Json") -> "Json":
@@ -134,20 +134,16 @@ class Row:
         traits = self.traits
         return Command(
             handler=traits.handler,
-            check=lambda command, _bytes: self.check(_arguments(command)),
-            offline=lambda _header, command: self.update(_arguments(command)),
+            check=lambda command, _bytes: self.check(self.given(command)),
+            offline=lambda _header, command: self.update(command),
             guarded=traits.guarded,
             takes=traits.takes,
             deed=f"{traits.title[:1].lower()}{traits.title[1:]} sessions",
         )
 
-
-ENVELOPE = frozenset({"do", "id"})
-"""What a command has beside its arguments."""
-
-
-def _arguments(command: "Json") -> "Json":
-    return {name: value for name, value in command.items() if name not in ENVELOPE}
+    def given(self, command: "Json") -> "Json":
+        """Its arguments alone: what another build adds to a command is passed over."""
+        return {each.name: command[each.name] for each in self.arguments if each.name in command}
 
 
 def change(  # noqa: PLR0913 - each is a field of the row

@@ -58,8 +58,7 @@ def told(app: Shell, command: Json, session: str) -> None:
         return
     listed = [each["title"] for each in app.fleet.sessions if each["id"] == session]
     title = f"“{clean_line(listed[0], 60)}”" if listed else session
-    given = {key: value for key, value in command.items() if key not in ("do", "id")}
-    words = filling.told(row, given, title, datetime.now().astimezone())
+    words = filling.told(row, row.given(command), title, datetime.now().astimezone())
     app.notify(words, markup=False)
 
 
