@@ -8,7 +8,7 @@ COMPILE = scripts/uv pip compile --quiet --upgrade --universal --python-version 
 SOURCES := $(shell find src -name '*.py')
 TESTS := $(shell find tests -name '*.py')
 
-.PHONY: help install setup run test test-all check bench vendors pictures fmt pins clean
+.PHONY: help install setup run test test-all check bench vendors docs pictures fmt pins clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ bench: setup ## measure against the budgets
 
 vendors: setup ## drive other vendors' agents and rewrite the table in docs/vendors.md
 	.venv/bin/python -m tools.vendors $(ARGS)
+
+docs: setup ## write the tables in docs that are made from the catalogue
+	.venv/bin/python -m tools.api_page
 
 pictures: setup ## redraw docs/pictures (needs chromium and tmux)
 	.venv/bin/python -m tools.pictures $(ARGS)

@@ -53,6 +53,12 @@ def schemas(document: Json) -> Iterator[str]:
             yield f"  {field}{must} {shape(each)}"
 
 
+def test_each_schema_has_a_name_that_is_its_own() -> None:
+    """Of two that share one, the framework makes names with their modules in them."""
+    names = build_api().openapi()["components"]["schemas"]
+    assert not [name for name in names if "__" in name]
+
+
 def test_the_document_of_the_api_is_as_it_was(golden: Golden) -> None:
     document = build_api().openapi()
     found = [

@@ -15,6 +15,9 @@ from tests.daemon.served import Served
 from tests.page.conftest import browser  # noqa: F401 - a fixture
 from tests.rigs.scratch import Scratch
 from tests.tui.tmux import Tmux
+from tools import api_page
+
+ROOT = Path(__file__).resolve().parents[2]
 
 GREET = '''"""Greetings: an operation of a test."""
 
@@ -91,6 +94,16 @@ def test_a_shell_completes_its_name_and_its_values(scratch: Scratch, session: st
     assert completed(scratch, f"rookery greet {session[:4]}") == [f"plain,{session}"]
     assert completed(scratch, f"rookery greet {session} --tone w") == ["plain,warm"]
     assert "plain,--times" in completed(scratch, f"rookery greet {session} --t")
+
+
+def test_the_page_of_the_api_names_it(scratch: Scratch) -> None:
+    page = scratch.root / "api.md"
+    page.write_text(api_page.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    code = f"import sys; sys.path.append({str(ROOT)!r}); sys.argv = ['', {str(page)!r}]; "
+    scratch.run(code=f"{code}from tools import api_page; api_page.main()")
+    assert f"| `greet` | `times`, `tone` (optional), `in` (optional) | {SENTENCE} |" in (
+        page.read_text(encoding="utf-8")
+    )
 
 
 # --- the daemon --------------------------------------------------------------------------------

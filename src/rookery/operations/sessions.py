@@ -56,7 +56,7 @@ def pin() -> SessionChange:
     examples=("3f2a",),
 )
 def unpin() -> SessionChange:
-    """Undo pin."""
+    """Unpin a session."""
     return SessionChange(pinned=False)
 
 

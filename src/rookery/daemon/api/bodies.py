@@ -87,7 +87,7 @@ class Answer(Strict):
     id: Id = ""
 
 
-class Change(Strict):
+class SessionFields(Strict):
     """What is left out stays as it is."""
 
     title: str | None = Field(None, min_length=1, max_length=200, pattern=r"\S")

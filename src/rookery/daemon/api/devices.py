@@ -32,7 +32,7 @@ Title = Annotated[str, Field(max_length=NAME_MOST)]
 Id = Annotated[str, Path(max_length=100)]
 
 
-class Listed(BaseModel):
+class DeviceList(BaseModel):
     id: str
     name: str
     created: int
@@ -63,22 +63,22 @@ class Changed(Strict):
     person: Title | None = Field(None, description="Empty: nobody in particular.")
 
 
-class Done(BaseModel):
+class DeviceChanged(BaseModel):
     done: bool = True
 
 
 @router.get("/api/devices", responses=READS)
-async def list_devices(daemon: Daemon) -> list[Listed]:
+async def list_devices(daemon: Daemon) -> list[DeviceList]:
     """Every device that is logged in. No token is kept, only its hash; no key, only its public
     half."""
     return [_listed(daemon, device) for device in daemon.devices.all()]
 
 
-def _listed(daemon: State, device: Device) -> Listed:
-    return Listed(**device.shown(), expired=daemon.devices.is_expired(device))
+def _listed(daemon: State, device: Device) -> DeviceList:
+    return DeviceList(**device.shown(), expired=daemon.devices.is_expired(device))
 
 
-class Deed(BaseModel):
+class DeviceDeed(BaseModel):
     at: int = Field(description=shapes.WHEN)
     did: str = Field(description="In words.")
     device: str = Field(description="The id of the device that did it; empty: none.")
@@ -94,10 +94,10 @@ async def read_device_log(
     daemon: Daemon,
     device: Annotated[str, Query(max_length=100, description="Only of this one.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-) -> list[Deed]:
+) -> list[DeviceDeed]:
     """What devices did, newest first: in sessions, with settings, and with devices."""
     found = await asyncio.to_thread(deeds, daemon.home, daemon.fleet.heads, device, limit)
-    return [Deed(**masked_json(each._asdict())) for each in found]
+    return [DeviceDeed(**masked_json(each._asdict())) for each in found]
 
 
 @router.post("/api/devices/link", responses=WRITES)
@@ -112,7 +112,7 @@ def linked(daemon: State, wish: Wish) -> str:
 
 
 @router.patch("/api/devices/{device}", responses=WRITES)
-async def change_device(daemon: Daemon, request: Request, device: Id, given: Changed) -> Listed:
+async def change_device(daemon: Daemon, request: Request, device: Id, given: Changed) -> DeviceList:
     """Rename a device, change what it may do, or say who uses it. A new role holds at once: what
     the device has open is closed."""
     fields = {key: clean_name(text) for key, text in given.model_dump(exclude_none=True).items()}
@@ -137,7 +137,7 @@ async def change_device(daemon: Daemon, request: Request, device: Id, given: Cha
 
 
 @router.delete("/api/devices/{device}", responses=WRITES)
-async def revoke_device(daemon: Daemon, request: Request, device: Id) -> Done:
+async def revoke_device(daemon: Daemon, request: Request, device: Id) -> DeviceChanged:
     """Log a device out for good. What it has open is closed. Every device may do that to itself."""
     if daemon.device and daemon.role != ALL and daemon.device.id != device:
         raise forbidden(daemon.device)
@@ -151,7 +151,7 @@ async def revoke_device(daemon: Daemon, request: Request, device: Id) -> Done:
         raise unknown(device)
     daemon.journal.note("revoked", SENDER.get(), of=before.sender)
     daemon.devices.end_visits(device)
-    return Done()
+    return DeviceChanged()
 
 
 def unknown(device: str) -> Problem:
@@ -197,7 +197,7 @@ async def read_push_key(daemon: Daemon) -> Key:
 
 
 @router.post("/api/push/subscriptions", responses=WRITES)
-async def subscribe_to_push(daemon: Daemon, wanted: Wanted) -> Done:
+async def subscribe_to_push(daemon: Daemon, wanted: Wanted) -> DeviceChanged:
     """Send notifications to this browser, until its device logs out."""
     _require_installed()
     device = daemon.device.id if daemon.device else ""
@@ -206,17 +206,17 @@ async def subscribe_to_push(daemon: Daemon, wanted: Wanted) -> Done:
     if why := fault_of(new.endpoint, private=private) or push.keys_fault(new):
         raise Problem(409, "bad_subscription", why, "Subscribe again in the browser.")
     await asyncio.to_thread(Subscriptions(daemon.home).add, new)
-    return Done()
+    return DeviceChanged()
 
 
 @router.delete("/api/push/subscriptions", responses=WRITES)
 async def unsubscribe_from_push(
     daemon: Daemon, endpoint: Annotated[str, Query(min_length=1, max_length=2000)]
-) -> Done:
+) -> DeviceChanged:
     """Send this browser nothing more."""
     if not await asyncio.to_thread(Subscriptions(daemon.home).remove, endpoint):
         raise Problem(404, "unknown_subscription", "No browser subscribed with this address.")
-    return Done()
+    return DeviceChanged()
 
 
 def _require_installed() -> None:

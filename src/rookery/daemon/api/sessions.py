@@ -23,7 +23,7 @@ from rookery.core.view import states
 from rookery.core.view.fleet import is_hidden, is_parked, state_of
 from rookery.daemon.api import shapes
 from rookery.daemon.api.answers import WRITES, Masked, reads, with_shape
-from rookery.daemon.api.bodies import Attached, Change, Seq, Strict, Turn
+from rookery.daemon.api.bodies import Attached, Seq, SessionFields, Strict, Turn
 from rookery.daemon.api.sending import first_prompt, send
 from rookery.daemon.errors import Problem
 from rookery.daemon.idempotency import Keys, digest
@@ -366,7 +366,7 @@ async def empty_trash(daemon: Daemon) -> Emptied:
 @router.patch(
     "/api/sessions/{session}", responses=with_shape(shapes.Session, WRITES), response_class=Masked
 )
-async def change_session(daemon: Daemon, session: SessionId, given: Change) -> Response:
+async def change_session(daemon: Daemon, session: SessionId, given: SessionFields) -> Response:
     """Rename a session, archive, snooze or pin it, or undo that."""
     for command in _commands(given):
         await send(daemon, session, command)
@@ -374,7 +374,7 @@ async def change_session(daemon: Daemon, session: SessionId, given: Change) -> R
     return await read_session(daemon, session)
 
 
-def _commands(given: Change) -> Iterator[Json]:
+def _commands(given: SessionFields) -> Iterator[Json]:
     if given.title is not None:
         yield {"do": "rename", "title": given.title}
     if given.archived is not None:

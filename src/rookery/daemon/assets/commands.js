@@ -2,7 +2,7 @@
 import { $, toast, told } from "./main.js";
 import { menus, readHeader, session } from "./bar.js";
 import { help } from "./keys.js";
-import { operate, operations } from "./operations.js";
+import { operate, operations, words } from "./operations.js";
 
 const OURS = [
   ["agent", "switch to another agent", "name"],
@@ -31,9 +31,7 @@ const OURS = [
 
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).map(({ name, sentence, arguments: { properties } }) => ({
-    name, words: `${sentence[0].toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`, hint: Object.keys(properties).join(" "), operates: true,
-  }));
+  const more = (await operations()).map((row) => ({ name: row.name, words: words(row), hint: Object.keys(row.arguments.properties).join(" ") }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);

@@ -19,9 +19,12 @@ export async function rows(about) {
   const found = (await operations()).filter((row) => holds(row, about));
   return found.flatMap((row) => [
     ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => operate(row.name, about, given) })),
-    { label: row.arguments.required.length ? `${row.title}…` : row.title, more: row.sentence, run: () => operate(row.name, about) },
+    { label: row.arguments.required.length ? `${row.title}…` : row.title, more: words(row), run: () => operate(row.name, about) },
   ]);
 }
+
+/** Its sentence as part of a list. */
+export const words = ({ sentence }) => `${sentence[0].toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`;
 
 /** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */
 export async function operate(name, about, given = {}) {

@@ -73,7 +73,7 @@ def menu(app: Shell, about: Json) -> None:
         if not conditions.holds(row, known):
             continue
         entries = [(each.title, each.more, dict(each.given)) for each in row.traits.presets]
-        for title, more, given in [*entries, (row.traits.title, row.sentence, {})]:
+        for title, more, given in [*entries, (row.traits.title, row.word, {})]:
             acts[title] = (row, given)
             choices.append(Line(title, title, more))
     screen = ChoiceScreen(clean_line(str(about["title"]), 60), choices)
