@@ -55,7 +55,7 @@ def test_each_line_is_answered_as_it_was(
 ) -> None:
     def call(words: str) -> str:
         line = shlex.split(words)
-        done = rookery(*line)
+        done = rookery(*line, COLUMNS="200")
         if done.code and path.name != DEEDS:
             check(line, done.code, tuple(done))
         assert "Traceback" not in done.err, line

@@ -10,8 +10,10 @@ from rookery.build import build
 from rookery.daemon import acp, errors
 from rookery.daemon.access.gate import App, Gate
 from rookery.daemon.access.journal import journalled
-from rookery.daemon.api import ROUTERS, operations
+from rookery.daemon.api import ROUTERS
 from rookery.daemon.branches import api as branches
+from rookery.daemon.operations import api as operations
+from rookery.daemon.operations import form
 from rookery.daemon.page import ROUTERS as SCREENS
 from rookery.daemon.setup import installs
 from rookery.daemon.setup import routes as setup
@@ -67,6 +69,8 @@ def build_api() -> FastAPI:
     errors.install(api)
     for router in (
         *ROUTERS,
+        operations.router,
+        form.router,
         branches.router,
         setup.router,
         installs.router,
