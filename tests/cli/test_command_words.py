@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rookery.cli.aliases import WORDS
-from rookery.cli.app import GROUPS, PLUMBING
+from rookery.cli.app import FIRST, GROUPS, PLUMBING
+from rookery.operations.catalogue.finding import every
 from tests.cli.driving import RIGGED, ROOKERY, Running, made, play, rookery
 from tests.tui.tmux import Tmux
 
@@ -26,11 +27,17 @@ def sleeping(count: int = 2) -> list[str]:
 def test_I13_14_the_first_help_lists_what_a_user_types_and_no_plumbing(home: Path) -> None:
     first, asked = rookery("--help").out, rookery("help").out
     assert first == asked
-    listed = rows(first)
+    listed = rows(first.partition("Start and talk:")[2].partition("Options:")[0])
     assert not listed & (PLUMBING | WORDS.keys())
-    shown = {word for group in GROUPS.values() for word in group} - PLUMBING
-    assert shown <= listed
-    assert rows(rookery("help", "--all").out) >= PLUMBING
+    assert len(listed) == len(FIRST) == 20
+    _, _, below = rookery("help", "all").out.partition("Start and talk:")
+    everything = rows(below.partition("Options:")[0])
+    assert everything >= {word for group in GROUPS.values() for word in group}
+    assert everything >= {row.name for row in every()}
+    assert rookery("help", "--all").out == rookery("help", "all").out
+    behind = [rows(rookery("help", topic).out) for topic in ("sessions", "setup", "remote")]
+    assert everything == set[str]().union(*behind)
+    assert "rookery setup --help" in rookery("help", "setup").out
     assert first.index("Start and talk:") < first.index("Options:")
 
 

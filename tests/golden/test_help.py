@@ -6,7 +6,7 @@ import click
 import pytest
 
 from rookery.cli import app
-from rookery.cli.commands import EVERYTHING
+from rookery.cli.commands import ALL, TOPIC, TOPICS
 from tests.golden.files import Golden
 
 WIDTH = 96
@@ -38,9 +38,10 @@ def root() -> click.Context:
 def test_every_page_of_help_is_as_it_was(root: click.Context, golden: Golden) -> None:
     assert isinstance(root.command, app.Table)
     found = {"help/rookery.txt": f"$ rookery --help\n{root.get_help()}\n"}
-    root.meta[EVERYTHING] = True
-    found["help/all.txt"] = f"$ rookery help --all\n{root.get_help()}\n"
-    for name in app.MODULES:
+    for topic in (ALL, *TOPICS):
+        root.meta[TOPIC] = topic
+        found[f"help/list-{topic}.txt"] = f"$ rookery help {topic}\n{root.get_help()}\n"
+    for name in (*root.command.list_commands(root), *sorted(app.PLUMBING)):
         command = root.command.get_command(root, name)
         assert command is not None
         found[f"help/{name}.txt"] = "\n".join(pages(context(command, root, name)))

@@ -67,7 +67,8 @@ def title(scratch: Scratch, session: str) -> str:
 def test_an_operation_is_on_the_command_line_with_all_that_its_row_says(
     scratch: Scratch, session: str
 ) -> None:
-    assert SENTENCE in scratch.run("--help")
+    assert SENTENCE in scratch.run("help", "all")
+    assert SENTENCE in scratch.run("help", "sessions")
     said = scratch.run("greet", "--help")
     for words in (SENTENCE, "How many greetings there are.", "1<=x<=5", "[warm|cool]", "--in "):
         assert words in said
@@ -264,7 +265,7 @@ def test_an_operation_whose_row_is_deleted_is_gone_and_nothing_else_breaks(
     text = path.read_text()
     start = text.index('@change(\n    "Snooze"')
     path.write_text(text[:start] + text[text.index('@change(\n    "Unsnooze"') :])
-    assert "snooze " not in scratch.run("--help").replace("unsnooze ", "")
+    assert "snooze " not in scratch.run("help", "all").replace("unsnooze ", "")
     refused = scratch.run("snooze", session, "--for", "2h", status=2)
     assert "No such command 'snooze'" in refused
     listed = "from rookery.tui.writing.commands import known; print(*known(None))"

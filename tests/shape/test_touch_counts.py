@@ -68,7 +68,7 @@ def test_a_command_takes_two_files(scratch: Scratch) -> None:
     row = '        "count": "Count the sessions.",\n'
     scratch.insert("cli/app.py", '        "tail": ', row)
     assert scratch.run("count") == "0 sessions\n"
-    assert "Count the sessions." in scratch.run("--help")
+    assert "Count the sessions." in scratch.run("help", "all")
     assert len(scratch.touched) <= 2
 
 

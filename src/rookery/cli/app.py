@@ -3,13 +3,13 @@
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, override
 
 import click
 
 from rookery.cli import aliases, errors, exits, no_command, target
-from rookery.cli.commands import COMPLETING, EVERYTHING
+from rookery.cli.commands import ALL, COMPLETING, TOPIC, TOPICS
 from rookery.cli.output.screen import PipeClosed
 from rookery.core.vendors.environment import OVERRIDE
 from rookery.home import paths
@@ -21,7 +21,7 @@ HELPING = frozenset({"-h", "--help"})
 """As the last word: only the help is printed, whatever the home is like."""
 
 PLUMBING = frozenset({"acp", "agent", "play", "model"})
-"""Commands that editors, workers and tests run: `help --all` lists them."""
+"""Commands that editors, workers and tests run: `help all` lists them."""
 
 
 GROUPS = {
@@ -89,12 +89,23 @@ GROUPS = {
         "completions": "Print a shell completion script.",
         "update": "Update Rookery the way it was installed.",
         "uninstall": "Show what Rookery stores, and remove it.",
-        "help": "Print the help of a command; --all lists every command.",
+        "help": "Print the help of a command, or lists of commands.",
     },
 }
 """By heading in the help, the commands with a look of their own; all others are operations. A
 command is in the file that has its name, unless `TOGETHER` says another, in the folder that has the
 heading's first word."""
+
+FIRST = {
+    *("run", "open", "prompt", "answer", "cancel", "rewind", "fork"),
+    *("ps", "tail", "show", "diff", "search", "merge", "stop", "remove"),
+    *("setup", "agents", "doctor", "serve", "help"),
+}
+"""What people use: the first page of the help lists these alone, the others behind it."""
+MORE = """\
+More commands: rookery help sessions, rookery help setup, rookery help remote.
+All of them: rookery help all
+"""
 
 TOGETHER = dict.fromkeys(PLUMBING, "plumbing")
 TOGETHER |= dict.fromkeys(("move", "merge", "drop"), "merge")
@@ -167,14 +178,36 @@ class Table(click.Group):
 
     @override
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from rookery.operations.catalogue.finding import every
+        everything = ctx.meta.get(TOPIC) == ALL
+        for title in GROUPS:
+            _write_group(formatter, title, lambda name: everything or name in FIRST)
+        if not everything:
+            formatter.write_paragraph()
+            formatter.write(MORE)
 
-        left_out = frozenset[str]() if ctx.meta.get(EVERYTHING) else PLUMBING
-        for title, words in GROUPS.items():
-            shown = [row for row in words.items() if row[0] not in left_out]
-            shown += [(row.name, row.sentence) for row in every() if row.traits.group == title]
-            with formatter.section(title):
-                formatter.write_dl(shown)
+    @override
+    def get_help(self, ctx: click.Context) -> str:
+        topic = ctx.meta.get(TOPIC, "")
+        if topic not in TOPICS:
+            return super().get_help(ctx)
+        formatter = ctx.make_formatter()
+        for title in TOPICS[topic]:
+            _write_group(formatter, title, lambda _name: True)
+        name = topic if topic in MODULES else "COMMAND"
+        return f"{formatter.getvalue().strip()}\n\nMore about one: rookery {name} --help"
+
+
+def _write_group(
+    formatter: click.HelpFormatter, title: str, is_listed: Callable[[str], bool]
+) -> None:
+    """The commands under a heading of the help."""
+    from rookery.operations.catalogue.finding import every
+
+    rows = [*GROUPS[title].items()]
+    rows += [(row.name, row.sentence) for row in every() if row.traits.group == title]
+    if shown := [row for row in rows if is_listed(row[0])]:
+        with formatter.section(title):
+            formatter.write_dl(shown)
 
 
 @click.group(

@@ -18,13 +18,13 @@ There are no sessions yet.
   rookery run --agent demo "Show me around"   a tour, no account needed
   rookery setup                               choose a model for Rookery's own agent
   rookery agents                              list known agents
-  rookery --help                              every command
+  rookery help                                what else there is
 """
 
 NEXT = """\
   rookery run "…"          give an agent a task in this directory
   rookery tail SESSION     follow one of these as it happens
-  rookery --help           every command
+  rookery help             what else there is
 """
 
 

@@ -13,7 +13,7 @@ SOUL = (
 ABOUT = """\
 Rookery runs coding agents in the background, keeps every turn, and lets its user follow and steer \
 them from a terminal, an editor or a browser. When the user asks what you or Rookery can do, read \
-`rookery --help` and `rookery COMMAND --help`, and say so where you do not know."""
+`rookery help all` and `rookery COMMAND --help`, and say so where you do not know."""
 
 WORK = """\
 # How you work

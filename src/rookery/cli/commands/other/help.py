@@ -1,24 +1,27 @@
-"""`help`: the same as --help, and the list of every command."""
+"""`help`: the same as --help, and the lists of commands that its first page has no room for."""
 
 import click
 
-from rookery.cli.commands import EVERYTHING
+from rookery.cli.commands import ALL, TOPIC, TOPICS
 
 
 @click.command("help")
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
-@click.option("--all", "everything", is_flag=True, help="Also list what editors and tests run.")
+@click.argument("words", nargs=-1, metavar="[TOPIC | COMMAND...]")
+@click.option("--all", "everything", is_flag=True, hidden=True)  # an earlier word for `all`
 @click.pass_context
 def help_(context: click.Context, words: tuple[str, ...], everything: bool) -> None:
-    """Print the help of a command, or the list of commands.
+    """Print the help of a command, or a list of commands: sessions, setup, remote or all.
 
     \b
     rookery help
+    rookery help sessions
+    rookery help all
     rookery help queue edit
-    rookery help --all
     """
     place = context.find_root()
-    place.meta[EVERYTHING] = everything
+    if everything or (len(words) == 1 and words[0] in (ALL, *TOPICS)):
+        place.meta[TOPIC] = ALL if everything else words[0]
+        words = ()
     for word in words:
         group = place.command
         if not isinstance(group, click.Group):
