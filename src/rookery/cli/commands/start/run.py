@@ -44,12 +44,20 @@ def run(
 ) -> int:
     """Give an agent a task and stream its answer. The exit code says how it ended.
 
+    \b
+    rookery run "Fix the failing test"
+    rookery run --agent claude "Review my diff"
+    rookery run -d --ask-when-risky "Tidy up the build scripts"
+    rookery run --model local --plan "How would you split this module?"
+    rookery run --attach screenshot.png "Why is this page empty?"
+    rookery run --worktree "Rewrite the parser"
+    rookery run --worktree=parser "Rewrite the parser"
+    rookery run --remote http://build:8000 "Fix the failing test"
+    git diff | rookery run "Review this change:" - > review.md
+
     TEXT is the task; "-", or no TEXT with stdin piped, reads it from stdin. If you leave with
     Ctrl-C, the session keeps running until it needs your answer. To continue it later, use
     `rookery prompt`. With --detach, you leave at once.
-
-    In a terminal, you see the whole transcript. In a pipe, stdout has only the agent's messages,
-    separated by empty lines; everything else goes to stderr, one line each.
 
     You are never asked, unless you pass --approve ask, --ask-always or --ask-when-risky. By
     default, everything is approved except destructive commands (rm -rf, git push --force, …), which
@@ -57,19 +65,11 @@ def run(
     Rules come first; if one says ask, the action is rejected. The session keeps these answers after
     you leave, and for later prompts; to be asked again: `rookery set SESSION confirm ask-always`.
 
+    In a terminal, you see the whole transcript. In a pipe, stdout has only the agent's messages,
+    separated by empty lines; everything else goes to stderr, one line each.
+
     A project's own hooks run only if you trust them (rookery policy hooks). If one that you do not
     trust may be a safeguard, nothing is done (exit code 2), unless you pass --without-hooks.
-
-    \b
-    rookery run "Fix the failing test"
-    rookery run -d --ask-when-risky "Tidy up the build scripts"
-    rookery run --model local --plan "How would you split this module?"
-    rookery run --attach screenshot.png "Why is this page empty?"
-    rookery run --worktree "Rewrite the parser"
-    rookery run --worktree=parser "Rewrite the parser"
-    rookery run --agent claude --approve ask "Tidy up the build scripts"
-    rookery run --remote http://build:8000 "Fix the failing test"
-    git diff | rookery run "Review this change:" - > review.md
     """
     screen = standard()
     flags.check_output(as_json=as_json, verbose=verbose)
@@ -90,6 +90,15 @@ def run(
         return wanted.create(policy.order, confirm=policy.confirm)
 
     return run_turn(screen, create, wish, wanted.about)
+
+
+USED_FIRST = (
+    *("agent", "model", "cwd", "files", "detach", "worktree"),
+    *("ask_always", "ask_when_risky", "approve_all", "plan", "as_json", "verbose"),
+)
+run.params.sort(
+    key=lambda each: USED_FIRST.index(each.name) if each.name in USED_FIRST else len(USED_FIRST)
+)
 
 
 def _policy(approve: str | None, given: dict[str, bool], **more: Any) -> "Policy":
