@@ -66,7 +66,7 @@ def test_V6_lines_around_a_hunk_hide_secrets_and_markup(tmp_path: Path, view: st
     drawn = changed_file.section(file, shown, full=True)
     assert f'data-first="1" data-last="{len(lines) - 4}" data-shift="0"' in drawn
     assert "whole=1&amp;turn=3" in drawn
-    safe = changed_file.readable(lines_of(on_disk(tree.cwd, file)))
+    safe = changed_file.readable(file.change, lines_of(on_disk(tree.cwd, file)))
     found = changed_file.lines_between("a", safe, Gap(2, 20, 0), shown)
     assert found.count("<tr ") == 19
     assert '<table data-last="20">' in found
