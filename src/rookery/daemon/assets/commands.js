@@ -1,6 +1,7 @@
 // Rookery's own slash commands, and the agent's as they are offered.
 import { $, toast, told } from "./main.js";
 import { menus, readHeader, session } from "./bar.js";
+import { ranked } from "./complete.js";
 import { help } from "./keys.js";
 import { operate, operations, words } from "./operations.js";
 
@@ -36,8 +37,8 @@ export async function ours() {
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);
 
-/** The agent's, then ours; `clear` empties the field. */
-export async function rows(found, clear) {
+/** Those that match; without a query all: the agent's, then ours. `clear` empties the field. */
+export async function rows(found, query, clear) {
   const own = (await ours()).map((each) => ({
     label: `/${each.name}${each.hint ? ` ${each.hint}` : ""}`, more: each.words, insert: `/${each.name} `, name: each.name,
     run: each.hint ? undefined : () => { clear(); carry(each.name); },
@@ -46,7 +47,7 @@ export async function rows(found, clear) {
   const rest = found.map((each) => ({ ...each, name: String(each.name).replace(/^\//, "") }))
     .filter((each) => each.name && !/\s/.test(each.name) && !names.has(each.name))
     .map((each) => ({ label: `/${each.name}${each.input?.hint ? ` ${each.input.hint}` : ""}`, more: each.description ?? "", insert: `/${each.name} `, name: each.name }));
-  return [...rest, ...own];
+  return query ? ranked(query, [...rest, ...own], (row) => row.name) : [...rest, ...own];
 }
 
 const carry = (name, value = "") => Promise.resolve(carryOut(name, value)).catch(told);

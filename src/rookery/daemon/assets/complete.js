@@ -90,6 +90,6 @@ export function complete(field, box, find) {
     } else return;
     event.preventDefault();
     event.stopImmediatePropagation();
-  });
+  }, { capture: true }); // before the field's own keys, which were there first
   return { look, close };
 }

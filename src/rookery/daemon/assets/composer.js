@@ -2,7 +2,6 @@
 import { $, $$, api, element, kept, say, toast, told, when } from "./main.js";
 import { attachments } from "./attachments.js";
 import { command, facts, onBar, readHeader, session } from "./bar.js";
-import { complete, ranked } from "./complete.js";
 import { isTyping, key } from "./keys.js";
 import { again, drop, onOutbox, pending, post } from "./outbox.js";
 import { live } from "./session.js";
@@ -145,14 +144,22 @@ function mayWalk(step) {
 const slash = () => import("./commands.js");
 let agents = null; // the agent's commands, until the bar says that they changed
 
-const commands = async () => {
+const commands = async (query) => {
   agents ??= readHeader().then((header) => header.commands ?? [], () => []);
-  return (await slash()).rows(await agents, () => put(""));
+  return (await slash()).rows(await agents, query, () => put(""));
 };
+
+let list = null; // of what is offered: its script comes with the first sign
+const look = async () => {
+  list ??= import("./complete.js")
+    .then(({ complete }) => complete(field, form, offers), (error) => { list = null; throw error; });
+  (await list).look();
+};
+const OFFERED = /^\/[^\s/]*$|(?:^|\s)@[^\s@]*$/;
 
 function offers(before) {
   const own = /^\/([^\s/]*)$/.exec(before);
-  if (own) return { from: 0, rows: commands().then((rows) => (own[1] ? ranked(own[1], rows, (row) => row.name) : rows)) };
+  if (own) return { from: 0, rows: commands(own[1]) };
   const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
   if (!at) return null;
   const query = new URLSearchParams({ query: at[1].slice(0, 200) });
@@ -271,9 +278,12 @@ function keydown(event) {
 }
 
 function begin() {
-  const list = complete(field, form, offers);
+  field.autocomplete = "off";
   field.addEventListener("keydown", keydown);
-  field.addEventListener("input", changed);
+  field.addEventListener("input", () => {
+    changed();
+    if (!list && OFFERED.test(field.value.slice(0, field.selectionStart))) look().catch(told);
+  });
   document.addEventListener("dragover", (event) => { if (dragged && rowOf(event.target)) event.preventDefault(); });
   document.addEventListener("drop", (event) => {
     const onto = dragged && rowOf(event.target);
@@ -287,8 +297,8 @@ function begin() {
     if (detail.files?.length) files.attach(detail.files);
   });
   when("send", () => send());
-  when("mention", () => { insert(/\s$|^$/.test(field.value) ? "@" : " @"); list.look(); });
-  when("slash", () => { if (!field.value) insert("/"); field.focus(); list.look(); });
+  when("mention", () => { insert(/\s$|^$/.test(field.value) ? "@" : " @"); return look(); });
+  when("slash", () => { if (!field.value) insert("/"); field.focus(); return look(); });
   onBar(() => { agents = null; hint(); });
   onConnection((state) => { connection = state; showPending(); });
   onOutbox(news);

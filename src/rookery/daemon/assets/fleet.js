@@ -1,5 +1,5 @@
 // The list of sessions, kept up to date; what the tab says; what is announced.
-import { $, $$, api, kept, piece, readOnly, role, say, when } from "./main.js";
+import { $, $$, api, piece, readOnly, role, say, when } from "./main.js";
 import { morphInner } from "./morph.js";
 import { subscribe } from "./stream.js";
 import { key } from "./keys.js";
@@ -27,9 +27,9 @@ function address() {
 let due = 0;
 let busy = false;
 let again = false;
-const soon = (wait = QUIET) => { due ||= setTimeout(refresh, document.hidden ? 1000 : wait); };
+export const soon = (wait = QUIET) => { due ||= setTimeout(refresh, document.hidden ? 1000 : wait); };
 
-async function refresh() {
+export async function refresh() {
   due = 0;
   if (busy) { again = true; return; }
   busy = true;
@@ -159,22 +159,6 @@ key("Enter", "Open it", () => {}, { where: "Sessions", only: () => false });
 key("m", "Actions", () => $("button", document.activeElement.closest("li[data-id]")).click(), {
   where: "Sessions", only: () => !readOnly && host.contains(document.activeElement) && document.activeElement.closest("li[data-id]"),
 });
-
-// --- filters and groups --------------------------------------------------------------------------
-
-screen?.addEventListener("click", (event) => {
-  const link = event.target.closest?.(".filters a, .pages a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  if ("group" in link.dataset) kept.set("group", link.dataset.group);
-  history.replaceState(null, "", link.getAttribute("href"));
-  refresh();
-  if (link.closest(".pages")) $("#main").scrollTo(0, 0);
-});
-if (screen && kept.get("group") === "directory" && !location.search) {
-  history.replaceState(null, "", "/?group=directory");
-  soon(0);
-}
 
 try {
   const gone = JSON.parse(sessionStorage.getItem("removed"));

@@ -1,5 +1,5 @@
 // The session screen: the transcript as it grows, what stands above it, and what its buttons do.
-import { $, $$, api, copy, element, html, piece, say, toast, told, uid, when } from "./main.js";
+import { $, $$, api, html, piece, toast, told, uid, when } from "./main.js";
 import { Live, seqOf } from "./live.js";
 import { key } from "./keys.js";
 import { morphInner } from "./morph.js";
@@ -8,7 +8,7 @@ import { subscribe } from "./stream.js";
 const scroller = $("#scroll"), list = $("#transcript"), pill = $("#below");
 const { session, seq, now, at, past, unloaded } = list.dataset;
 const ahead = Date.now() - Number(now);
-const here = `/sessions/${encodeURIComponent(session)}`;
+export const here = `/sessions/${encodeURIComponent(session)}`;
 let loading = false, joins = false;
 
 export const live = new Live(scroller, list, { region, onNew: (is) => { pill.hidden = !is; }, past: Boolean(past) });
@@ -170,55 +170,34 @@ tick();
 
 // --- copies and links ------------------------------------------------------------------------------
 
-const tools = element("div", { class: "tools" },
-  element("button", { type: "button", class: "quiet", "data-do": "copy" }, "Copy"),
-  element("button", { type: "button", class: "quiet", "data-do": "link" }, "Link"));
-
-/** The text of a block, as it was said. */
-function words(node) {
-  const copied = node.cloneNode(true);
-  $$(".tools, .language, .target, summary, button", copied).forEach((each) => each.remove());
-  $$(".box", copied).forEach((each) => { each.textContent = each.textContent === "☑" ? "[x]" : "[ ]"; });
-  document.body.append(copied);
-  const text = copied.innerText.trim();
-  copied.remove();
-  return text;
-}
-
-function offer(event) {
-  const place = event.target.closest?.(".code, .out, .own");
-  if (!place || place.contains(tools)) return;
-  const block = place.closest(".block");
-  if (!block || block.matches(".row") || !list.contains(block)) return;
-  const home = place.matches(".code") ? place : place.closest(".own");
-  if (home && tools.parentNode !== home) home.append(tools);
-}
+/** Their script comes when a block is pointed at. */
+const copies = () => import("./copies.js");
+const offer = ({ target }) => copies().then((found) => found.offer(target), () => {}); // without a connection, nothing is offered
 list.addEventListener("pointerover", offer);
 list.addEventListener("focusin", offer);
+key("C", "Copy the last answer", () => copies().then(({ last }) => last()).catch(told), { where: "Session" });
+key("G", "Go to the end", () => live.toEnd(), { where: "Session" });
+
 /** Paths become links after all that is shown has come. */
 (window.requestIdleCallback ?? setTimeout)(() => import("./paths.js").then(({ watch }) => watch(scroller, list, session)).catch(told));
-
-when("copy", async (button) => {
-  const code = button.closest(".code");
-  const home = code ? $("code", code) : button.closest(".own");
-  await copy(code ? home.textContent : words(home));
-  button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
-});
-when("link", async (button) => {
-  const block = button.closest(".block");
-  const number = seqOf(block);
-  await copy(`${location.origin}${here}${number ? `?at=${number}` : ""}#${block.id}`);
-  button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Link"; }, 1500);
-});
-key("C", "Copy the last answer", async () => {
-  const last = $$(".block.answer > .own", list).at(-1);
-  if (last) { await copy(words(last)); say("Copied"); }
-}, { where: "Session" });
-key("G", "Go to the end", () => live.toEnd(), { where: "Session" });
 
 // --- what helps, and what is done at a prompt --------------------------------------------------------
 
 when("action", async (button) => (await import("./actions.js")).act(JSON.parse(button.dataset.action), button));
 when("prompt", async (button) => (await import("./prompts.js")).open(button));
+
+// --- what opens beside it: its script comes when it is asked for ---------------------------------------
+
+const beside = () => import("./side.js");
+for (const [name, letter, title] of [["changes", "d", "Changes"], ["timeline", "t", "Timeline"], ["viewer", "p", "Open a file"]]) {
+  const toggle = async () => (await beside()).toggle(name);
+  when(name, toggle);
+  key(letter, title, () => toggle().catch(told), { where: "Session" });
+}
+const find = async (text) => (await beside()).find(text);
+when("find-here", () => find());
+key("f", "Find in this session", () => find().catch(told), { where: "Session" });
+when("file-view", async ({ dataset: { path, line } }) => (await beside()).open("viewer", path, line));
+const asked = new URLSearchParams(location.search);
+if (asked.get("side")) beside().then(({ open }) => open(asked.get("side"))).catch(told);
+if (asked.get("find")) find(asked.get("find")).catch(told);

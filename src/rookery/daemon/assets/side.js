@@ -1,5 +1,5 @@
-// What opens beside the transcript: changes, the timeline, a file. Their scripts come when they are asked for.
-import { $, element, told, when } from "./main.js";
+// What opens beside the transcript: changes, the timeline, a file. It comes, as do their scripts, when one is asked for.
+import { $, element, when } from "./main.js";
 import { key } from "./keys.js";
 
 const side = $("#side");
@@ -20,7 +20,7 @@ const styled = (name) => Promise.all((sheets[name] ?? ["changes.css"]).map((shee
 
 /** `given`: what its module's `show` gets beside the session. */
 export async function open(name, ...given) {
-  if (!side) return;
+  if (!modules[name]) return;
   shown = name;
   if (!side.contains(document.activeElement)) opener = document.activeElement;
   await styled(name);
@@ -51,27 +51,16 @@ export function close() {
 /** Where it covers the transcript. */
 export const isSheet = () => innerWidth < 1100;
 
-async function find(words = "") {
+export async function find(words = "") {
   await styled();
   if (isSheet() && shown) close();
   const { show } = await import("./find.js");
   await show(words);
 }
 
-const toggle = (name) => (shown === name ? close() : open(name));
-if (side) {
-  side.tabIndex = -1;
-  side.setAttribute("aria-label", "Beside the transcript");
-  for (const name of Object.keys(modules)) when(name, () => toggle(name));
-  when("close-side", close);
-  when("file-view", (link) => open("viewer", link.dataset.path, link.dataset.line));
-  key("d", "Changes", () => toggle("changes")?.catch?.(told), { where: "Session" });
-  key("t", "Timeline", () => toggle("timeline")?.catch?.(told), { where: "Session" });
-  key("p", "Open a file", () => toggle("viewer")?.catch?.(told), { where: "Session" });
-  key("f", "Find in this session", () => find().catch(told), { where: "Session" });
-  when("find-here", () => find());
-  key("Escape", "", close, { only: () => Boolean(shown) && side.contains(document.activeElement) });
-  const asked = new URLSearchParams(location.search);
-  if (modules[asked.get("side")]) open(asked.get("side")).catch(told);
-  if (asked.get("find")) find(asked.get("find")).catch(told);
-}
+export const toggle = (name) => (shown === name ? close() : open(name));
+
+side.tabIndex = -1;
+side.setAttribute("aria-label", "Beside the transcript");
+when("close-side", close);
+key("Escape", "", close, { only: () => Boolean(shown) && side.contains(document.activeElement) });

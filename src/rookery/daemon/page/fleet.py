@@ -26,7 +26,8 @@ async def fleet(
     wanted, place = Wanted(show, words, group == "directory", page), shell.place(daemon)
     listed = fleet_list.screen(daemon.fleet.heads, _now(), wanted)
     main = f'<h1 class="unseen">Sessions</h1><div id="list"{place}>{listed}</div>'
-    return shell.page(daemon, title="", main=main, here="fleet", styles=("home.css",))
+    modules, styles = ("home.js",), ("home.css",)
+    return shell.page(daemon, title="", main=main, here="fleet", modules=modules, styles=styles)
 
 
 @router.get("/pieces/fleet")

@@ -50,7 +50,7 @@ async def session_screen(daemon: Daemon, session: SessionId, at: Place = None) -
         main=_screen(daemon, session, shown),
         session=session,
         screen="session",
-        modules=("session.js", "bar.js", "composer.js", "side.js", "asks.js"),
+        modules=("session.js", "bar.js", "composer.js", "asks.js"),
         styles=("transcript.css", "composer.css"),
     )
 

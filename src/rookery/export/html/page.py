@@ -62,7 +62,7 @@ def of_text(title: str, text: str) -> str:
 
 def _head(header: Json) -> str:
     """Nothing but the one style sheet and images inside the file may be used."""
-    sheet = f"{style()}@media {DARK} {{\n{style('dark.css')}}}\n"
+    sheet = f"{style()}{style('frame.css')}@media {DARK} {{\n{style('dark.css')}}}\n"
     digest = b64encode(sha256(sheet.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
     policy += "base-uri 'none'; form-action 'none'"
