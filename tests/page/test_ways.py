@@ -137,7 +137,7 @@ def test_a_limited_session_is_told_to_continue_then(site: Site) -> None:
     session = site.session(script)
     page = site.page(f"/sessions/{session}")
     say(page, "first")
-    expect(page.locator(".bar .chips")).to_contain_text("5 h 82 %")
+    expect(page.locator(".bar .quota")).to_contain_text("5 h 82 %")
     say(page, "second")
     page.get_by_role("button", name="Continue at the reset", exact=True).click()
     card = page.locator("#transcript", has_text="The session then continues by itself.")

@@ -40,7 +40,6 @@ CATCH_ALL: dict[str, tuple[int, str]] = {
     "tests/safety/probe.py": (1, "whatever came of a try is told"),
     "tests/daemon/intruder.py": (1, "whatever came of a try is told"),
     "tests/sandbox/prisoner/__main__.py": (1, "whatever came of a way is told"),
-    "tests/safety/probe.py": (1, "whatever came of a try is told to the process that asked"),
     "tests/rigs/hatchery.py": (1, "a traceback is printed as the interpreter would"),
     "src/rookery/agent/translate/translator.py": (1, "an event that cannot be told is shown raw"),
     "src/rookery/agent/server.py": (1, "a foreign library's bug ends one request, not the agent"),
