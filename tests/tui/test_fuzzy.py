@@ -117,6 +117,9 @@ def test_U4_the_agents_commands_stand_beside_ours() -> None:
     assert not found["review"].ours
     assert found["clear"].ours
     assert commands.parsed("/review it") is None
-    assert commands.parsed("/rename  A title ") == (commands.NAMES["rename"], "A title")
+    assert commands.parsed("/rename  A title ") == (
+        commands.ours()["rename"],
+        "A title",
+    )
     assert commands.parsed("/exit") == (commands.NAMES["quit"], "")
     assert commands.parsed("/etc/hosts is a file") is None
