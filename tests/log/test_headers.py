@@ -6,10 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from rookery.core.empty_header import EMPTY, VERSION
+from rookery.core.json import Draft
 from rookery.log import headers, rows
 from rookery.log.reader import Reader
 from rookery.log.store import Writer
-from tests.log.drafts import chunk, commands, folded, foreign, idle, prompt, usage
+from tests.log.drafts import chunk, commands, folded, foreign, idle, prompt, running, usage
 
 type Write = Callable[..., Writer]
 type Read = Callable[..., Reader]
@@ -149,3 +150,28 @@ def test_a_stored_header_is_json_of_the_header(
 ) -> None:
     [(text,)] = foreign(directory, "SELECT header FROM turn WHERE n = 2")
     assert json.loads(text) == read().header_before(3)
+
+
+THOUGHT = {"type": "text", "text": "Hm."}
+ADDED: list[dict[str, object]] = [
+    {"sessionUpdate": "_done", "command": "cancel"},
+    {"sessionUpdate": "agent_thought_chunk", "content": THOUGHT},
+    {"sessionUpdate": "compaction_update", "compactionId": "c", "status": "in_progress"},
+    {"sessionUpdate": "plan_update", "planId": "p", "plan": {"entries": []}},
+    {"sessionUpdate": "_session", "resumes": True},
+]
+
+
+@pytest.mark.parametrize("update", ADDED, ids=lambda update: str(update["sessionUpdate"]))
+def test_a_stored_header_is_used_whatever_a_turn_adds_to_it(
+    write: Write, read: Read, update: dict[str, object]
+) -> None:
+    """Some fields come only with the event that they tell of. Else each look at a session would
+    begin at its beginning."""
+    writer = write()
+    writer.append([prompt(1), running(1), Draft(update), chunk("a"), idle(1)])
+    ended = writer.last_seq
+    writer.append([prompt(2), chunk("b")])
+    assert writer.header.keys() > EMPTY.keys()
+    reader = read()
+    assert headers.nearest(reader._connection, reader.last_seq()).seq == ended

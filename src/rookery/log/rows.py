@@ -158,9 +158,10 @@ def unpack(connection: sqlite3.Connection, text: object) -> Json | None:
 
 
 def header_of(connection: sqlite3.Connection, text: object) -> Json | None:
-    """As `unpack`, where every field is there that a fold goes on from."""
+    """As `unpack`, where every field is there that a fold goes on from. It may have more: some come
+    only with the event that they tell of."""
     header = unpack(connection, text)
-    return header if header is not None and header.keys() == EMPTY.keys() else None
+    return header if header is not None and header.keys() >= EMPTY.keys() else None
 
 
 def _resolve(connection: sqlite3.Connection, value: Json) -> object:
