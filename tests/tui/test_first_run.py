@@ -124,8 +124,10 @@ def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
         screen.press("C-s")
         screen.wait_for("Saved: Cancel timeout.")
         screen.press("Escape")
+        screen.wait_without("Times and limits")
         screen.press("F5")
-        screen.wait_for("light")
+        screen.press("F6")
+        screen.wait_for("Light theme · unified diffs")
         screen.press("C-q")
     found = config.load(str(home))
     assert found.policy.cancel_grace == 7
@@ -133,4 +135,4 @@ def test_U6_settings_are_changed_in_the_terminal_and_hold(home: Path) -> None:
     with Tmux(home, size=(80, 24)) as screen:
         screen.ready()
         screen.press("F6")
-        screen.wait_for("light · unified diffs")
+        screen.wait_for("Light theme · unified diffs")
