@@ -102,6 +102,8 @@ def test_V2_what_is_done_to_a_session_as_a_whole(site: Site) -> None:
             page.get_by_role("dialog").get_by_role("link", name=name).click()
         assert mark in Path(given.value.path()).read_text(encoding="utf-8")
     page.keyboard.press("Escape")
+    say(page, "awake again")  # the archive had put it to sleep
+    expect(words).to_contain_text("Heard: awake again")
     choose(page, "Put to sleep")
     expect(page.locator("#bar .bar")).not_to_have_attribute("data-awake", "1")
     say(page, "three")

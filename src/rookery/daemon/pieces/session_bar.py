@@ -30,6 +30,10 @@ ICONS = {
 }
 
 
+RUNS = ("starting", "ready")
+"""States of an agent whose session is awake: all that is known of it from its events alone."""
+
+
 def icon(paths: str) -> str:
     return f'<svg class="icon16" viewBox="0 0 16 16" aria-hidden="true">{paths}</svg>'
 
@@ -55,7 +59,7 @@ def rendered(
         "menus": _fingerprint(header),
         "turn": header["turn"],
         "worktree": lenient.text(tree, "branch"),
-        "awake": bool(head and head.get("awake")),
+        "awake": head.get("awake") if head else header["process"]["state"] in RUNS,
         "now": 0 if still else now,
     }
     data = "".join(
