@@ -40,6 +40,7 @@ PLAYED: dict[str, tuple[Json, ...]] = {
     "login": (*IN_TURN, failed("auth")),
     "network": (*IN_TURN, failed("network")),
     "context": (*IN_TURN, failed("context")),
+    "no_plan": (*IN_TURN, failed("no_plan")),
     "rate_limited": (*IN_TURN, {**LIMIT, "resetsAt": 4_000_000_000}),
     "parked": (BEGUN, parked(remedy="`rookery logs` shows its output.")),
     "login_needed": (BEGUN, parked(stderr=["please log in"])),
