@@ -188,6 +188,7 @@ def test_it_is_in_the_menus_the_palette_and_the_prompt_box_of_the_page(
         page.keyboard.press("Enter")
         expect(heading).to_contain_text("cool greetings x3 in the prompt box")
         page.keyboard.press("Control+k")
+        expect(page.get_by_role("combobox", name="Search sessions")).to_be_focused()
         page.keyboard.type("write greetings")
         expect(page.get_by_role("option").first).to_contain_text("/greet")
         page.keyboard.press("Escape")

@@ -77,6 +77,13 @@ def test_a_slash_commands_last_argument_takes_what_is_left() -> None:
     assert "in the future" in filling.filled(sessions.snooze, {"until": "0h"}, NOW).wrong["until"]
 
 
+def test_what_is_wrong_is_said_in_the_rows_own_sentence() -> None:
+    refusal = sessions.rename.check({"title": "  "})
+    assert refusal is not None
+    assert refusal.message == sessions.NO_TITLE
+    assert "pattern" not in filling.form_of(sessions.rename)["properties"]["title"]
+
+
 def test_a_form_asks_for_a_time_in_words() -> None:
     assert filling.form_of(sessions.snooze)["properties"]["until"]["type"] == "string"
     assert sessions.snooze.schema["properties"]["until"]["type"] == "integer"

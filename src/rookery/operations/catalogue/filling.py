@@ -19,7 +19,7 @@ class Filled(NamedTuple):
 
 
 def form_of(row: Row) -> Json:
-    """Its arguments as a form's schema: moments are text."""
+    """Its arguments as a form's schema: moments are text, and a pattern is the row's to explain."""
     schema = row.schema
     fields = {each.name: _field(each, schema["properties"][each.name]) for each in row.arguments}
     return schema | {"properties": fields}
@@ -27,7 +27,7 @@ def form_of(row: Row) -> Json:
 
 def _field(argument: Argument, field: Json) -> Json:
     if argument.about.how != "moment":
-        return field
+        return {key: value for key, value in field.items() if key != "pattern"}
     return {"type": "string", "title": field["title"], "description": "2h, 09:00 or 2030-01-31"}
 
 

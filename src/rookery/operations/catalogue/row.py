@@ -113,7 +113,8 @@ class Row:
         if argument is None:
             known = ", ".join(each.name for each in self.arguments) or "none"
             return Refusal("invalid", f"{self.name} has no argument {name!r}. It has: {known}.")
-        return Refusal(argument.about.reason, argument.about.wrong or f"{argument.word} {why}.")
+        title = self.schema["properties"][name]["title"]
+        return Refusal(argument.about.reason, argument.about.wrong or f"{title} {why}.")
 
     def update(self, given: "Json") -> "Json":
         """Of a change: the event that it is."""

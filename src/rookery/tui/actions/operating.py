@@ -3,7 +3,6 @@ menu of a session."""
 
 from datetime import datetime
 
-from rookery.core.asks import forms
 from rookery.core.json import Json
 from rookery.forms.form import complaint, typed
 from rookery.operations.catalogue import conditions, filling
@@ -27,14 +26,15 @@ def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
 
 def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
     given = filling.filled(row, answers, datetime.now().astimezone())
-    wrong = {**forms.check(row.schema, given.arguments), **given.wrong}
     missing = [each for each in row.schema["required"] if each not in answers]
     if missing:
         _ask(app, row, about, answers)
-    elif wrong:
-        name, why = next(iter(wrong.items()))
-        words = complaint(name, row.schema["properties"].get(name), why)
+    elif given.wrong:
+        name, why = next(iter(given.wrong.items()))
+        words = complaint(name, row.schema["properties"][name], why)
         app.notify(f"{words}.", severity="warning", markup=False)
+    elif (refusal := row.check(given.arguments)) is not None:
+        app.notify(refusal.message, severity="warning", markup=False)
     else:
         app.send(row.command(given.arguments), str(about["id"]))
 
