@@ -1,0 +1,97 @@
+"""Refusals: why something cannot be done and what helps, the same for every face.
+
+    kind      what faces tell apart; KINDS gives its exit code and HTTP status
+    reason    a word for programs; part of the API, so it never changes
+    message   one or more sentences for people
+    remedy    a sentence that says what to do; may be empty
+
+Whatever a user may meet is a `Refused`. A class of its own is worth it where callers catch it, or
+where it carries more than these four.
+"""
+
+from typing import Literal, NamedTuple
+
+type Kind = Literal[
+    "usage",
+    "missing",
+    "gone",
+    "conflict",
+    "unclear",
+    "preview",
+    "denied",
+    "limited",
+    "busy",
+    "failed",
+    "full",
+    "pending",
+    "version",
+]
+
+
+class Outcome(NamedTuple):
+    exit_code: int
+    status: int
+    """Of HTTP."""
+
+
+KINDS: dict[Kind, Outcome] = {
+    "usage": Outcome(2, 422),  # the arguments are wrong
+    "missing": Outcome(2, 404),  # nothing has that name
+    "gone": Outcome(1, 404),  # it no longer exists
+    "conflict": Outcome(1, 409),  # not possible in the current state
+    "unclear": Outcome(2, 409),  # it could mean several things, or none that is known
+    "preview": Outcome(2, 409),  # something would be lost: it has to be confirmed first
+    "denied": Outcome(1, 403),  # whoever asks may not
+    "limited": Outcome(4, 429),  # too often
+    "busy": Outcome(1, 503),  # it may work in a moment
+    "failed": Outcome(1, 502),  # something that is needed did not start or respond
+    "full": Outcome(1, 507),  # the disk has no room; nothing was done
+    "pending": Outcome(5, 507),  # it was taken, and is done once the disk can be written to
+    "version": Outcome(1, 404),  # another version of Rookery does not know it
+}
+"""Of kinds that share a status, the first is what an answer without a kind means."""
+
+_BY_STATUS: dict[int, Kind] = {outcome.status: kind for kind, outcome in reversed(KINDS.items())}
+
+
+def kind_of(status: int) -> Kind:
+    """The kind of an HTTP answer that does not name one."""
+    rest: Kind = "failed" if status >= 500 else "denied" if status == 401 else "usage"
+    return _BY_STATUS.get(status, rest)
+
+
+class Refused(Exception):
+    """The root of all refusals."""
+
+    kind: Kind = "conflict"
+    reason: str = "failed"
+
+    def __init__(
+        self, reason: str, message: str, remedy: str = "", kind: Kind | None = None
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.remedy = remedy
+        if kind is not None:
+            self.kind = kind
+
+    @property
+    def exit_code(self) -> int:
+        return KINDS[self.kind].exit_code
+
+    @property
+    def status(self) -> int:
+        return KINDS[self.kind].status
+
+    @property
+    def sentences(self) -> str:
+        """The message and the remedy, as one paragraph."""
+        return f"{self.message} {self.remedy}".rstrip()
+
+
+class Fixed(Refused):
+    """A refusal whose class names its kind and its reason: it is raised with the message alone."""
+
+    def __init__(self, message: str = "", remedy: str = "") -> None:
+        super().__init__(self.reason, message, remedy)
