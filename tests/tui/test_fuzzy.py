@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery.client.work_tree import files
-from rookery.core.fuzzy import ranked, score
+from rookery.core.view.fuzzy import ranked, score
 from rookery.tui.writing import commands, history
 from rookery.tui.writing.pasted import image_paths
 

@@ -5,7 +5,7 @@ import threading
 import time
 
 from rookery.client.work_tree import git
-from rookery.core import fuzzy
+from rookery.core.view import fuzzy
 
 MOST = 50_000
 LEFT_OUT = frozenset(

@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from rookery.core.fuzzy import score
 from rookery.core.json import Json, lenient
 from rookery.core.json.safe_text import clean_line
 from rookery.core.json.secrets import masked
 from rookery.core.view.fleet import NO_TITLE
+from rookery.core.view.fuzzy import score
 from rookery.daemon.access.roles import ALL
 from rookery.daemon.api.everything import find
 from rookery.daemon.errors import Problem

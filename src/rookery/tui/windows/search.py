@@ -7,8 +7,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.widgets import Input, Label
 
-from rookery.core.fuzzy import ranked
 from rookery.core.json import Json
+from rookery.core.view.fuzzy import ranked
 from rookery.tui.keys import bindings
 from rookery.tui.keys.map import label
 from rookery.tui.look.runs import clean_line

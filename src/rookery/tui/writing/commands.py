@@ -3,8 +3,8 @@
 from functools import cache
 from typing import NamedTuple
 
-from rookery.core.fuzzy import ranked
 from rookery.core.json import Json, lenient
+from rookery.core.view.fuzzy import ranked
 from rookery.tui.look.runs import clean_line
 
 
