@@ -14,8 +14,9 @@ from tests.clients.behaviours import SCRIPT, cells
 from tests.rigs import player as rig
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "clients"
-PATIENCE = 100
-"""Seconds after which a program that says nothing more is given up."""
+PATIENCE = 250
+"""Seconds after which a program that has not ended is given up: before its test is, so that its own
+output is in the failure. Those that load an SDK need half a minute for that on a busy machine."""
 
 
 class Perch(NamedTuple):

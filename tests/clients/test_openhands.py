@@ -32,7 +32,9 @@ def seen(perch: Perch, tmp_path_factory: pytest.TempPathFactory) -> Any:
     program = (sys.executable, "-P", str(FIXTURES / "openhands_agent.py"), str(told))
     # Else litellm asks the network for prices while it is imported, and may never come back.
     local = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-    asyncio.run(perch.output(*program, *perch.door(), **local))
+    # Else it sends a prompt that failed three times more, and waits for 50 seconds in between.
+    once = {"ACP_PROMPT_MAX_RETRIES": "0"}
+    asyncio.run(perch.output(*program, *perch.door(), **local, **once))
     seen = json.loads(told.read_text())
     return seen | {"modes": mode_of(perch.home, seen["session"])}
 
