@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,65 @@ async def test_raw_traffic(start: Start, tmp_path: Path) -> None:
     rows = [json.dumps({"t": n / 100, "dir": d, "msg": m}) for n, (d, m) in enumerate(lines)]
     file.write_text("\n".join(meta + rows) + "\n")
     await replay(start, str(file))
+
+
+ASK: Json = {"toolCall": {"toolCallId": "t9"}, "options": OPTIONS}
+ANNOUNCED = {"sessionUpdate": "subagent_update", "sessionId": "child", "title": "Helper"}
+
+
+def traffic_of_a_child() -> list[Json]:
+    told = ((said("mine"), "s"), (ANNOUNCED, "s"), (TOOL, "child"), (said("its"), "child"))
+    lines: list[tuple[str, Json]] = [
+        ("send", {"id": 1, "method": "session/prompt", "params": {"sessionId": "s"}}),
+        *(
+            ("recv", {"method": "session/update", "params": {"update": each, "sessionId": who}})
+            for each, who in told
+        ),
+        (
+            "recv",
+            {
+                "id": 0,
+                "method": "session/request_permission",
+                "params": {**ASK, "sessionId": "child"},
+            },
+        ),
+        ("recv", {"id": 1, "result": {"stopReason": "end_turn"}}),
+    ]
+    return [{"t": n / 100, "dir": way, "msg": message} for n, (way, message) in enumerate(lines)]
+
+
+def events_of_a_child() -> list[Json]:
+    below = [
+        {"sessionUpdate": "_child", "session": "child", "update": u} for u in (TOOL, said("its"))
+    ]
+    ask = {"sessionUpdate": "_ask", "id": "a", "state": "asked", "kind": "permission", **ASK}
+    end = {"sessionUpdate": "_turn", "state": "idle", "turn": 1, "reason": "end_turn"}
+    told = [prompt("one", 1), said("mine"), ANNOUNCED, *below, {**ask, "session": "child"}, end]
+    return [{"seq": n, "at": n * 10, "update": update} for n, update in enumerate(told, start=1)]
+
+
+@pytest.mark.parametrize("recorded", [traffic_of_a_child, events_of_a_child])
+async def test_a_sub_agent_speaks_in_its_own_session(
+    start: Start, tmp_path: Path, recorded: Callable[[], list[Json]]
+) -> None:
+    file = tmp_path / "recorded.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in recorded()))
+    agent = await start(str(file))
+    agent.answers["session/request_permission"] = lambda _: {"outcome": {"outcome": "cancelled"}}
+    session = await agent.begin()
+    await agent.turn(session, "anything")
+    heard = [
+        (line["params"]["sessionId"], line["params"].get("update", {}).get("sessionUpdate", "ask"))
+        for line in agent.lines
+        if line.get("method") in ("session/update", "session/request_permission")
+    ]
+    assert [each for each in heard if each[1] != "available_commands_update"] == [
+        (session, "agent_message_chunk"),
+        (session, "subagent_update"),
+        ("child", "tool_call"),
+        ("child", "agent_message_chunk"),
+        ("child", "ask"),
+    ]
 
 
 def test_gaps_are_short_unless_a_speed_is_asked_for(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rookery.acp.player.script import ScriptError
+from rookery.core.agent.chunks import CHILD
 from rookery.core.json import Event, Json, kind_of, lenient, loads
 from rookery.core.json.events import event_from_json
 
@@ -102,16 +103,23 @@ def script_of_events(events: Iterable[Event], speed: float | None) -> Json:
                     recorder.end(_end_of(update), at)
             case "_ask":
                 if update.get("state") == "asked" and "decide" not in update:
-                    recorder.add(_ask_of(update), at)
+                    recorder.add(_said_by(update.get("session"), _ask_of(update)), at)
             case "_agent":
                 if update.get("state") == "ready":
                     _describe(recorder.agent, update, update.get("info"))
             case "_raw":
                 if update.get("source") == "update" and isinstance(update.get("value"), dict):
                     recorder.add({"update": update["value"]}, at)
+            case kind if kind == CHILD and isinstance(update.get("update"), dict):
+                recorder.add(_said_by(update.get("session"), {"update": update["update"]}), at)
             case kind if not kind.startswith("_"):
                 recorder.add({"update": update}, at)
     return recorder.script()
+
+
+def _said_by(child: object, step: Json) -> Json:
+    """`child`: the session of the sub-agent that said it; else the agent itself did."""
+    return {"child": child, "steps": [step]} if child and isinstance(child, str) else step
 
 
 def _end_of(update: Json) -> Json:
@@ -158,24 +166,27 @@ def script_of_traffic(lines: Iterable[Json], speed: float | None) -> Json:
     """`send` is the client's side, `recv` the agent's."""
     recorder = Recorder(speed)
     prompts: dict[Any, int] = {}
+    own: object = None
     for line in lines:
         message, at = line.get("msg"), line.get("t")
         if not isinstance(message, dict) or not isinstance(at, int | float):
             continue
         params = lenient.mapping(message, "params")
+        said_in = params.get("sessionId")
+        child = said_in if own and said_in != own else None
         match line.get("dir"), message.get("method"), message.get("id"):
             case "send", "session/prompt", int() | str() as id:
                 recorder.begin(at)
-                prompts[id] = len(recorder.turns)
+                prompts[id], own = len(recorder.turns), said_in
             case "send", _, _:
                 continue
             case _, "session/update", _ if isinstance(params.get("update"), dict):
-                recorder.add({"update": params["update"]}, at)
+                recorder.add(_said_by(child, {"update": params["update"]}), at)
             case _, "session/request_permission", _:
-                recorder.add(_ask_of(params), at)
+                recorder.add(_said_by(child, _ask_of(params)), at)
             case _, "elicitation/create", _:
                 asked = {"kind": "question", "schema": params.get("requestedSchema")}
-                recorder.add(_ask_of(params | asked), at)
+                recorder.add(_said_by(child, _ask_of(params | asked)), at)
             case _, None, int() | str():
                 _take_answer(recorder, message, prompts, at)
     return recorder.script()
