@@ -221,7 +221,7 @@ def test_I16_a_race_from_the_form_is_compared_merged_and_picked(
     page.get_by_label("Directory").fill(tree.cwd)
     page.get_by_label("Agent", exact=True).select_option("finch")
     page.get_by_label("Approvals").select_option("all")
-    page.get_by_text("Race other agents").click()
+    page.get_by_text("More: effort").click()
     for name in ("robin", "wren"):
         page.locator(f'input[name=race][value="{name}"]').check()
     page.get_by_label("First prompt").fill("Go")

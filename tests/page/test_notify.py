@@ -1,22 +1,16 @@
 """The page as an app: its icons, its service worker, notifications and what they answer."""
 
 import json
-import shutil
 import socket
 import zlib
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import ClassVar
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from rookery.daemon.notify import push
-from rookery.daemon.notify.subscriptions import Subscriptions
 from tests.daemon.served import Served, awaited, serve
-from tests.page.conftest import FLAGS, NAMES, Site
+from tests.page.conftest import Site
 from tests.page.test_asks import RUN, opened
 
 
@@ -144,66 +138,3 @@ def test_a_page_whose_daemon_is_gone_waits_for_it(serving: Callable[..., Site]) 
     port = int(site.served.netloc.rpartition(":")[2])
     site.served = serve(Path(site.served.home), port=port)
     expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
-
-
-class PushService(BaseHTTPRequestHandler):
-    """Stands in for what Chromium registers with before a page can subscribe: a device gets an id,
-    each subscription a token."""
-
-    ANSWERS: ClassVar[dict[str, bytes]] = {
-        "/checkin": b"\x08\x01\x39"
-        + (42).to_bytes(8, "little")
-        + b"\x41"
-        + (24).to_bytes(8, "little"),
-        "/register": b"token=stand-in:1",
-    }
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        answer = self.ANSWERS[self.path]
-        self.send_response(200)
-        self.send_header("content-length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_said: object) -> None:
-        """To nobody."""
-
-
-@pytest.mark.long
-def test_a_browser_subscribes_to_web_push_and_leaves(site: Site, tmp_path: Path) -> None:
-    """V13: with its own keys, for which the daemon can encrypt. Chromium takes its endpoint's
-    address from nobody, so that what the daemon sends to it is tried in tests/daemon."""
-    service = ThreadingHTTPServer(("127.0.0.1", 0), PushService)
-    Thread(target=service.serve_forever, daemon=True).start()
-    there = f"http://127.0.0.1:{service.server_port}"
-    kept = Subscriptions(site.served.home)
-    context = site.browser.browser_type.launch_persistent_context(
-        str(tmp_path / "profile"),
-        executable_path=next(filter(None, map(shutil.which, NAMES))),
-        ignore_default_args=["--disable-background-networking"],
-        args=[
-            *(flag for flag in FLAGS if flag != "--disable-background-networking"),
-            f"--gcm-checkin-url={there}/checkin",
-            f"--gcm-registration-url={there}/register",
-            "--gcm-mcs-endpoint=https://127.0.0.1:9",
-        ],
-        permissions=["notifications"],
-    )
-    try:
-        page = context.new_page()
-        site.log_in(page)
-        page.goto(f"{site.served.address}/settings")
-        page.get_by_role("button", name="Notify me here").click()
-        expect(page.locator("#notify-here")).to_contain_text("Even while this page is closed.")
-        (found,) = kept.all()
-        assert found.endpoint.endswith("/stand-in:1")
-        assert not push.keys_fault(found)
-        assert push.encrypted(b"news", found)
-        page.get_by_role("button", name="Turn off").click()
-        expect(page.get_by_role("button", name="Notify me here")).to_be_visible()
-        assert not kept.all()
-    finally:
-        context.close()
-        service.shutdown()
-        service.server_close()

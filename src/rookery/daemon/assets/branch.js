@@ -37,18 +37,27 @@ async function resolve(session, plan) {
   toast("The agent is resolving the conflict. Merge again when it is done.");
 }
 
+/** Whether it cannot be merged as it is; that is said, with what helps. */
+export async function hindered(session, plan, again) {
+  if (plan.conflicts.length) await resolve(session, plan);
+  else if (plan.in_the_way.length) refusal("You have uncommitted changes in", plan.in_the_way, again);
+  else return false;
+  return true;
+}
+
+/** What a merge brings, and where. */
+export const brings = (plan) => [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`,
+  ...(plan.uncommitted ? [`${count(plan.uncommitted, "file")} will be committed first.`] : [])];
+
 /** `whose`: in the question. Whether it was merged. */
 export async function merge(session, whose = "this session") {
   const plan = await api("GET", place(session, "merge"));
-  if (plan.conflicts.length) return resolve(session, plan);
-  if (plan.in_the_way.length) return refusal("You have uncommitted changes in", plan.in_the_way, () => merge(session, whose));
+  if (await hindered(session, plan, () => merge(session, whose))) return undefined;
   if (!plan.files && !plan.commits) return toast("Nothing to merge: the session changed nothing.");
-  const lines = [`${count(plan.files, "file")}, +${plan.added} −${plan.removed}, into ${plan.into}.`];
-  if (plan.uncommitted) lines.push(`${count(plan.uncommitted, "file")} will be committed first.`);
   const how = element("select", { name: "how" }, ...WAYS.map(([value, words]) => element("option", { value }, words)));
   const keep = element("input", { type: "checkbox", name: "keep" });
   const { field, message } = messageField(session, plan, how);
-  const given = await sure(`Merge the work of ${whose}?`, lines, "Merge",
+  const given = await sure(`Merge the work of ${whose}?`, brings(plan), "Merge",
     element("label", { class: "pick" }, "How ", how), field,
     element("label", { class: "check" }, keep, "Keep the worktree and its branch"));
   if (!given) return undefined;

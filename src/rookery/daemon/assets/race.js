@@ -1,5 +1,5 @@
 // The screen of a race: the table follows its sessions; one is picked or merged, or all are dropped.
-import { $, api, piece, say, uid, when } from "./main.js";
+import { $, $$, api, piece, toast, uid, when } from "./main.js";
 import { morph } from "./morph.js";
 import "./keys.js";
 
@@ -10,30 +10,37 @@ async function again() {
   due = 0;
   morph(box, await piece(`/races/${box.dataset.race}?piece=1`));
 }
-addEventListener("fleet", () => { due ||= setTimeout(() => again().catch(() => {}), 500); });
+const soon = () => { due ||= setTimeout(() => again().catch(() => {}), 500); };
+addEventListener("fleet", soon);
+soon(); // news may have come before this script
 
 const post = (path, body) => api("POST", path, body, { headers: { "Idempotency-Key": uid() } });
 
-when("race-pick", async (button) => {
-  const { sure } = await import("./dialogs.js");
+async function pick(button) {
   const { session, agent } = button.dataset;
-  const lines = [`The work of ${agent} is merged into the directory it came from. The other worktrees are deleted with all their changes.`];
   const plan = await api("GET", `/api/sessions/${encodeURIComponent(session)}/merge`);
-  const { messageField } = await import("./branch.js");
+  const { brings, hindered, messageField } = await import("./branch.js");
+  if (await hindered(session, plan, () => pick(button))) return;
+  const others = $$("tr[data-agent]", box).map((row) => row.dataset).filter((row) => row.session !== session).map((row) => row.agent);
+  const lines = brings(plan);
+  if (others.length) lines.push(`The worktrees of ${new Intl.ListFormat("en-GB").format(others)} are deleted with all their changes.`);
   const { field, message } = messageField(session, plan);
-  if (!(await sure(`Pick ${agent}?`, lines, "Merge it, drop the rest", field))) return;
-  const { merged } = await post("/api/races/pick", { session, message: message() });
-  say(`Merged into ${merged.into}`);
+  const { sure } = await import("./dialogs.js");
+  if (!(await sure(`Pick ${agent}?`, lines, others.length ? "Merge it, drop the rest" : "Merge it", field))) return;
+  const { merged, dropped } = await post("/api/races/pick", { session, message: message() });
+  toast(`Merged into ${merged.into}.`, { remedy: dropped.length ? `Dropped: ${others.join(", ")}.` : "" });
   await again();
-});
+}
+when("race-pick", pick);
 when("race-merge", async (button) => {
   const { merge } = await import("./branch.js");
   const { session, agent } = button.dataset;
   if (await merge(session, agent)) await again();
 });
 when("race-drop", async (button) => {
-  const { sure } = await import("./dialogs.js");
-  if (!(await sure(`Delete ${button.dataset.label}?`, ["All changes in them are lost. The sessions are archived."], "Delete"))) return;
+  const { danger, sure } = await import("./dialogs.js");
+  if (!(await sure(`Delete ${button.dataset.label}?`, ["All changes in them are lost. The sessions are archived."], danger("Delete")))) return;
   await post("/api/races/drop", { race: box.dataset.race });
+  toast(`Dropped ${button.dataset.label}.`);
   await again();
 });

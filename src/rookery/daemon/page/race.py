@@ -1,14 +1,16 @@
 """The screen of a race: its sessions compared, one to be picked."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from rookery.agents.registry import AGENTS
 from rookery.core import units
+from rookery.core.json import Json
 from rookery.core.json.safe_text import count
+from rookery.core.json.secrets import masked
 from rookery.core.view.states import label_of
 from rookery.daemon.page import shell
 from rookery.daemon.state import Daemon
@@ -18,6 +20,7 @@ from rookery.operations.merging.race import Runner
 
 router = APIRouter(include_in_schema=False)
 
+_UNDECIDED = frozenset({"running", "needs-you", "waiting", "held", "not-begun"})
 COLUMNS = ("Agent", "State", "Changes", "Tests", "Cost", "Tokens", "Time", "")
 
 
@@ -28,9 +31,20 @@ async def race_screen(daemon: Daemon, race: str, piece: bool = False) -> HTMLRes
     found = rendered(name, rows, read_only=daemon.read_only)
     if piece:
         return HTMLResponse(found)
-    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{found}</div>'
-    modules, styles = ("race.js",), ("new.css",)
-    return shell.page(daemon, title="Race", main=main, modules=modules, styles=styles)
+    task = masked(_task(daemon.fleet.heads, name))
+    words = tag("p", esc_line(task), "task") if task else ""
+    main = f'<div class="screen"><h1>Race {esc_line(name)}</h1>{words}{found}</div>'
+    about = {"title": f"{task or name} · Race", "here": shell.RACE, "main": main}
+    return shell.page(daemon, **about, modules=("race.js",), styles=("new.css",))
+
+
+def _task(heads: Iterable[Json], race: str) -> str:
+    """What all were told, as their titles begin: after the name of the agent."""
+    for head in heads:
+        name, colon, task = str(head["title"]).partition(": ")
+        if head.get("race") == race and colon and name.startswith(str(head["agent"])):
+            return task
+    return ""
 
 
 def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
@@ -39,8 +53,9 @@ def rendered(race: str, rows: Sequence[Runner], *, read_only: bool) -> str:
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     left = [row for row in rows if row.files is not None]
     notes = ""
-    if not any(row.tests for row in rows):
-        notes = tag("p", "No tests ran. Set critic.command to have each judged by it.", "soft")
+    if left and not any(row.tests for row in rows):
+        set_up = '<a href="/settings/critic">Set a command</a> to have each judged by it.'
+        notes = tag("p", f"No tests ran. {set_up}", "soft")
     if left and not read_only:
         label = count(len(left), "worktree")
         notes += (
@@ -58,7 +73,7 @@ def _row(row: Runner, *, read_only: bool) -> str:
     changed = ""
     if row.files is not None:
         words = f"{count(row.files, 'file')}, +{row.added} −{row.removed}"
-        changed = f'<a href="{place}/changes">{words}</a>' if row.files else "changed nothing"
+        changed = f'<a href="{place}/changes">{words}</a>' if row.files else _nothing(row)
     cells = [
         f'<a href="{place}">{title}</a>',
         state,
@@ -68,14 +83,19 @@ def _row(row: Runner, *, read_only: bool) -> str:
         units.tokens(row.tokens) if row.tokens else "",
         units.duration(row.seconds) if row.seconds else "",
     ]
+    about = f' data-session="{esc_line(row.session)}" data-agent="{title}"'
     button = ""
     if row.files and not read_only:
-        about = f'data-session="{esc_line(row.session)}" data-agent="{title}"'
-        button = f'<button type="button" data-do="race-pick" {about}>Pick</button> '
-        button += f'<button type="button" class="quiet" data-do="race-merge" {about}>Merge</button>'
+        button = f'<button type="button" data-do="race-pick"{about}>Pick</button> '
+        button += f'<button type="button" class="quiet" data-do="race-merge"{about}>Merge</button>'
     named = zip(COLUMNS, [*cells, button], strict=True)
     inner = "".join(f'<td data-name="{name}">{cell}</td>' for name, cell in named)
-    return f'<tr data-state="{state}">{inner}</tr>'
+    left = about if row.files is not None else ""
+    return f'<tr data-state="{state}"{left}>{inner}</tr>'
+
+
+def _nothing(row: Runner) -> str:
+    return "nothing yet" if row.state in _UNDECIDED else "changed nothing"
 
 
 def _money(currency: str, amount: float) -> str:

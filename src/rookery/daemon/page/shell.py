@@ -19,6 +19,8 @@ LINKS = (
     ("usage", "/usage", "Usage"),
     ("settings", "/settings", "Settings"),
 )
+RACE = "race"
+"""A screen that no link of the column leads to, and that nothing but the column leaves."""
 SKIP = '<a class="skip" href="#main">Skip to the content</a>'
 TOLD = (
     '<p id="connection" role="status" hidden></p><div id="toasts"></div>'
@@ -71,7 +73,7 @@ def page(
 
 def _bar(about: _Page) -> str:
     """Where the column is folded, the screens that it leads to have its links."""
-    if about.here not in [name for name, _, _ in LINKS]:
+    if about.here not in (RACE, *(name for name, _, _ in LINKS)):
         return ""
     back = f'<a href="/" aria-label="All sessions">{icons.icon("back")}</a>'
     links = back + "".join(about.link(*each) for each in LINKS) + _palette()

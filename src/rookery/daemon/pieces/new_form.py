@@ -209,10 +209,13 @@ def _race(chosen: Sequence[str], ready: Sequence[Json]) -> str:
         f"{' checked' if each['name'] in chosen else ''}>{esc_line(each['title'], 60)}</label>"
         for each in ready
     )
-    words = "The same prompt to each, in a git worktree of its own. You compare, and merge one."
-    inner = f"<summary>Race other agents</summary>{tag('p', words, 'soft')}"
-    opened = " open" if chosen else ""
-    return f'<details class="others"{opened}>{inner}{tag("div", boxes, "ways")}</details>'
+    words = (
+        "The same prompt to each, with its default model, in a git worktree of its own. "
+        "You compare, and merge one."
+    )
+    legend = '<span id="new-race">Race other agents</span>'
+    inner = legend + tag("p", words, "soft") + tag("div", boxes, "ways")
+    return f'<div class="field race-of" role="group" aria-labelledby="new-race">{inner}</div>'
 
 
 def _worktree(chosen: str) -> str:

@@ -102,7 +102,10 @@ def _title(header: Json, read_only: bool) -> str:
 def _state(found: Said, now: int) -> str:
     sign = SIGNS.get(found.sign, SIGNS["idle"])[0]
     mark = f'<i class="sign" aria-hidden="true">{sign}</i>'
-    inner = f"{mark}{esc_line(found.words)}{_clock(found, now)}"
+    label, colon, why = esc_line(found.words).partition(": ")
+    tip = f' title="{label}{colon}{why}"' if why else ""
+    more = tag("span", colon + why, "why") if why else ""
+    inner = f"{mark}<span{tip}>{label}{more}</span>{_clock(found, now)}"
     return f'<span class="chip now" data-sign="{found.sign}">{inner}</span>'
 
 
