@@ -14,7 +14,7 @@ from rookery.daemon.notify.subscriptions import Subscriptions
 from tests.daemon.served import PATIENCE, awaited
 from tests.daemon.test_notify_push import Service, service
 from tests.page.conftest import FLAGS, NAMES, Site
-from tests.page.push_service import TOKEN, PushService, push_service
+from tests.page.pushes import TOKEN, PushService, push_service
 from tests.page.test_asks import RUN, has_focus
 from tests.page.test_notify import controlled, until
 
