@@ -116,10 +116,13 @@ async def test_all_that_are_down_are_named_in_one_notice(
         )
         assert stop_reason(await agent.turn(session, "hello")) == "end_turn"
         heading, *lines = notices(agent, "Continuing without")[0].splitlines()
-        down = "nowhere, lost, dies, hangs, mute, closed, unknown and ill"
-        assert heading == f"Continuing without MCP servers {down}."
         reasons = dict(line.split(": ", 1) for line in lines if ": " in line)
         silent = "no answer within 3 seconds"
+        # On a busy machine, any may be too slow to say what it has to say.
+        down = "nowhere, lost, dies, hangs, mute, closed, unknown and ill"
+        if reasons.pop("there", "") == silent:
+            down = down.replace(" and ill", ", ill and there")
+        assert heading == f"Continuing without MCP servers {down}."
         expected = {
             "nowhere": f"`{tmp_path}/nosuch` does not exist",
             "lost": "`nosuch-program` is not on PATH",
@@ -131,7 +134,7 @@ async def test_all_that_are_down_are_named_in_one_notice(
             "ill": "HTTP 500 Internal Server Error",
         }
         for name, why in reasons.items():
-            assert why.startswith(expected[name]) or why == silent, "on a busy machine, any is"
+            assert why.startswith(expected[name]) or why == silent
         assert reasons.keys() == expected.keys()
         assert (reasons["hangs"], reasons["mute"]) == (silent, silent)
         await connected(agent, session, "there")

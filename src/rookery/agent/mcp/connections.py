@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rookery.agent.mcp.names import Names
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from rookery.agent.mcp.oauth import Wanted
 
 MOMENT = 3.0
-"""Seconds that a conversation waits for its servers, all together."""
+"""Seconds that a conversation waits for its servers, all together; loading the libraries counts."""
+LEAST = 1.0
+"""Seconds that they have at least, however long the libraries took."""
 SECONDS = 30.0
 """For one try to connect, unless the server's entry says otherwise."""
 PAUSES = (2.0, 5.0, 10.0, 20.0, 30.0, *[60.0] * 10)
@@ -115,15 +118,16 @@ class Connections:
 
     def connect(self, servers: "Mapping[str, MCPServer]") -> "list[MCPToolDefinition]":
         """The tools of those that answer in time. Blocks meanwhile."""
-        from rookery.agent.sdk_patches import mcp_calls  # noqa: F401 - not within the moment
-
+        began = monotonic()
+        load()
         if any(server.url and not of_client(server) for server in servers.values()):
             _oauth()
         for name, server in servers.items():
             work = partial(self._keep_trying, name, server)
             threading.Thread(target=work, name=f"mcp {name}", daemon=True).start()
+        left = max(MOMENT - (monotonic() - began), LEAST)
         with self._changed:
-            self._changed.wait_for(lambda: self._are_known(servers), MOMENT)
+            self._changed.wait_for(lambda: self._are_known(servers), left)
             here = {name: self._clients[name] for name in servers if name in self._clients}
             why = {name: self._failures.get(name, LATE) for name in servers if name not in here}
             self._begun = True
@@ -271,6 +275,11 @@ class Connections:
             agent._on_mcp_tools_reconciled(client, tools)
             if self._conversation.agent is agent:  # a change of the model replaces it
                 return
+
+
+def load() -> None:
+    """MCP's libraries: over a second."""
+    from rookery.agent.sdk_patches import mcp_calls  # noqa: F401
 
 
 def of_client(server: "MCPServer") -> str:

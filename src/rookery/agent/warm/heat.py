@@ -17,8 +17,10 @@ from rookery.core.json import Json
 STDIO = (0, 1, 2)
 
 
-def up(place: str) -> None:
-    """`place`: a folder that it makes and removes, also what a killed one left."""
+def up(place: str, *, mcp: bool) -> None:
+    """`place`: a folder that it makes and removes, also what a killed one left. `mcp`: with the
+    libraries of MCP, which only sessions with servers need."""
+    from rookery.agent.mcp import connections
     from rookery.agent.process import sdk_import
     from rookery.agent.scripted.server import serving
 
@@ -38,6 +40,8 @@ def up(place: str) -> None:
             }
             with _environment(**settings):
                 _take_turn(requests, answers, place)
+                if mcp:
+                    connections.load()
     finally:
         shutil.rmtree(place, ignore_errors=True)
     _forget()

@@ -23,7 +23,7 @@ from typing import NamedTuple, NoReturn
 from rookery.agent.warm import child
 from rookery.build import build, installed
 from rookery.client import warm_agent
-from rookery.home import paths
+from rookery.home import mcp, paths
 from rookery.processes import become_subreaper, cgroups, home_tag, landlock, roots, tree
 from rookery.wire.credentials import listening_at
 
@@ -67,7 +67,7 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
         pause()
         from rookery.agent.warm import heat
 
-        heat.up(f"{path}.heat")
+        heat.up(f"{path}.heat", mcp=_has_servers(home))
         with listening_at(path, BACKLOG) as listener:
             gc.collect()
             gc.freeze()
@@ -80,6 +80,13 @@ def keep(pause: Callable[[], None], *, forks: bool) -> int:
             return _serve_as_spare(listener, lock, home)
     finally:
         _leave(home, path, group)
+
+
+def _has_servers(home: str) -> bool:
+    """Whether its sessions will want MCP's libraries. A broken mcp.json is the sessions' matter."""
+    with suppress(mcp.McpError):
+        return any(server.enabled for server in mcp.load(home))
+    return False
 
 
 def _leave(home: str, path: str, group: str) -> None:
