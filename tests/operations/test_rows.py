@@ -6,7 +6,7 @@ import pytest
 
 from rookery.core.commands import COMMANDS
 from rookery.core.json import Json
-from rookery.operations import sessions
+from rookery.operations import sessions, turns
 from rookery.operations.catalogue import conditions, filling, moments
 from rookery.operations.catalogue.finding import every, find
 from tools import api_page
@@ -21,7 +21,8 @@ def at(*fields: int) -> int:
 def test_each_name_is_there_once_and_each_row_can_be_shown() -> None:
     names = [row.name for row in every()]
     assert len(names) == len(set(names))
-    assert not set(names) & set(COMMANDS)
+    for row in every():
+        assert (row.name in COMMANDS) is (row.kind == "command"), row.name
     for row in every():
         assert row.sentence.endswith("."), row.name
         assert row.traits.title
@@ -75,6 +76,22 @@ def test_a_slash_commands_last_argument_takes_what_is_left() -> None:
     given = filling.filled(sessions.snooze, filling.words_in(sessions.snooze, "2h"), NOW)
     assert given.arguments == {"until": at(2026, 3, 4, 17, 30)}
     assert "in the future" in filling.filled(sessions.snooze, {"until": "0h"}, NOW).wrong["until"]
+
+
+@pytest.mark.parametrize(("text", "force"), [("force", True), ("yes", True), ("No", False)])
+def test_a_switch_is_typed_as_its_own_word(text: str, force: bool) -> None:
+    given = filling.filled(turns.cancel, filling.words_in(turns.cancel, text), NOW)
+    assert given.arguments == {"force": force}
+    assert turns.cancel.command(given.arguments)["do"] == ("force_end" if force else "cancel")
+    wrong = filling.filled(turns.cancel, {"force": "perhaps"}, NOW).wrong
+    assert wrong == {"force": "must be yes or no"}
+
+
+def test_what_costs_something_is_said_where_it_does() -> None:
+    known = {"awake": True, "running": True}
+    assert "turn" in conditions.warning(sessions.stop, known)
+    assert conditions.warning(sessions.stop, known | {"running": False}) == ""
+    assert conditions.warning(turns.clear, {}) == turns.clear.traits.warns
 
 
 def test_what_is_wrong_is_said_in_the_rows_own_sentence() -> None:

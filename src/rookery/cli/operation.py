@@ -1,5 +1,8 @@
-"""Commands made of the catalogue: an operation's name, arguments and words are the command's."""
+"""Commands made of the catalogue: an operation's name, arguments and words are the command's. One
+with a look of its own has a file of its name in `cli.looks`, which says what came of it."""
 
+import importlib
+import os
 import time
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,6 +20,7 @@ from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.finding import find
 from rookery.operations.catalogue.row import Row
 
+_LOOKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "looks")
 SPAN = "for"
 """How long instead of until when: what a moment's option has beside it."""
 
@@ -24,10 +28,14 @@ SPAN = "for"
 def command_of(row: Row) -> click.Command:
     """The command line of an operation."""
 
+    look = look_of(row.name)
+
     def body(session: str, say: Say | None = None, **given: Any) -> None:
-        _carry_out(row, session, say or standard().note, given)
+        _carry_out(row, session, say or standard().note, given, look)
 
     made: Any = as_json("Print each outcome as JSON.")(body)
+    for option in reversed(look.OPTIONS if look else ()):
+        made = option(made)
     if row.traits.undo and any(each.about.how == "moment" for each in row.arguments):
         made = flag("--off", hidden=True)(made)  # an earlier word for the operation that undoes it
     for argument in reversed(row.arguments):
@@ -35,6 +43,15 @@ def command_of(row: Row) -> click.Command:
             made = parameter(made)
     made = for_each(made) if row.traits.on == "sessions" else session_argument(made)
     return click.command(row.name, help=_help(row))(made)
+
+
+def look_of(name: str) -> Any:
+    """The module that adds to a command: `OPTIONS` that only a command line has, and `carry_out`,
+    which sends, says what came of it, and returns what `--json` prints. None: there is none."""
+    module = name.replace("-", "_")
+    if not os.path.isfile(os.path.join(_LOOKS, f"{module}.py")):
+        return None
+    return importlib.import_module(f"rookery.cli.looks.{module}")
 
 
 def _help(row: Row) -> str:
@@ -125,8 +142,13 @@ class Moment(click.ParamType[int]):
 # --- carrying out ------------------------------------------------------------------------------
 
 
-def _carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> None:
+def _carry_out(row: Row, session: str, say: Say, given: dict[str, Any], look: Any) -> None:
     prints = given.pop("as_json")
+    if look is not None:
+        said = look.carry_out(row, session, _silent if prints else say, given)
+        if prints:
+            standard().line(dumps(said))
+        return
     if given.pop("off", False) and (back := find(row.traits.undo)) is not None:
         if any(given.values()):
             raise click.UsageError("--off takes no time.")
@@ -145,6 +167,10 @@ def _carry_out(row: Row, session: str, say: Say, given: dict[str, Any]) -> None:
         standard().note(words)
     if row.traits.while_running and known["awake"] and head.get("state") != "idle":
         say(row.traits.while_running)
+
+
+def _silent(_words: str) -> None:
+    """`--json` prints nothing else."""
 
 
 def _json(outcome: Event) -> Json:

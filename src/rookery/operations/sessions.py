@@ -1,9 +1,13 @@
-"""Sessions as lists show them: their titles, which come first, and which are hidden."""
+"""Sessions as lists show them (their titles, which come first, and which are hidden), and their
+processes."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rookery.operations.catalogue.arguments import Arg
-from rookery.operations.catalogue.row import Preset, SessionChange, change
+from rookery.operations.catalogue.row import Preset, SessionChange, change, command
+
+if TYPE_CHECKING:
+    from rookery.core.json import Json
 
 LONGEST_TITLE = 200
 NO_TITLE = f"A title has 1 to {LONGEST_TITLE} characters, and not only blanks."
@@ -127,3 +131,33 @@ def snooze(until: Until) -> SessionChange:
 def unsnooze() -> SessionChange:
     """Bring a snoozed session back into the lists now."""
     return SessionChange(snoozed=0)
+
+
+@command(
+    "Put to sleep",
+    when={"awake": True},
+    done="{} is asleep; the next prompt wakes it.",
+    examples=("3f2a", "3f2a 91bc", "3f2a --now"),
+    more="the next prompt wakes it",
+    warns="The running turn ends now. The next prompt wakes the session.",
+    warns_when={"running": True},
+)
+def stop() -> "Json":
+    """Put a session to sleep; the next prompt wakes it. Its agent and its worker stop."""
+    return {"do": "stop"}
+
+
+@command(
+    "Restart the agent",
+    done="The agent of {} was restarted.",
+    examples=("3f2a",),
+    more="a running turn is interrupted",
+    warns="The running turn is interrupted.",
+    warns_when={"running": True},
+)
+def restart() -> "Json":
+    """Restart a session's agent. A running turn is interrupted.
+
+    From a terminal, the agent gets its environment; variables that changed are listed.
+    """
+    return {"do": "restart"}

@@ -92,13 +92,19 @@ for (const name of ["pick", "rename", "force-end", "more", "move"]) when(name, a
 
 export async function cancel() {
   if (!facts().running) return;
+  offerForce();
+  await command({ do: "cancel" });
+}
+
+/** Once an agent has had its time to react. */
+function offerForce() {
   const turn = facts().turn;
   setTimeout(() => {
     const force = $(".composer .force");
     if (force && facts().running && facts().turn === turn) force.hidden = false;
   }, GRACE);
-  await command({ do: "cancel" });
 }
+document.addEventListener("operated", ({ detail }) => { if (detail.name === "cancel" && detail.id === session) offerForce(); });
 
 /** Whether the turn goes on although it was stopped, or the agent is silent. */
 export const isStuck = () => facts().state === "warn" || $(".composer .force")?.hidden === false;

@@ -8,9 +8,7 @@ import { operate, operations, words } from "./operations.js";
 const OURS = [
   ["agent", "switch to another agent", "name"],
   ["attach", "attach a file or an image"],
-  ["cancel", "stop the running turn"],
   ["changes", "show what changed in the directory"],
-  ["clear", "start over; earlier turns are folded"],
   ["confirm", "approvals", "ask always, ask when risky, approve all or plan"],
   ["delete", "move the session to the trash"],
   ["drop", "delete the session's worktree and branch"],
@@ -24,15 +22,13 @@ const OURS = [
   ["model", "choose the model", "name"],
   ["new", "start a new session"],
   ["recap", "put a recap of the session into this field"],
-  ["restart", "restart the agent"],
   ["rewind", "go back to a turn: files and conversation", "turn or undo"],
   ["settings", "open the settings"],
-  ["stop", "put the session to sleep; the next prompt wakes it"],
 ].map(([name, words, hint = ""]) => ({ name, words, hint }));
 
 /** Those above and the operations of the catalogue. */
 export async function ours() {
-  const more = (await operations()).map((row) => ({ name: row.name, words: words(row), hint: Object.keys(row.arguments.properties).join(" ") }));
+  const more = (await operations()).map((row) => ({ name: row.name, words: words(row), hint: row.arguments.required.join(" ") }));
   return [...OURS, ...more].sort((one, other) => one.name.localeCompare(other.name));
 }
 export const isOurs = async (name) => (await ours()).some((each) => each.name === name);

@@ -1,6 +1,6 @@
 // The menus of a session's bar.
 import { $, $$, api, copy, element, toast, told } from "./main.js";
-import { cancel, command, facts, isStuck, path, readHeader, session } from "./bar.js";
+import { command, facts, isStuck, path, readHeader, session } from "./bar.js";
 import { danger, menu, sure } from "./dialogs.js";
 import { actions, rows } from "./session_menu.js";
 
@@ -116,12 +116,6 @@ acts.rename = (button) => {
 };
 
 export const deeds = {
-  cancel,
-  restart: () => command({ do: "restart" }).then(() => toast("The agent was restarted.")),
-  clear: async () => {
-    const lines = ["The agent forgets this conversation. Earlier turns stay readable here, folded."];
-    if (await sure("Start over?", lines, danger("Start over"))) await command({ do: "clear" });
-  },
   force_end: async () => {
     const lines = ["The agent's process is ended. What it wrote is kept."];
     if (await sure("End the turn by force?", lines, danger("Force end"))) await command({ do: "force_end" });
@@ -132,7 +126,7 @@ export const deeds = {
   edit: async () => (await prompts()).editLast(),
   move: async () => (await import("./branch.js")).move(session, facts().running),
 };
-for (const name of ["delete", "drop", "logs", "merge", "stop"]) deeds[name] = () => actions(shown())[name]();
+for (const name of ["delete", "drop", "logs", "merge"]) deeds[name] = () => actions(shown())[name]();
 
 const prompts = () => import("./prompts.js");
 
@@ -145,14 +139,12 @@ acts.more = async (button) => {
   const now = facts(), more = await rows(shown());
   const row = (label, more, run, kind = "") => ({ label, more, run, kind });
   menu(button, "This session", [
-    ...(now.running ? [row("Stop the turn", "Ctrl+.", deeds.cancel), ...(isStuck() ? [row("Force end", "Stop did not help", deeds.force_end, "bad")] : [])] : []),
+    ...(now.running && isStuck() ? [row("Force end", "Stop did not help", deeds.force_end, "bad")] : []),
     ...(Number(now.turn) ? [
       row("Edit the last prompt", "and send it again", deeds.edit),
       row("Rewind", "to an earlier turn: files, conversation or both", deeds.rewind),
       row("Fork", "a new session with the turns so far", deeds.fork),
     ] : []),
-    row("Restart the agent", "", deeds.restart),
-    row("Start over", "the agent forgets the conversation", deeds.clear),
     { label: "Timeline", does: "timeline" },
     { label: "Files", does: "viewer" },
     ...$$("#bar .other[data-do=pick]").map((chip) => row(chip.dataset.label, chip.lastChild.textContent.replace(chip.dataset.label, ""), () => chip.click())),

@@ -1,6 +1,6 @@
 // The operations of Rookery's catalogue: which a session is offered, the forms that ask for their arguments, and what is said afterwards.
 import { api, element, html, piece, toast, uid } from "./main.js";
-import { sure } from "./dialogs.js";
+import { danger, sure } from "./dialogs.js";
 
 let listed = null;
 
@@ -12,19 +12,26 @@ export function operations() {
 }
 
 /** `about`: id, title, and the facts that conditions ask for. */
-const holds = ({ when }, about) => Object.entries(when).every(([fact, wanted]) => Boolean(about[fact]) === wanted);
+const holds = (when, about) => Object.entries(when).every(([fact, wanted]) => Boolean(about[fact]) === wanted);
 
 /** As rows of a menu: what can be done with a session as it is. */
 export async function rows(about) {
-  const found = (await operations()).filter((row) => holds(row, about));
+  const found = (await operations()).filter((row) => holds(row.when, about));
   return found.flatMap((row) => [
-    ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => operate(row.name, about, given) })),
-    { label: row.arguments.required.length ? `${row.title}…` : row.title, more: words(row), run: () => operate(row.name, about) },
+    ...row.presets.map(({ title, more, given }) => ({ label: title, more, run: () => choose(row.name, about, given) })),
+    { label: row.arguments.required.length ? `${row.title}…` : row.title, more: row.more, run: () => choose(row.name, about) },
   ]);
 }
 
 /** Its sentence as part of a list. */
 export const words = ({ sentence }) => `${sentence[0].toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`;
+
+/** Carry out what was chosen in a menu: where it costs something, ask first. */
+export async function choose(name, about, given = {}) {
+  const row = (await operations()).find((each) => each.name === name);
+  const costs = row.warns && holds(row.warns_when, about);
+  if (!costs || await sure(`${row.title}?`, [row.warns], danger(row.title))) await operate(name, about, given);
+}
 
 /** Carry one out. `given`: arguments as users write them; what is missing is asked in a form. */
 export async function operate(name, about, given = {}) {
@@ -35,6 +42,7 @@ export async function operate(name, about, given = {}) {
   const place = `/api/v1/sessions/${encodeURIComponent(about.id)}`;
   const sent = read(row, answers);
   await api("POST", `${place}/${row.name}`, sent, { headers: { "Idempotency-Key": uid() } });
+  document.dispatchEvent(new CustomEvent("operated", { detail: { name, id: about.id } }));
   if (!row.done) return;
   const shown = { "": about.title ? `“${about.title}”` : about.id };
   for (const [key, value] of Object.entries(sent)) shown[key] = field(row, key).how === "moment" ? clock(value) : value;
@@ -56,7 +64,7 @@ function read(row, answers) {
   const sent = {};
   for (const [key, about] of Object.entries(row.arguments.properties)) {
     const value = answers[key];
-    if (about.type === "boolean") { if (value != null) sent[key] = true; }
+    if (about.type === "boolean") { if (value != null) sent[key] = !/^(no|off|false)$/i.test(value); }
     else if (value == null || value === "") continue;
     else if (about.how === "moment") sent[key] = moment(String(value), about.title);
     else if (about.type === "integer" || about.type === "number") sent[key] = Number(value);

@@ -6,12 +6,7 @@ import { rows as operations } from "./operations.js";
 /** Those that are no operations of the catalogue. `about`: id, title, status or running and awake, archived, snoozed, pinned, worktree. */
 export function actions(about) {
   const { id, title } = about;
-  const place = `/api/sessions/${encodeURIComponent(id)}`;
   return {
-    stop: async () => {
-      await api("POST", `${place}/commands`, { do: "stop" });
-      toast("The session is asleep; your next prompt wakes it.");
-    },
     logs: async () => (await import("./logs.js")).show(id),
     merge: async () => (await import("./branch.js")).merge(id),
     drop: async () => (await import("./branch.js")).drop(id),
@@ -22,12 +17,11 @@ export function actions(about) {
 /** As rows of a menu: those that apply. */
 export async function rows(about) {
   const run = actions(about);
-  const { worktree, awake } = about;
+  const { worktree } = about;
   const row = (label, more, does, kind = "") => ({ label, more, run: does, kind });
   return [
     ...(worktree ? [row("Merge the worktree", worktree, run.merge), row("Drop the worktree", "its work is lost unless it was merged", run.drop, "bad")] : []),
     ...(await operations(about)),
-    ...(awake ? [row("Put to sleep", "the next prompt wakes it", run.stop)] : []),
     row("Logs", "of its agent and its worker", run.logs),
     row("Delete", "to the trash, for 14 days", run.delete, "bad"),
   ];
@@ -37,7 +31,7 @@ export async function rows(about) {
 export async function open(button) {
   const { id, status, hidden = "", worktree = "", ...flags } = button.closest("li[data-id]").dataset;
   const title = $(".title", button.closest("li")).textContent.trim();
-  const about = { id, title, worktree, archived: hidden === "archived", snoozed: hidden === "snoozed", pinned: "pinned" in flags, awake: status !== "asleep" };
+  const about = { id, title, worktree, archived: hidden === "archived", snoozed: hidden === "snoozed", pinned: "pinned" in flags, awake: status !== "asleep", running: ["running", "needs-you"].includes(status) };
   menu(button, title, await rows(about));
 }
 

@@ -27,6 +27,7 @@ class Operation(BaseModel):
     name: str = Field(description="Its word: of the address, the command line, slash commands.")
     title: str = Field(description="As menus show it.")
     sentence: str
+    more: str = Field(description="What menus say beside the title.")
     on: str = Field(description="session, or sessions: the command line takes several at once.")
     arguments: dict[str, Any] = Field(description="Their JSON schema.")
     when: dict[str, bool] = Field(description="What menus ask of a session before they offer it.")
@@ -34,6 +35,8 @@ class Operation(BaseModel):
     undo: str = Field(description="The operation that takes it back; empty: there is none.")
     done: str = Field(description="What is said afterwards, with {} for the session.")
     presets: list[dict[str, Any]] = Field(description="Menu entries that need no form.")
+    warns: str = Field(description="What it costs; menus say it, and ask. Empty: nothing.")
+    warns_when: dict[str, bool] = Field(description="The facts with which it costs that.")
 
 
 class Operations(BaseModel):
@@ -46,6 +49,7 @@ def about(row: Row) -> Operation:
         name=row.name,
         title=traits.title,
         sentence=row.sentence,
+        more=row.more,
         on=traits.on,
         arguments=row.schema,
         when=dict(traits.when),
@@ -53,6 +57,8 @@ def about(row: Row) -> Operation:
         undo=traits.undo,
         done=traits.done,
         presets=[each._asdict() for each in traits.presets],
+        warns=traits.warns,
+        warns_when=dict(traits.warns_when),
     )
 
 

@@ -15,8 +15,18 @@ def facts(head: Json, now: float) -> dict[str, bool]:
         "snoozed": is_snoozed(head, now),
         "pinned": bool(head.get("pinned")),
         "awake": bool(head.get("awake")),
+        "running": str(head.get("state") or "idle") != "idle",
     }
 
 
 def holds(row: Row, known: Mapping[str, bool]) -> bool:
-    return all(known.get(name, False) is wanted for name, wanted in row.traits.when.items())
+    return _are(row.traits.when, known)
+
+
+def warning(row: Row, known: Mapping[str, bool]) -> str:
+    """What menus and keys say before it is carried out; "": nothing."""
+    return row.traits.warns if _are(row.traits.warns_when, known) else ""
+
+
+def _are(wanted: Mapping[str, bool], known: Mapping[str, bool]) -> bool:
+    return all(known.get(name, False) is value for name, value in wanted.items())

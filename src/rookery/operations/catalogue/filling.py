@@ -11,6 +11,9 @@ from rookery.operations.catalogue import moments
 from rookery.operations.catalogue.arguments import Argument
 from rookery.operations.catalogue.row import Row
 
+YES, NO = ("yes", "on", "true"), ("no", "off", "false")
+"""What is typed for a switch; its own word is a yes: /cancel force."""
+
 
 class Filled(NamedTuple):
     arguments: Json
@@ -44,6 +47,12 @@ def filled(row: Row, answers: Mapping[str, Any], now: datetime) -> Filled:
             except ValueError as error:
                 wrong[argument.name] = str(error)
                 continue
+        if argument.kind == "boolean" and isinstance(value, str):
+            yes = value.lower() in {*YES, argument.word}
+            if not yes and value.lower() not in NO:
+                wrong[argument.name] = "must be yes or no"
+                continue
+            value = yes
         found[argument.name] = value
     return Filled(found, wrong)
 

@@ -8,6 +8,7 @@ A row is made of a function and of what its decorator says:
 
 `change`: the function returns what becomes of the session. It is done by whoever writes the
 session's log: its worker, or, while the session sleeps, the one who asks for it.
+`command`: the function returns the command (`core.commands`) that is sent to the session.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rookery.core.commands import Command, Test
     from rookery.core.json import Json
 
-type Kind = Literal["change"]
+type Kind = Literal["change", "command"]
 type Place = Literal["session", "sessions"]
 """What it is done to: `sessions`: the command line takes several at once."""
 
@@ -72,6 +73,12 @@ class Traits(NamedTuple):
     """Of the command line, without its first word."""
     sends: "Callable[[Json], Json] | None"
     """The command that builds from before the catalogue know it by."""
+    more: str
+    """What menus say beside the title; "": the sentence."""
+    warns: str
+    """What it costs: said by menus and keys, which then ask; "": they do not."""
+    warns_when: "Mapping[str, bool]"
+    """The facts with which it costs that."""
 
 
 class Row:
@@ -90,6 +97,11 @@ class Row:
     def word(self) -> str:
         """The sentence as part of a list: small, without its full stop."""
         return f"{self.sentence[:1].lower()}{self.sentence[1:].rstrip('.')}"
+
+    @property
+    def more(self) -> str:
+        """What menus say beside the title."""
+        return self.traits.more or self.word
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
@@ -116,20 +128,27 @@ class Row:
         title = self.schema["properties"][name]["title"]
         return Refusal(argument.about.reason, argument.about.wrong or f"{title} {why}.")
 
+    def _called(self, given: "Json") -> Any:
+        known = self.given(given)
+        return self.body(
+            **{each.parameter: known[each.name] for each in self.arguments if each.name in known}
+        )
+
     def update(self, given: "Json") -> "Json":
         """Of a change: the event that it is."""
-        known = self.given(given)
-        values = {each.parameter: known[each.name] for each in self.arguments if each.name in known}
-        return {"sessionUpdate": "_session", **self.body(**values)}
+        return {"sessionUpdate": "_session", **self._called(given)}
 
     def command(self, given: "Json") -> "Json":
         """What is sent to a session: as earlier builds know it, if they do."""
+        if self.kind == "command":
+            found: Json = self._called(given)
+            return found
         sends = self.traits.sends
         return {"do": self.name, **given} if sends is None else sends(given)
 
     @cached_property
     def execution(self) -> "Command":
-        """How whoever writes the session's log carries it out."""
+        """Of a change: how whoever writes the session's log carries it out."""
         from rookery.core.commands import Command
 
         traits = self.traits
@@ -167,6 +186,25 @@ def change(  # noqa: PLR0913 - each is a field of the row
     """An operation whose outcome is what its function returns, written into the session's log."""
     traits = Traits(
         *(title, group, on, handler, guarded, takes, when or {}, needless, undo, done),
-        *(while_running, presets, examples, sends),
+        *(while_running, presets, examples, sends, "", "", {}),
     )
     return lambda body: Row(body, "change", traits)
+
+
+def command(
+    title: str,
+    *,
+    group: str = "Manage sessions",
+    when: "Mapping[str, bool] | None" = None,
+    done: str = "",
+    examples: Sequence[str] = (),
+    more: str = "",
+    warns: str = "",
+    warns_when: "Mapping[str, bool] | None" = None,
+) -> "Callable[[Callable[..., Json]], Row]":
+    """An operation that the session's worker carries out, or the core while none runs."""
+    traits = Traits(
+        *(title, group, "sessions", "", False, False, when or {}, "", "", done),
+        *("", (), examples, None, more, warns, warns_when or {}),
+    )
+    return lambda body: Row(body, "command", traits)

@@ -12,16 +12,47 @@ from rookery.tui.look.runs import clean_line
 from rookery.tui.shell import Shell
 from rookery.tui.system.clock import now
 
+RUNNING = ("running", "needs-you")
+"""States of a line of the list in which a turn runs."""
+
 
 def operate(app: Shell, name: str, about: Json, text: str = "") -> None:
-    """Carry one out on a session, from what a list or its header knows of it. `text`: arguments as
-    they were typed; what is missing is asked in a form."""
-    row = find(name)
-    assert row is not None
+    """Carry out what was typed as a slash command, on a session, from what its header knows of it.
+    `text`: its arguments; what is missing is asked in a form."""
+    row = _row(name)
     fields = filling.form_of(row)["properties"]
     words = filling.words_in(row, text)
     answers = {each: typed(fields[each], words[each]) for each in words}
     _take(app, row, about, answers)
+
+
+def choose(app: Shell, name: str, about: Json) -> None:
+    """Carry out what a key was pressed for, on a session of the list."""
+    _begin(app, _row(name), about, {})
+
+
+def _row(name: str) -> Row:
+    row = find(name)
+    assert row is not None
+    return row
+
+
+def _facts(about: Json) -> dict[str, bool]:
+    """Of a line of the list."""
+    awake, running = about.get("status") != "asleep", about.get("status") in RUNNING
+    return conditions.facts({"awake": awake, **about}, now()) | {"running": running}
+
+
+def _begin(app: Shell, row: Row, about: Json, answers: Json) -> None:
+    """A key or a menu's line is quickly hit: where it costs something, ask first."""
+    warning = conditions.warning(row, _facts(about))
+    if not warning:
+        _take(app, row, about, answers)
+        return
+    from rookery.tui.windows.parts.modals import SureScreen
+
+    screen = SureScreen(f"{row.traits.title}: “{clean_line(str(about['title']), 60)}”?", warning)
+    app.ask(screen, lambda _: _take(app, row, about, answers))
 
 
 def _take(app: Shell, row: Row, about: Json, answers: Json) -> None:
@@ -67,14 +98,14 @@ def menu(app: Shell, about: Json) -> None:
     from rookery.forms.lists import Row as Line
     from rookery.tui.windows.choice import ChoiceScreen
 
-    known = conditions.facts({"awake": about.get("status") != "asleep", **about}, now())
+    known = _facts(about)
     choices, acts = list[Line](), dict[str, tuple[Row, Json]]()
     for row in every():
         if not conditions.holds(row, known):
             continue
         entries = [(each.title, each.more, dict(each.given)) for each in row.traits.presets]
-        for title, more, given in [*entries, (row.traits.title, row.word, {})]:
+        for title, more, given in [*entries, (row.traits.title, row.more, {})]:
             acts[title] = (row, given)
             choices.append(Line(title, title, more))
     screen = ChoiceScreen(clean_line(str(about["title"]), 60), choices)
-    app.ask(screen, lambda title: _take(app, acts[title][0], about, acts[title][1]))
+    app.ask(screen, lambda title: _begin(app, acts[title][0], about, acts[title][1]))

@@ -21,8 +21,6 @@ BEHIND = frozenset(
 )
 """Actions of the screen below a window."""
 
-STOPPED = "The running turn ends now. The next prompt wakes the session."
-
 
 class Windows(Parts):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -166,20 +164,14 @@ class Windows(Parts):
 
     def on_fleet_wanted(self, message: Fleet.Wanted) -> None:
         from rookery.tui.actions import operating
-        from rookery.tui.windows.parts.modals import SureScreen
 
         block = message.block
         session, title = str(block["id"]), clean_line(block["title"], 60)
         match message.what:
             case "menu":
                 operating.menu(self, block)
-            case "rename" | "archive":
-                operating.operate(self, message.what, block)
-            case "stop" if block["status"] in ("running", "needs-you"):
-                screen = SureScreen(f"Stop “{title}”?", STOPPED)
-                self.ask(screen, lambda _: self.send({"do": "stop"}, session))
-            case "stop":
-                self.send({"do": "stop"}, session)
+            case "rename" | "archive" | "stop":
+                operating.choose(self, message.what, block)
             case "delete":
                 from rookery.tui.actions import restoring
 

@@ -24,7 +24,6 @@ OURS = (
     Command("agent", "switch to another agent", "name", "agents"),
     Command("agents", "list the agents", action="agents"),
     Command("attach", "attach a file or an image", "path"),
-    Command("clear", "start over; earlier turns are folded"),
     Command(
         "confirm", "approvals", "ask always, ask when risky, approve all or plan", "confirm_mode"
     ),
@@ -48,7 +47,6 @@ OURS = (
     Command("rewind", "go back to a turn: files and conversation", "turn or undo", "rewind"),
     Command("sandbox", "start a session in a sandbox", "none, bwrap or container"),
     Command("settings", "model, key and other settings", action="settings"),
-    Command("stop", "put the session to sleep; the next prompt wakes it"),
     Command("theme", "the next theme, or a named one", "dark, light or contrast", "theme"),
     Command("worktree", "start a session in a git worktree of its own", "name"),
 )
@@ -72,7 +70,7 @@ def _operations() -> tuple[Command, ...]:
     from rookery.operations.catalogue.finding import every  # the first paint does without
 
     return tuple(
-        Command(row.name, row.word, " ".join(each.word for each in row.arguments), operates=True)
+        Command(row.name, row.word, " ".join(row.schema["required"]), operates=True)
         for row in every()
     )
 

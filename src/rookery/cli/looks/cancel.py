@@ -1,35 +1,23 @@
-"""`cancel`: ends the running turn, and says whether the agent reacted."""
+"""`cancel`: whether the agent reacted."""
 
-import click
+from typing import Any
 
 from rookery.cli import target
 from rookery.cli.output.queue import held_queue
-from rookery.cli.session.send import Say, awaited, for_each, header_of, send, tell_left_running
-from rookery.core.json import Event, kind_of, lenient
+from rookery.cli.session.send import Say, awaited, header_of, send, tell_left_running
+from rookery.core.json import Event, Json, kind_of, lenient
 from rookery.core.view.fleet import is_judged, state_of
+from rookery.operations.catalogue.row import Row
 
+OPTIONS = ()
 WITHIN = 3.0
 """Seconds for the agent to react."""
 
 
-@click.command()
-@for_each
-@click.option("--force", is_flag=True, help="End the turn now, whatever the agent does.")
-def cancel(session: str, say: Say, *, force: bool) -> None:
-    """Cancel the running turn. A second cancel ends an agent that does not react.
-
-    Queued prompts are held: nothing is sent until you say so (rookery queue).
-
-    --force is for a turn that hangs: it ends without waiting for the agent. An agent that does not
-    respond is restarted before the next prompt.
-
-    \b
-    rookery cancel 3f2a
-    rookery cancel 3f2a 91bc
-    rookery cancel 3f2a --force
-    """
+def carry_out(row: Row, session: str, say: Say, given: Any) -> Json:
+    force = given["force"]
     head = target.rookery().head(session)
-    outcome = send(session, {"do": "force_end" if force else "cancel"})
+    outcome = send(session, row.command({"force": force}))
     if head is not None and state_of(head, awake=head["awake"]) == "waiting":
         say(f"Nothing was running. To take the prompt back: rookery queue {session} remove 1")
     elif head is None or (head["state"] == "idle" and not is_judged(head)):
@@ -41,6 +29,7 @@ def cancel(session: str, say: Say, *, force: bool) -> None:
     if held := held_queue(session, header_of(session)):
         say(held)
     tell_left_running(say, session, outcome.seq - 1)
+    return outcome._asdict()
 
 
 def _cancelled(session: str, outcome: Event) -> str:
