@@ -72,7 +72,7 @@ export async function api(method, path, body, more = {}) {
   const json = (answer.headers.get("Content-Type") ?? "").includes("json");
   if (answer.ok) return json ? JSON.parse(text) : text;
   if (answer.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
-  const of = /^\/api\/sessions\/([^/?]+)/.exec(path)?.[1]; // the session that it is about
+  const of = /^\/api\/(?:v1\/)?sessions\/([^/?]+)/.exec(path)?.[1]; // the session that it is about
   throw new Problem(answer.status, { ...(json ? JSON.parse(text) : {}), of });
 }
 
