@@ -186,6 +186,8 @@ def test_T12_a_reached_budget_is_seen_and_answered(home: Path) -> None:
         screen.say(play({"usage": 900}, {"text": "spent"}, {"until": "cancel"}))
         screen.wait_for("This turn has used 900 of 500 tokens. Continue?", "budget reached")
         screen.wait_without("F2 answer")
+        screen.wait_for("y continue")
+        screen.wait_without("allow once")
         screen.press_until("y", "● idle")
         screen.wait_for("Continue: finish", "continued after the budget pause")
     (head,) = heads(str(home))

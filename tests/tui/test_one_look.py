@@ -77,7 +77,7 @@ def test_I13_12_a_rate_limit_is_given_in_local_time(monkeypatch: pytest.MonkeyPa
         later = 1_893_438_000_000
         assert clock_time(later, gallery.NOW) == "1 Jan 2030, 00:00"
         assert localized({**block, "resets": later}, gallery.NOW).splitlines()[1] == (
-            "Resets 1 Jan 2030, 00:00."
+            "The limit resets on 1 Jan 2030, 00:00."
         )
     finally:
         monkeypatch.undo()

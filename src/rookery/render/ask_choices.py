@@ -69,7 +69,7 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
     if not goes:
         known |= {at for at, each in enumerate(actions) if each.get("kind") in _COVERED}
     others = [each for each in own if each.place not in known]
-    why = [Choice("ask.reject", say_why(block))] if deny and not _is_ours(block) else []
+    why = [Choice("ask.reject", say_why(block))] if deny and not is_ours(block) else []
     explain = [Choice("ask.explain", "explain")] if block.get("explains") else []
     listed = [*meant, *others, *why, *explain, later]
     if goes:  # in the agent's order
@@ -80,7 +80,7 @@ def choices(block: Block) -> tuple[list[Choice], list[Choice]]:
 
 def _more_ways(block: Block) -> list[Choice]:
     """To allow this with a word to the agent."""
-    plain = is_go(block) or _is_ours(block) or block.get("danger")
+    plain = is_go(block) or is_ours(block) or block.get("danger")
     return [] if plain else [Choice("ask.amend", "yes, and …")]
 
 
@@ -92,7 +92,7 @@ def alike(block: Block, verdict: str) -> list[Json]:
     """The asks that may be answered together with this one, itself included, where each of them
     has that answer; what cannot be undone never is among them."""
     same = lenient.sequence(block, "same")
-    plain = is_go(block) or _is_ours(block)
+    plain = is_go(block) or is_ours(block)
     return [] if plain or not all(each[verdict] for each in same) else same
 
 
@@ -145,7 +145,7 @@ def _label(action: Mapping[str, Any]) -> str:
     return clean_line(str(action.get("label") or ""))
 
 
-def _is_ours(block: Block) -> bool:
+def is_ours(block: Block) -> bool:
     """Of a budget: no agent hears the answer."""
     return block.get("kind") == budgets.HOW
 
@@ -154,7 +154,7 @@ def _wider(block: Block) -> list[Choice]:
     kinds = [str(each.get("kind") or "") for each in block["actions"]]
     if (
         block.get("danger")
-        or _is_ours(block)
+        or is_ours(block)
         or is_go(block)
         or not any(kind.startswith("allow") for kind in kinds)
     ):

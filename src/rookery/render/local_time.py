@@ -61,4 +61,6 @@ def localized(block: Block, now: float) -> str:
     said = lenient.text(block, "resetsSaid")
     if at is None or not said or not (local := clock_time(at, now)):
         return text
-    return text.replace(said, f"Resets {'at ' if len(local) == len('17:40') else ''}{local}", 1)
+    return text.replace(
+        said, f"The limit resets {'at ' if len(local) == len('17:40') else ''}{local}", 1
+    )

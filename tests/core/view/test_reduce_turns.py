@@ -124,7 +124,8 @@ def test_a_new_turn_forgets_how_the_last_one_ended() -> None:
 
 
 @pytest.mark.parametrize(
-    ("resets", "words"), [("noon", "Resets at noon."), (None, "did not say when it resets")]
+    ("resets", "words"),
+    [("noon", "The limit resets at noon."), (None, "did not say when it resets")],
 )
 def test_a_rate_limit_says_until_when_and_invents_nothing_t11(resets: Any, words: str) -> None:
     block = only(play(update("_rate_limit", message="slow", resetsAt=resets)), "notice")

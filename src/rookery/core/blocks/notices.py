@@ -125,7 +125,7 @@ def _limit(after: Json, at: float | None) -> Json:
     given = lenient.text(limit, "resetsAt") or lenient.integer(limit, "resetsAt")
     resets = given or (None if at is None else int(at // 1000))
     prompt = list(lenient.mappings(limit, "prompt"))
-    known = f"Resets at {resets}." if resets else "The agent did not say when it resets."
+    known = f"The limit resets at {resets}." if resets else "The agent did not say when it resets."
     helps = remedy_for("rate_limited", {}, after["agent"])
     left_out = {"resume" if ordered else "stay"}
     if not prompt:
@@ -140,7 +140,7 @@ def _limit(after: Json, at: float | None) -> Json:
     text = "\n".join([lenient.text(limit, "message"), known, helps]).strip()
     card: Json = {"text": text, "actions": found}
     if at is not None:  # a face shows it by the user's clock
-        card |= {"resets": at, "resetsSaid": f"Resets at {resets}"}
+        card |= {"resets": at, "resetsSaid": f"The limit resets at {resets}"}
     return card
 
 

@@ -96,7 +96,7 @@ class Focus(Parts):
         active = self.screen_stack[0].active_bindings.values()
         own = {each.binding.id: each.binding for each in active if each.enabled}
         names = ANSWERING if answering else PARTS
-        words = self._link_words() if answering else {}
+        words = self._own_words() if answering else {}
         found = [
             (label(self, name), words.get(name, own[name].description))
             for name in names
@@ -106,14 +106,15 @@ class Focus(Parts):
             return found
         return [*found, (label(self, "turn.cancel"), "back"), self._help(writing=False)]
 
-    def _link_words(self) -> dict[str, str]:
-        """What the keys of an answer do to a link: there is nothing to allow."""
-        from rookery.render.ask_choices import choices, is_link
+    def _own_words(self) -> dict[str, str]:
+        """What the keys of an answer do to a link or a budget: there is nothing to allow."""
+        from rookery.render.ask_choices import choices, is_link, is_ours
 
         block = self.transcript.current
-        if block is None or not is_link(block):
+        if block is None or not (is_link(block) or is_ours(block)):
             return {}
-        return {each.name: each.words for each in choices(block)[0]}
+        short = {each.name: each.words.partition(":")[0] for each in choices(block)[0]}
+        return {name: f"{words[:1].lower()}{words[1:]}" for name, words in short.items()}
 
     def _help(self, *, writing: bool) -> tuple[str, str]:
         """The letter where it is none of a text."""
