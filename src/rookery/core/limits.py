@@ -361,6 +361,7 @@ class Interface(NamedTuple):
     compact_list: bool = setting(
         False, "show one line per session in the session list", effect=NEXT_SCREEN
     )
+    pictures: bool = setting(True, "draw pictures in terminals that can", effect=NEXT_SCREEN)
 
 
 INTERFACES = settings_of(Interface, "interface")

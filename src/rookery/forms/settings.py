@@ -58,6 +58,7 @@ TITLES = {
     "interface.cards_expanded": "Tool cards",
     "interface.plan_opens": "Plan",
     "interface.compact_list": "Session list",
+    "interface.pictures": "Pictures",
     "node_path": "Node.js",
     "show_tool_durations": "Tool durations",
     "session.confirm": approvals.TITLE,

@@ -28,8 +28,6 @@ from rookery.tui.transcript.window import Window
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.session_list import Fleet
 from rookery.tui.widgets.status import Status
-from rookery.tui.writing.drafts import keep as keep_drafts
-from rookery.tui.writing.drafts import read as read_drafts
 
 if TYPE_CHECKING:
     from rookery.tui.widgets.chips import Chips
@@ -101,7 +99,7 @@ class Rookery(Focus, TranscriptTools):
         self.sweeping.wake()
         self.reader.start()
         self.surroundings.begin()
-        self.reader.fetch(lambda: read_drafts(self.start.home), self.take_drafts)
+        self.reader.fetch(self.read_drafts, self.take_drafts)
         if self.start.session:
             self.open_session(self.start.session)
             if self.start.at:
@@ -185,7 +183,7 @@ class Rookery(Focus, TranscriptTools):
         found, shown = self._drafts_now(), {*self._opened_here, self.session}
         if found != self._kept:
             self._kept = found
-            self.reader.fetch(lambda: keep_drafts(self.start.home, found, shown), lambda _: None)
+            self.reader.fetch(lambda: self.keep_drafts(found, shown), lambda _: None)
 
     def _put_away(self) -> None:
         self._opened_here.add(self.session)
@@ -333,6 +331,8 @@ class Rookery(Focus, TranscriptTools):
                 self.edit(message.text)
             case "show" | "follow":
                 self.open_outside(message.block, message.text, link=message.what == "follow")
+            case "view":
+                self.view_pictures(message.block)
             case what:
                 self.asking.want(what, message.block)
 
@@ -393,7 +393,7 @@ class Rookery(Focus, TranscriptTools):
         from rookery.tui.actions.leaving import farewell, left_in
 
         self._put_away()
-        keep_drafts(self.start.home, self.desk.with_pasted(self._drafts), self._opened_here)
+        self.keep_drafts(self.desk.with_pasted(self._drafts), self._opened_here)
         self.desk.shell.end()
         self.reader.stop()
         self.calling.end()

@@ -56,6 +56,11 @@ ModalScreen.below { align: center bottom; background: transparent; }
 .window.wide VerticalScroll { scrollbar-size: 1 1; }
 .window.whole { width: 94%; max-width: 140; }
 .window.whole Whole { height: 1fr; background: $card; scrollbar-size: 1 1; overflow-x: hidden; }
+.window.picture {
+    width: 100%; max-width: 100%; height: 100%; max-height: 100%; padding: 0 1; border: none;
+    background: $background;
+}
+.window.picture #canvas { width: 100%; height: 1fr; background: $background; color: $ink-2; }
 .window .title { text-style: bold; margin: 0 0 1 0; }
 .window .hint { color: $ink-2; }
 .window .problem { color: $error; height: auto; }

@@ -24,6 +24,7 @@ from rookery.tui.widgets.session_list import Fleet
 if TYPE_CHECKING:
     from rookery.client.attach import Attachment
     from rookery.operations.calling.remote import RemoteRookery
+    from rookery.tui.system.driver import Driver
 
 
 ONLY_HERE = frozenset({"settings", "model", "models", "servers", "agents", "confirm_mode"})
@@ -96,6 +97,12 @@ class Shell(App[str]):
         self._own_keys: dict[str, str] = {}
         self.session = ""
         """The one that is shown; empty: the first prompt makes one."""
+
+    @override
+    def get_driver_class(self) -> "type[Driver]":
+        from rookery.tui.system.driver import Driver
+
+        return Driver
 
     @override
     def get_default_screen(self) -> Screen[None]:
@@ -189,6 +196,20 @@ class Shell(App[str]):
             done = external_programs.log_in(group, name)
         self.refresh()
         return f"Logged in to {name}." if done else f"Not logged in to {name}."
+
+    def show_bytes(self, data: bytes | None) -> None:
+        """A picture in the system's viewer, as what it is, whatever the agent calls it: the system
+        would run some kinds of file."""
+        from rookery.core.json.image_bytes import look_at
+        from rookery.tui.system import external_programs
+
+        picture = look_at(data or b"")
+        if data is None:
+            self.notify("The image is no longer in the log.", severity="warning")
+        elif picture is None:
+            self.notify("This is not a picture that can be shown.", severity="warning")
+        else:
+            self.notify(external_programs.show(data, picture.kind), markup=False)
 
     def branch_of(self, cwd: str) -> str:
         """Reads files: for the reader's thread."""

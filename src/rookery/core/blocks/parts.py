@@ -92,6 +92,11 @@ def _picture(given: object, blob: str, name: str) -> Part:
     return found | size | _name({"name": name})
 
 
+def kept_pictures(parts: Iterable[Part]) -> list[Part]:
+    """Those whose bytes the log has."""
+    return [part for part in parts if part.get("type") == "image" and part.get("blob")]
+
+
 def unshown(picture: Part) -> str:
     """Why a picture that the log keeps is not shown; "": as far as is known, it is."""
     width, height = lenient.integer(picture, "width"), lenient.integer(picture, "height")

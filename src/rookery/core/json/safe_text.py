@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 _RISKY = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+    "\ud800-\udfff\ufeff\U000e0000-\U000e007f\U0010eeee]"
 )
-"""Controls of both sets, line separators, tags, lone surrogates, what reverses or has no width."""
+"""Controls of both sets, line separators, tags, lone surrogates, what reverses or has no width, and
+the character in whose place kitty draws a picture."""
 
 
 def clean(text: str) -> str:

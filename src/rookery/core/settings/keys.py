@@ -34,7 +34,8 @@ suggestions: suggestion.next=down suggestion.back=up suggestion.take=tab suggest
 queue: queue.up=up,k queue.down=down,j queue.edit=e,enter queue.earlier=K,shift+up
     queue.later=J,shift+down queue.remove=x,delete queue.send=s
 transcript: block.up=up,k block.down=down,j block.open=enter,space block.copy=c block.edit=e
-    block.show=o block.split=s ask.allow=y ask.always=a ask.deny=n ask.reject=r ask.defer=d
+    block.show=o block.view=v block.split=s
+    ask.allow=y ask.always=a ask.deny=n ask.reject=r ask.defer=d
     ask.amend=m ask.explain=e ask.alike=Y ask.alike_deny=N ask.qr=q
     ask.fill=f ask.decline=x ask.all=p ask.risky=w ask.more=question_mark ask.confirm=y
     ask.option1=1 ask.option2=2 ask.option3=3 ask.option4=4 ask.option5=5 ask.option6=6
@@ -51,6 +52,7 @@ leaving: leave.yes=enter,y,q,ctrl+q,ctrl+c leave.no=n
 keys: keys.up=up keys.down=down keys.pageup=pageup keys.pagedown=pagedown
 whole: whole.up=up,k whole.down=down,j whole.pageup=pageup whole.pagedown=pagedown,space
     whole.start=home,g whole.end=end,G
+picture: picture.next=right picture.back=left picture.show=o
 search: search.take=enter search.up=up search.down=down,ctrl+r
 line: line.take=enter
 form: form.send=ctrl+s form.next=tab form.back=shift+tab

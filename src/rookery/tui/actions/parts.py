@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from rookery.tui.actions.answers import Answers
     from rookery.tui.actions.composer import ComposerActions
     from rookery.tui.actions.seeking import Seeking
+    from rookery.tui.pictures.shown import Pictures
     from rookery.tui.splash import SetUp
     from rookery.tui.surroundings import Surroundings
+    from rookery.tui.system.driver import Answered
     from rookery.tui.system.notifications import Notifications
     from rookery.tui.widgets.feedback import Feedback
     from rookery.tui.widgets.find_bar import FindBar
@@ -55,6 +57,28 @@ class Parts(Shell):
         from rookery.tui.splash import SetUp
 
         return SetUp(self.start.cwd, self.start.agent or "demo", bool(self.start.agent))
+
+    @cached_property
+    def pictures(self) -> "Pictures":
+        """Loaded with the first picture."""
+        from rookery.tui.pictures.shown import Pictures
+        from rookery.tui.system.driver import Driver
+
+        driver = self._driver
+        return Pictures(self, driver if isinstance(driver, Driver) else None)
+
+    def on_answered(self, message: "Answered") -> None:
+        self.pictures.answered(message)
+
+    def read_drafts(self) -> dict[str, str]:
+        from rookery.tui.writing import drafts
+
+        return drafts.read(self.start.home)
+
+    def keep_drafts(self, found: dict[str, str], shown: set[str]) -> None:
+        from rookery.tui.writing import drafts
+
+        drafts.keep(self.start.home, found, shown)
 
     @property
     def panel(self) -> "SidePanel":

@@ -4,8 +4,10 @@ a worker that is silent."""
 from typing import TYPE_CHECKING, Any
 
 from rookery.core.blocks import Block, Op, make_block
+from rookery.core.blocks.parts import kept_pictures
 from rookery.home.paths import with_tilde
 from rookery.tui.actions.windows import Windows
+from rookery.tui.keys.map import label
 from rookery.tui.messages import HungChanged, LinkChanged
 from rookery.tui.widgets.composer import Composer
 from rookery.tui.widgets.status import Status
@@ -108,24 +110,25 @@ class TranscriptTools(Windows):
             self.notify(external_programs.show(page.encode(), "text/html"), markup=False)
 
     def _show_image(self, parts: list[dict[str, Any]]) -> None:
-        for part in parts:
-            if part.get("type") == "image" and part.get("blob"):
-                self.reader.blob(self.session, str(part["blob"]), self._show_bytes)
-                return
+        for part in kept_pictures(parts):
+            self.reader.blob(self.session, str(part["blob"]), self.show_bytes)
+            return
         self.notify("No saved image here.", severity="warning")
 
-    def _show_bytes(self, data: bytes | None) -> None:
-        """As what it is, whatever the agent calls it: the system would run some kinds of file."""
-        from rookery.core.json.image_bytes import look_at
-        from rookery.tui.system import external_programs
+    def view_pictures(self, block: Block) -> None:
+        """In a window, where the terminal draws them."""
+        from rookery.core.blocks.parts import unshown
 
-        picture = look_at(data or b"")
-        if data is None:
-            self.notify("The image is no longer in the log.", severity="warning")
-        elif picture is None:
-            self.notify("This is not a picture that can be shown.", severity="warning")
+        found = [part for part in kept_pictures(block["parts"]) if not unshown(part)]
+        if not found:
+            self._show_image(block["parts"])  # says why not
+        elif not self.pictures.can_open:
+            words = f"This terminal draws no pictures. {label(self, 'block.show')} opens a viewer."
+            self.notify(words, severity="warning", markup=False)
         else:
-            self.notify(external_programs.show(data, picture.kind), markup=False)
+            from rookery.tui.windows.picture import PictureScreen
+
+            self.push_screen(PictureScreen(found, self.session, self.pictures))
 
     # --- the side panel ------------------------------------------------------------------------
 

@@ -117,6 +117,7 @@ TRANSCRIPT: list[BindingType] = [
     key("block.copy", "want('copy')", "copy", "copy the block"),
     key("block.edit", "want('edit')", "editor", "open it in your editor"),
     quiet("ask.explain", "answer('explain')", "explain what it would do: files, network, code"),
+    quiet("block.view", "want('view')", "see its pictures large, where the terminal draws them"),
     quiet("block.show", "want('show')", "open it in the browser, or its image"),
     quiet("block.split", "split", "diffs side by side or in one column"),
     quiet("view.start", "first", "to the beginning"),
@@ -204,6 +205,11 @@ MODELS: list[BindingType] = [
     key("models.remove", "remove", "remove"),
 ]
 CHOICE: list[BindingType] = [key("choice.take", "choose", "choose")]
+PICTURE: list[BindingType] = [
+    quiet("picture.next", "turn(1)", "the block's next picture"),
+    quiet("picture.back", "turn(-1)", "the block's previous picture"),
+    key("picture.show", "show", "open", "open it in the system's viewer"),
+]
 PREVIEW: list[BindingType] = [
     key("preview.pageup", "page_up", "page up", first=True),
     key("preview.pagedown", "page_down", "page down", first=True),
@@ -247,6 +253,7 @@ PLACES: tuple[tuple[str, list[BindingType]], ...] = (
     ("In every window", WINDOW),
     ("In this window", KEYS),
     ("In an opened ask", WHOLE),
+    ("In a picture's window", PICTURE),
     ("In earlier prompts", SEARCH),
     ("In the settings", SETTINGS),
     ("In the list of models", MODELS),

@@ -24,6 +24,10 @@ CHANGE, COMMAND, SLACK = 20, 10, 3
 save nothing."""
 
 
+PICTURES = 3
+"""Of a folded card."""
+
+
 def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
     lines = [headline(block, terminals, view)]
     inner = view.narrower(2)
@@ -44,6 +48,8 @@ def rendered(block: Block, terminals: list[Block], view: View) -> list[Line]:
         body = _last_lines(block, terminals, inner)
     else:
         body = []
+    if not view.opened and not view.folded and block["status"] != "failed":
+        body = [*body, *_pictures(block, inner)]
     body = [*_command(block, inner), *body]
     return lines + prefixed(body, [("  ", view.look.plain)])
 
@@ -162,6 +168,13 @@ def details(block: Block, terminals: list[Block], view: View) -> list[Line]:
     for terminal in terminals:
         found += part.output(terminal["text"], view, part.most(view))
     return found or _arguments(block, view)
+
+
+def _pictures(block: Block, view: View) -> list[Line]:
+    """The first ones of a folded card, where the terminal draws them."""
+    found = [each for each in captions.parts_of(block) if lenient.text(each, "type") == "image"]
+    drawn = (part.image(each, view) for each in found[:PICTURES])
+    return [line for lines in drawn if lines[1:] for line in lines]
 
 
 def _arguments(block: Block, view: View) -> list[Line]:

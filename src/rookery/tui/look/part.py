@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from rich.style import Style
+
 from rookery.core import units
 from rookery.core.asks import forms
 from rookery.core.blocks.parts import unshown
@@ -49,7 +51,7 @@ def rendered(part: Part, view: View) -> list[Line]:
         case {"type": "checklist", "items": list(items)}:
             return checklist(items, view)
         case {"type": "image"}:
-            return [_image(part, view)]
+            return image(part, view)
         case {"type": "link"}:
             return _link(part, view)
         case {"type": "form"}:
@@ -122,17 +124,23 @@ def checklist(items: list[Any], view: View) -> list[Line]:
     return found
 
 
-def _image(part: Part, view: View) -> Line:
+def image(part: Part, view: View) -> list[Line]:
+    """Its caption, and the picture itself where the terminal draws it between lines."""
     name = clean_line(lenient.text(part, "name"))
     size = lenient.number(part, "bytes")
     said = [name, clean_line(lenient.text(part, "mime")), units.size(size) if size else ""]
     words = " · ".join(each for each in said if each)
     why = unshown(part)
-    how = f"  {why}" if why else "  o to open" if part.get("blob") else ""
+    drawing = view.drawing() if part.get("blob") and not why else None
+    keys = f"  {view.key('block.show')} to open" if part.get("blob") else ""
+    if drawing is not None and drawing.can_open:
+        keys = f"  {view.key('block.view')} to view, {view.key('block.show')} to open"
     look = view.look
-    return trimmed(
-        [("▣ ", look.accent), (words or "image", look.ink), (how, look.faint)], view.width
-    )
+    press = Style.from_meta({"want": "view"}) if drawing is not None else look.plain
+    caption = [("▣ ", look.accent + press), (words or "image", look.ink + press)]
+    line = trimmed([*caption, (f"  {why}" if why else keys, look.faint)], view.width)
+    rows = drawing.rows(part, view.width) if drawing is not None else []
+    return [line, *([(text, style + press) for text, style in row] for row in rows)]
 
 
 def _link(part: Part, view: View) -> list[Line]:

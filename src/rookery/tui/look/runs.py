@@ -17,6 +17,8 @@ __all__ = ["clean", "clean_line", "count"]
 type Run = tuple[str, Style]
 type Line = list[Run]
 
+PICTURE = "\U0010eeee"
+"""Each cell of a picture begins with it; no text from outside has it (`clean`)."""
 PROSE = 76
 """Columns of prose: longer lines are hard to read."""
 

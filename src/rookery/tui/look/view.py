@@ -1,16 +1,31 @@
 """What the rendering of a block depends on besides the block."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from rookery.tui.keys.map import first
 from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import PROSE
+from rookery.tui.look.runs import PROSE, Line
 
 ALL_ALIKE = {-1: "allow", -2: "reject"}
 """In the place of the action that waits for its confirmation: what is done with all asks that are
 alike."""
+
+
+class Drawing(Protocol):
+    """What draws pictures, where the terminal can."""
+
+    @property
+    def can_open(self) -> bool:
+        """Whether a picture can be seen in a window."""
+
+    def rows(self, part: Mapping[str, Any], width: int) -> list[Line]:
+        """A picture between lines of text; none: not there."""
+
+
+def _no_drawing() -> Drawing | None:
+    return None
 
 
 class View(NamedTuple):
@@ -37,6 +52,9 @@ class View(NamedTuple):
 
     live: bool = False
     """Whether the block still grows, at the end of a running turn."""
+
+    drawing: Callable[[], Drawing | None] = _no_drawing
+    """Only asked for where there is a picture."""
 
     keys: Mapping[str, str] = MappingProxyType({})
     """The user's own, by name."""

@@ -13,10 +13,11 @@ from textual import events
 from textual.strip import Strip
 
 from rookery.core.blocks import Block
+from rookery.core.blocks.parts import kept_pictures
 from rookery.core.json import Json
 from rookery.tui.keys import bindings
 from rookery.tui.look.runs import clean_line, count, cut, strip_of
-from rookery.tui.look.view import ALL_ALIKE, View
+from rookery.tui.look.view import ALL_ALIKE, Drawing, View
 from rookery.tui.record import Record, TasteChosen
 from rookery.tui.system.clock import now
 from rookery.tui.transcript.ask_keys import Answerable, AskKeys, is_open
@@ -42,7 +43,7 @@ class Transcript(Answerable, Finding):
         action: dict[str, Any]
 
     class Wanted(Record):
-        """Anything else: copy, edit, show, open, reject, defer, fill, decline, all, risky."""
+        """Anything else: copy, edit, show, view, open, reject, defer, fill, decline, all, risky."""
 
         what: str
         block: Block
@@ -76,8 +77,13 @@ class Transcript(Answerable, Finding):
                 chosen=self.asks.chosen_of(item.block),
                 focused=self.has_focus and self.cursor == item.name,
                 keys=self.app._keymap,
+                drawing=self._drawing,
             )
         )
+
+    def _drawing(self) -> Drawing | None:
+        found: Drawing | None = getattr(self.app, "pictures", None)
+        return found
 
     @override
     def is_open(self, item: Item) -> bool:
@@ -298,9 +304,11 @@ class Transcript(Answerable, Finding):
 
     @override
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A digit on a block without options is for others, and so is an answer without an ask. On
-        an ask only its own keys act."""
+        """A digit on a block without options is for others, and so are an answer without an ask
+        and a look without a picture. On an ask only its own keys act."""
         if action == "press" and not (self.current or {}).get("actions"):
+            return False
+        if parameters == ("view",) and not kept_pictures((self.current or {}).get("parts", ())):
             return False
         if action in ("answer", "confirm", "want", "split", "unfold"):
             return self.asks.allows(action, parameters)

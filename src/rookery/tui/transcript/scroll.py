@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from rookery.core.agent.names import agent_name
 from rookery.tui.look.palette import Look
-from rookery.tui.look.runs import strip_of
+from rookery.tui.look.runs import PICTURE, strip_of
 from rookery.tui.look.themes import look_for
 from rookery.tui.look.view import View
 from rookery.tui.system.clock import now
@@ -388,5 +388,6 @@ class Scroll(KeptLines, ScrollView):
             if item.lines is None:
                 rows += [""] * item.height
             else:
-                rows += [(" " * GUTTER + strip.text).rstrip() for strip in item.lines]
+                texts = (strip.text.partition(PICTURE)[0] for strip in item.lines)
+                rows += [(" " * GUTTER + text).rstrip() for text in texts]
         return selection.extract("\n".join(rows)), "\n"  # type: ignore[attr-defined]

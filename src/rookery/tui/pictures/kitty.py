@@ -1,0 +1,92 @@
+"""Kitty's graphics protocol: what a picture is sent as, and the cells that stand for it.
+
+A placeholder is one character with three marks: the row and the column of the picture that its
+cell shows, and the highest byte of the picture's number. The other bytes are the character's
+colour. With 256 colours that is the place in the palette, else red, green and blue; the colours
+taken here are the same ones in both, so that nothing on the way to the terminal changes them.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterator
+
+from rich.style import Style
+
+from rookery.tui.look.runs import PICTURE
+
+_MARKS = """
+305 30d 30e 310 312 33d-33f 346 34a-34c 350-352 357 35b 363-36f 483-487 592-595 597-599 59c-5a1 5a8
+5a9 5ab 5ac 5af 5c4 610-617 657-65b 65d 65e 6d6-6dc 6df-6e2 6e4 6e7 6e8 6eb 6ec 730 732 733 735 736
+73a 73d 73f-741 743 745 747 749 74a 7eb-7f1 7f3 816-819 81b-823 825-827 829-82c
+"""
+"""The first 128 of the protocol's list: combining marks above a letter that compose with none."""
+CHUNK = 4096
+"""Characters of one command."""
+
+_LEVELS = (95, 135, 175, 215, 255)
+
+
+def _marks() -> Iterator[str]:
+    for span in _MARKS.split():
+        first, _, last = span.partition("-")
+        yield from map(chr, range(int(first, 16), int(last or first, 16) + 1))
+
+
+MARKS = tuple(_marks())
+MOST = len(MARKS)
+"""Rows and columns."""
+
+
+class Number:
+    """Of one picture in the terminal. `place`: the how-manieth it is."""
+
+    __slots__ = ("_colour", "_index", "high", "low")
+
+    def __init__(self, place: int, colours: str) -> None:
+        at, turn = place % 125, place // 125
+        red, green, blue = at // 25, at // 5 % 5, at % 5
+        self._colour = tuple(_LEVELS[each] for each in (red, green, blue))
+        self._index = 16 + 36 * (red + 1) + 6 * (green + 1) + blue + 1
+        self.high = 1 + turn % (MOST - 1)
+        r, g, b = self._colour
+        self.low = self._index if colours == "256" else r << 16 | g << 8 | b
+
+    @property
+    def whole(self) -> int:
+        return self.high << 24 | self.low
+
+    @property
+    def style(self) -> Style:
+        r, g, b = self._colour
+        return Style(color=f"#{r:02x}{g:02x}{b:02x}")
+
+
+def row_of(number: Number, row: int, columns: int) -> str:
+    """The cells of one row."""
+    end = MARKS[number.high]
+    return "".join(PICTURE + MARKS[row] + MARKS[column] + end for column in range(columns))
+
+
+def sent(number: int, png: bytes, columns: int = 0, rows: int = 0) -> Iterator[str]:
+    """The commands that send a picture. With a size, it is seen where its placeholders are; else it
+    is only kept, until it is placed."""
+    does = f"a=T,U=1,c={columns},r={rows}" if columns else "a=t"
+    head = f"{does},f=100,t=d,i={number},q=2,"
+    text = b64encode(png).decode("ascii")
+    for at in range(0, len(text), CHUNK):
+        more = int(at + CHUNK < len(text))
+        yield f"\x1b_G{head}m={more};{text[at : at + CHUNK]}\x1b\\"
+        head = "q=2,"
+
+
+def placed(number: int, columns: int, rows: int) -> str:
+    """At the cursor, which stays."""
+    return f"\x1b_Ga=p,i={number},p=1,c={columns},r={rows},C=1,q=2\x1b\\"
+
+
+CUT = "\x1b_Gm=0,q=2;\x1b\\"
+"""The end of a picture of which the rest is not sent."""
+
+
+def deleted(number: int) -> str:
+    """Also from the terminal's memory."""
+    return f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"

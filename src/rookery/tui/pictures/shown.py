@@ -1,0 +1,201 @@
+"""The pictures of the transcript: asked for when they are painted, sent once, deleted at the end.
+
+Their cells are painted at once, empty; the terminal fills them when it has the bytes. Those that
+were not painted for long are deleted when there are too many.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from random import randrange
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rookery.core.blocks.parts import unshown
+from rookery.core.json import lenient
+from rookery.tui.look.runs import Line
+from rookery.tui.pictures import drawing, kitty, terminal
+from rookery.tui.system.driver import Answered, Driver
+
+if TYPE_CHECKING:
+    from rookery.tui.shell import Shell
+
+ROWS, COLUMNS = 12, 64
+"""Of a picture in the transcript, at most."""
+MOST = 128
+"""Pictures that the terminal has."""
+PAUSE = 0.01
+"""Seconds between two looks whether the terminal took what was written."""
+PIECE = 16
+"""Commands that are written at once, so that keys are not painted after a whole picture."""
+
+
+class Place(NamedTuple):
+    session: str
+    blob: str
+    columns: int
+    rows: int
+
+
+class Pictures:
+    def __init__(self, app: "Shell", driver: Driver | None) -> None:
+        """`driver`: of a terminal; None: there is none."""
+        self._app, self._driver = app, driver
+        self.ability = terminal.Ability()
+        self._answers: list[str] | None = None
+        """Those that came; None: it has not been asked."""
+        self._known: dict[Place, kitty.Number | None] = {}
+        """By the time they were last painted; None: it cannot be drawn."""
+        self._made = randrange(126) * 125  # noqa: S311 - another program has others
+        self._waiting: list[Iterator[str]] = []
+        self._sending: asyncio.Task[None] | None = None
+        self._amid = False
+        """Only a part of a picture has been sent."""
+        self.open: set[int] = set()
+        """The numbers of those in windows."""
+        if driver is not None:
+            driver.parting = self._parting
+            app.app_resume_signal.subscribe(app, lambda _app: self._again())
+
+    # --- what the terminal can do --------------------------------------------------------------
+
+    @property
+    def can_open(self) -> bool:
+        """Whether a picture can be drawn in a window."""
+        self._ask()
+        return bool(self.ability.how)
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """Pixels of a cell. The user may have changed the font since the terminal said it."""
+        now = terminal.cell_of(self._driver.fileno) if self._driver is not None else None
+        return now or self.ability.cell
+
+    def _ask(self) -> None:
+        """Once, when the first picture is painted."""
+        driver = self._driver
+        if driver is None or self._answers is not None or not self._app.taste.pictures:
+            return
+        self._answers = []
+        if terminal.can_be_asked(os.environ):
+            driver.question(terminal.QUESTIONS)
+            self._app.set_timer(terminal.PATIENCE, self._settle)
+
+    def answered(self, message: Answered) -> None:
+        if self._answers is not None:
+            self._answers.append(message.text)
+            if terminal.is_last(message.text):
+                self._settle()
+
+    def _settle(self) -> None:
+        if self._answers and self._driver is not None and not self.ability.how:
+            cell = terminal.cell_of(self._driver.fileno)
+            self.ability = terminal.ability(self._answers, os.environ, cell)
+            if self.ability.how:
+                self._paint_again()
+
+    # --- in the transcript ---------------------------------------------------------------------
+
+    def rows(self, part: Mapping[str, Any], width: int) -> list[Line]:
+        """The lines of one; none where it is not drawn."""
+        blob = lenient.text(part, "blob")
+        across, down = lenient.integer(part, "width"), lenient.integer(part, "height")
+        if not blob or not across or not down or unshown(dict(part)):
+            return []
+        self._ask()
+        if not self.ability.inline or self._app.console.color_system not in ("256", "truecolor"):
+            return []
+        if self._app.no_color:
+            return []
+        room = max(1, min(width, COLUMNS, kitty.MOST))
+        columns, rows = terminal.fitted(across, down, self.ability.cell, room, ROWS)
+        number = self._number(Place(self._app.session, blob, columns, rows))
+        if number is None:
+            return []
+        return [[(kitty.row_of(number, row, columns), number.style)] for row in range(rows)]
+
+    def _number(self, place: Place) -> kitty.Number | None:
+        if place in self._known:
+            number = self._known[place] = self._known.pop(place)  # the newest stand last
+            return number
+        number = self._known[place] = self.new_number()
+        self._app.reader.blob(place.session, place.blob, partial(self._got, place, number))
+        if len(self._known) > MOST:
+            oldest = next(iter(self._known))
+            self._forget(oldest)
+            self._app.window.forget_lines()
+        return number
+
+    def new_number(self) -> kitty.Number:
+        self._made += 1
+        return kitty.Number(self._made, str(self._app.console.color_system))
+
+    def _got(self, place: Place, number: kitty.Number, data: bytes | None) -> None:
+        if self._known.get(place) is not number:
+            return
+        wide, high = self.ability.cell
+        size = (place.columns * wide, place.rows * high)
+        found = partial(drawing.drawn, data or b"", "kitty", size, "")
+        self._app.reader.fetch(found, partial(self._drawn, place, number))
+
+    def _drawn(self, place: Place, number: kitty.Number, png: bytes | None) -> None:
+        if self._known.get(place) is not number:
+            return
+        if png is None:
+            self._known[place] = None
+            self._paint_again()
+        else:
+            self.send(kitty.sent(number.whole, png, place.columns, place.rows))
+
+    def _forget(self, place: Place) -> None:
+        number = self._known.pop(place)
+        if number is not None:
+            self.send([kitty.deleted(number.whole)])
+
+    def _paint_again(self) -> None:
+        self._app.window.forget_lines()
+        self._app.transcript.settle()
+
+    # --- to the terminal -----------------------------------------------------------------------
+
+    def write(self, text: str) -> None:
+        """At once, between two pictures."""
+        if self._driver is not None and text:
+            self._driver.write(text)
+            self._driver.flush()
+
+    def send(self, commands: Iterable[str]) -> None:
+        """When what was written before is gone. One picture after the other: the protocol knows
+        only one that is half sent."""
+        self._waiting.append(iter(commands))
+        if self._sending is None:
+            self._sending = asyncio.get_running_loop().create_task(self._send())
+
+    async def _send(self) -> None:
+        driver = self._driver
+        while self._waiting and driver is not None:
+            piece = list(islice(self._waiting[0], PIECE))
+            while not driver.is_idle:  # noqa: ASYNC110 - the writer's thread tells nobody
+                await asyncio.sleep(PAUSE)
+            driver.write("".join(piece))
+            driver.flush()
+            self._amid = len(piece) == PIECE
+            if not self._amid:
+                self._waiting.pop(0)
+            await asyncio.sleep(0)
+        self._sending = None
+
+    def _parting(self) -> str:
+        """The terminal is left: nothing stays in it."""
+        if self._sending is not None:
+            self._sending.cancel()
+        ended = [kitty.CUT] if self._amid else []
+        numbers = {each.whole for each in self._known.values() if each is not None} | self.open
+        self._known, self._waiting, self._sending, self._amid = {}, [], None, False
+        self.open = set()
+        return "".join([*ended, *map(kitty.deleted, sorted(numbers))])
+
+    def _again(self) -> None:
+        if self.ability.inline:
+            self._paint_again()

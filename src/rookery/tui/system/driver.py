@@ -1,0 +1,107 @@
+"""Textual's driver, which also takes the terminal's answers to a question.
+
+An answer (`ESC _ G … ESC \\`) is no key: Textual would type it into the focused widget. While
+answers may come, they are cut out of the input and posted as one message each. Before the first
+question the input passes untouched.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import ClassVar, override
+
+from textual._xterm_parser import XTermParser
+from textual.drivers import linux_driver
+from textual.message import Message
+
+_WHOLE = re.compile(
+    r"\x1b_G[^\x1b]*\x1b\\"  # kitty's graphics
+    r"|\x1bP>\|[^\x1b]*\x1b\\"  # the terminal's name
+    r"|\x1b\[\?[\d;]*c"  # what it is
+    r"|\x1b\[[46];\d*;\d*t"  # sizes
+)
+_BEGUN = re.compile(
+    r"\x1b(_(G[^\x1b]*\x1b?)?|P(>(\|[^\x1b]*\x1b?)?)?|\[(\?[\d;]*|[46](;[\d;]*)?)?)?\Z"
+)
+_SURE = ("\x1b_G", "\x1bP>|", "\x1b[?")
+"""Beginnings that no key has."""
+KEY = 0.1
+"""Seconds after which what may be an answer's beginning is a key: Esc, for one."""
+LATE = 3.0
+"""Seconds after which the rest of an answer will not come."""
+LONGEST = 4096
+
+
+class Answered(Message):
+    """The terminal answered."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class Parser(XTermParser):
+    asked: ClassVar[bool] = False
+    """Whether answers may come: set with the first question, and never taken back, since an answer
+    may be late."""
+    _held = ""
+    _since = 0.0
+
+    @override
+    def feed(self, data: str) -> Iterable[Message]:
+        if not Parser.asked or not data:
+            yield from super().feed(data)
+            return
+        text, self._held = self._held + data, ""
+        at = 0
+        for found in _WHOLE.finditer(text):
+            yield from self._typed(text[at : found.start()])
+            yield Answered(found[0])
+            at = found.end()
+        begun = _BEGUN.search(text, at)
+        if begun is not None and len(begun[0]) <= LONGEST:
+            self._held, self._since = begun[0], time.monotonic()
+            yield from self._typed(text[at : begun.start()])
+        else:
+            yield from self._typed(text[at:])
+
+    @override
+    def tick(self) -> Iterable[Message]:
+        """What is held too long was a key, or is dropped."""
+        waited = time.monotonic() - self._since
+        is_sure = self._held.startswith(_SURE)
+        if self._held and waited >= (LATE if is_sure else KEY):
+            held, self._held = self._held, ""
+            yield from self._typed("" if is_sure else held)
+        yield from super().tick()
+
+    def _typed(self, text: str) -> Iterable[Message]:
+        """An empty text would end the input."""
+        if text:
+            yield from super().feed(text)
+
+
+linux_driver.XTermParser = Parser  # type: ignore[attr-defined]
+"""The driver makes its parser by this name, and offers no other way in."""
+
+
+class Driver(linux_driver.LinuxDriver):
+    parting: Callable[[], str] | None = None
+    """What the terminal is told before it is left: at the end, after a crash, before Ctrl+Z."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was written is on its way."""
+        return self._writer_thread is not None and self._writer_thread._queue.empty()
+
+    def question(self, text: str) -> None:
+        """Answers come as `Answered`."""
+        Parser.asked = True
+        self.write(text)
+        self.flush()
+
+    @override
+    def stop_application_mode(self) -> None:
+        if self.parting is not None and self._writer_thread is not None:
+            self.write(self.parting())
+        super().stop_application_mode()
