@@ -1,5 +1,5 @@
-"""A terminal that draws pictures, played by the test: it answers as kitty, iTerm2 or a sixel terminal
-does, keeps the cells that are written, and takes the pictures apart again."""
+"""A terminal that draws pictures, played by the test: it answers as kitty, iTerm2 or a sixel
+terminal does, keeps the cells that are written, and takes the pictures apart again."""
 
 import os
 import re
@@ -9,7 +9,6 @@ import time
 from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from PIL import Image
@@ -260,15 +259,10 @@ def of_sixels(text: str) -> Image.Image:
             x, top = 0, top + 6
         else:
             bits = ord(found["run"] or found["one"]) - 63
-            for _ in range(int(found["times"] or 1)):
+            times = int(found["times"] or 1)
+            for at in range(x, x + times):
                 for bit in range(6):
                     if bits >> bit & 1:
-                        image.putpixel((x, top + bit), colour)
-                x += 1
+                        image.putpixel((at, top + bit), colour)
+            x += times
     return image
-
-
-def home_with(place: Path, *updates: dict[str, Any], blobs: tuple[bytes, ...] = ()) -> str:
-    from tests.export.sessions import home_of, session
-
-    return home_of(place, session(cwd=str(place)), *updates, blobs=blobs)

@@ -8,6 +8,7 @@ taken here are the same ones in both, so that nothing on the way to the terminal
 
 from base64 import b64encode
 from collections.abc import Iterator
+from itertools import product
 
 from rich.style import Style
 
@@ -23,6 +24,8 @@ CHUNK = 4096
 """Characters of one command."""
 
 _LEVELS = (95, 135, 175, 215, 255)
+_COLOURS = tuple(each for each in product(range(5), repeat=3) if len(set(each)) > 1)
+"""By their levels of red, green and blue. Greys have another place in the palette."""
 
 
 def _marks() -> Iterator[str]:
@@ -39,16 +42,19 @@ MOST = len(MARKS)
 class Number:
     """Of one picture in the terminal. `place`: the how-manieth it is."""
 
-    __slots__ = ("_colour", "_index", "high", "low")
+    __slots__ = ("_levels", "high", "low")
 
     def __init__(self, place: int, colours: str) -> None:
-        at, turn = place % 125, place // 125
-        red, green, blue = at // 25, at // 5 % 5, at % 5
-        self._colour = tuple(_LEVELS[each] for each in (red, green, blue))
-        self._index = 16 + 36 * (red + 1) + 6 * (green + 1) + blue + 1
+        turn, at = divmod(place, len(_COLOURS))
+        self._levels = red, green, blue = _COLOURS[at]
         self.high = 1 + turn % (MOST - 1)
-        r, g, b = self._colour
-        self.low = self._index if colours == "256" else r << 16 | g << 8 | b
+        r, g, b = self._rgb
+        index = 16 + 36 * (red + 1) + 6 * (green + 1) + blue + 1
+        self.low = index if colours == "256" else r << 16 | g << 8 | b
+
+    @property
+    def _rgb(self) -> tuple[int, ...]:
+        return tuple(_LEVELS[each] for each in self._levels)
 
     @property
     def whole(self) -> int:
@@ -56,7 +62,7 @@ class Number:
 
     @property
     def style(self) -> Style:
-        r, g, b = self._colour
+        r, g, b = self._rgb
         return Style(color=f"#{r:02x}{g:02x}{b:02x}")
 
 

@@ -47,7 +47,7 @@ class Pictures:
         """Those that came; None: it has not been asked."""
         self._known: dict[Place, kitty.Number | None] = {}
         """By the time they were last painted; None: it cannot be drawn."""
-        self._made = randrange(126) * 125  # noqa: S311 - another program has others
+        self._made = randrange(15_000)  # noqa: S311 - another program has others
         self._waiting: list[Iterator[str]] = []
         self._sending: asyncio.Task[None] | None = None
         self._amid = False
@@ -80,16 +80,14 @@ class Pictures:
         self._answers = []
         if terminal.can_be_asked(os.environ):
             driver.question(terminal.QUESTIONS)
-            self._app.set_timer(terminal.PATIENCE, self._settle)
+            self._app.set_timer(terminal.PATIENCE, partial(driver.stop_waiting, answered=False))
 
     def answered(self, message: Answered) -> None:
-        if self._answers is not None:
-            self._answers.append(message.text)
-            if terminal.is_last(message.text):
-                self._settle()
-
-    def _settle(self) -> None:
-        if self._answers and self._driver is not None and not self.ability.how:
+        if self._answers is None or self._driver is None:
+            return
+        self._answers.append(message.text)
+        if terminal.is_last(message.text):
+            self._driver.stop_waiting(answered=True)
             cell = terminal.cell_of(self._driver.fileno)
             self.ability = terminal.ability(self._answers, os.environ, cell)
             if self.ability.how:

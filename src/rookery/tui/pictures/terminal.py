@@ -21,7 +21,7 @@ QUERY = 31
 """The number of the picture in kitty's query, which is not kept."""
 QUESTIONS = f"\x1b[>0q\x1b_Gi={QUERY},s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[16t\x1b[c"
 PATIENCE = 5.0
-"""Seconds until no answer means that it can draw nothing."""
+"""Seconds in which it answers; it may still do so later."""
 MUTE = ("dumb", "linux", "unknown", "screen", "tmux", "vt", "emacs", "eterm")
 BETWEEN = ("TMUX", "STY", "ZELLIJ", "INSIDE_EMACS")
 PLACEHOLDERS = ("kitty", "ghostty")

@@ -42,8 +42,9 @@ class Answered(Message):
 
 class Parser(XTermParser):
     asked: ClassVar[bool] = False
-    """Whether answers may come: set with the first question, and never taken back, since an answer
-    may be late."""
+    """Whether answers may come."""
+    soon: ClassVar[bool] = False
+    """Whether one may come now: then Esc waits a moment, since it may begin one."""
     _held = ""
     _since = 0.0
 
@@ -59,7 +60,7 @@ class Parser(XTermParser):
             yield Answered(found[0])
             at = found.end()
         begun = _BEGUN.search(text, at)
-        if begun is not None and len(begun[0]) <= LONGEST:
+        if begun is not None and self._may_be_one(begun[0]):
             self._held, self._since = begun[0], time.monotonic()
             yield from self._typed(text[at : begun.start()])
         else:
@@ -74,6 +75,9 @@ class Parser(XTermParser):
             held, self._held = self._held, ""
             yield from self._typed("" if is_sure else held)
         yield from super().tick()
+
+    def _may_be_one(self, text: str) -> bool:
+        return len(text) <= LONGEST and (Parser.soon or text.startswith(_SURE))
 
     def _typed(self, text: str) -> Iterable[Message]:
         """An empty text would end the input."""
@@ -96,9 +100,14 @@ class Driver(linux_driver.LinuxDriver):
 
     def question(self, text: str) -> None:
         """Answers come as `Answered`."""
-        Parser.asked = True
+        Parser.asked = Parser.soon = True
         self.write(text)
         self.flush()
+
+    def stop_waiting(self, *, answered: bool) -> None:
+        """`answered`: all answers came. Others may come late."""
+        Parser.soon = False
+        Parser.asked = not answered
 
     @override
     def stop_application_mode(self) -> None:
